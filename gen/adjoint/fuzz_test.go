@@ -32,7 +32,7 @@ func FuzzAdjoint(f *testing.F) {
 	names := variantNames()
 	ready(f)
 	f.Fuzz(func(t *testing.T, data []byte, k byte) {
-		p := randprog.Of(data, randprog.Options{Short: true})
+		p := randprog.FromBytes(data, randprog.Options{Short: true})
 		list, err := randprog.Load([]*randprog.Program{p}, 4)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, p.Source())

@@ -9,46 +9,44 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Adjoint is a reverse sweep with the parameters in Mask active: a function with the
-// parameters of F; shadows of those in Shadows; seeds of the results in Seeds, bit i for
-// the i-th; and a workspace. Its results are those of F and the adjoints of the parameters
-// in Bars.
+// An Adjoint is an adjoint of F with respect to the parameters in Mask. It takes the parameters of F, shadows of those
+// in Shadows, seeds of the results in Seeds (bit i for result i) and a workspace. It returns the results of F and the
+// cotangents of the parameters in Bars.
 type Adjoint struct {
 	F                    *ir.Func
 	Mask                 uint64
 	Overlap              bool // arguments may overlap
 	Shadows, Seeds, Bars uint64
 
-	work *ir.Value // kept from call to call
+	work *ir.Value // workspace, reused by all calls
 }
 
-// Adjoints asks the oracles about adjoints of one case. Build makes a tangent of a
-// function with the parameters in a mask active, which has been asked about by
-// [Case.Check].
+// An Adjoints checks adjoints of one case. build returns a tangent of a function with respect to the parameters in a
+// mask, which [Case.Check] must have accepted.
 type Adjoints struct {
-	c       *Case
-	build   func(f *ir.Func, mask uint64) (Tangent, error)
-	moments map[[2]uint64]*moment
+	c     *Case
+	build func(f *ir.Func, mask uint64) (Tangent, error)
+	// by mask and input
+	evaluations map[[2]uint64]*evaluation
 }
 
-// Adjoints is ready to ask about adjoints of the case.
+// Adjoints returns a checker for adjoints of the case.
 func (c *Case) Adjoints(build func(f *ir.Func, mask uint64) (Tangent, error)) *Adjoints {
-	return &Adjoints{c, build, map[[2]uint64]*moment{}}
+	return &Adjoints{c, build, map[[2]uint64]*evaluation{}}
 }
 
-// Mask is which parameters are active for an input, and whether they overlap.
+// Mask returns the active parameters for input k, and whether its arguments overlap.
 func (c *Case) Mask(k int) (mask uint64, overlap bool) { return c.mask(k), c.Inputs[k].Aliased }
 
-// direction is one of the numbers of an input.
+// direction returns the random direction of input k in the given stream of random numbers.
 func (c *Case) direction(k int, stream uint64, mask uint64) []float64 {
 	return c.Inputs[k].direction(rand.New(rand.NewPCG(uint64(k), stream)), c.Sig, mask)
 }
 
-// moment is what the tangent with the parameters in mask active gives for input k, nil if
-// the program panics.
-func (s *Adjoints) moment(mask uint64, k int) (*moment, error) {
+// evaluation returns the results of the tangent with respect to mask for input k, nil if the program panics.
+func (s *Adjoints) evaluation(mask uint64, k int) (*evaluation, error) {
 	key := [2]uint64{mask, uint64(k)}
-	m, ok := s.moments[key]
+	m, ok := s.evaluations[key]
 	if !ok {
 		t, err := s.build(s.c.F, mask)
 		if err != nil {
@@ -58,29 +56,29 @@ func (s *Adjoints) moment(mask uint64, k int) (*moment, error) {
 		if err != nil && !errors.Is(err, errPanic) {
 			return nil, err
 		}
-		s.moments[key] = m
+		s.evaluations[key] = m
 	}
 	return m, nil
 }
 
-// seeds are random seeds of what a moment gives.
-func (m *moment) seeds(k int) []float64 {
+// seeds returns random seeds of the outputs that an adjoint has seeds of.
+func (m *evaluation) seeds(k int) []float64 {
 	r := rand.New(rand.NewPCG(uint64(k), 7))
-	out := make([]float64, m.seeded)
+	out := make([]float64, m.seededOutputs)
 	for i := range out {
 		out[i] = r.NormFloat64()
 	}
 	return out
 }
 
-// each visits the inputs that an adjoint is for and the program does not panic on.
-func (s *Adjoints) each(mask uint64, overlap bool, tally *Tally, visit func(k int, m *moment) error) error {
+// each calls visit for the inputs that an adjoint accepts and on which the program does not panic.
+func (s *Adjoints) each(mask uint64, overlap bool, tally *Tally, visit func(k int, m *evaluation) error) error {
 	for k, in := range s.c.Inputs {
 		if in.Aliased && !overlap {
 			continue
 		}
 		tally.Samples++
-		m, err := s.moment(mask, k)
+		m, err := s.evaluation(mask, k)
 		if err != nil {
 			return err
 		}
@@ -95,8 +93,8 @@ func (s *Adjoints) each(mask uint64, overlap bool, tally *Tally, visit func(k in
 	return nil
 }
 
-// Check runs an adjoint twice on each input that it is for: values are those of the
-// function, adjoints the same both times, and ⟨seeds, J·direction⟩ is ⟨adjoints, direction⟩.
+// Check runs an adjoint twice on each input that it accepts. Its values must be those of the function, its cotangents
+// equal both times, and ⟨seeds, J·direction⟩ must equal ⟨cotangents, direction⟩.
 func (s *Adjoints) Check(a *Adjoint, tally *Tally) error {
 	if err := ir.Check(a.F); err != nil {
 		return fail("form", 0, "%v", err)
@@ -107,11 +105,10 @@ func (s *Adjoints) Check(a *Adjoint, tally *Tally) error {
 		})
 }
 
-// CheckRun is Check for whatever runs an adjoint with the parameters in mask active, where
-// the function gives results.
+// CheckRun is Check for a function that runs an adjoint with respect to mask. results are those of the function.
 func (s *Adjoints) CheckRun(mask uint64, overlap bool, tally *Tally,
 	run func(in *Input, results []ir.Value, seeds []float64) (values, adjoints []float64, err error)) error {
-	return s.each(mask, overlap, tally, func(k int, want *moment) error {
+	return s.each(mask, overlap, tally, func(k int, want *evaluation) error {
 		seeds, dir := want.seeds(k), s.c.direction(k, 6, mask)
 		var before []float64
 		for _, oracle := range []string{"value", "repeat"} {
@@ -119,15 +116,15 @@ func (s *Adjoints) CheckRun(mask uint64, overlap bool, tally *Tally,
 			if err != nil {
 				return fail(oracle, k, "the adjoint gives %v", err)
 			}
-			if !same(values, want.out[:want.seeded]) {
-				return fail(oracle, k, "value %v, want %v", values, want.out[:want.seeded])
+			if !sameBits(values, want.out[:want.seededOutputs]) {
+				return fail(oracle, k, "value %v, want %v", values, want.out[:want.seededOutputs])
 			}
-			if before != nil && !same(bar, before) {
+			if before != nil && !sameBits(bar, before) {
 				return fail(oracle, k, "adjoint %v, and %v before", bar, before)
 			}
 			before = bar
 		}
-		left, size := inner(seeds, want.dot[:want.seeded])
+		left, size := inner(seeds, want.dot[:want.seededOutputs])
 		right, size2 := inner(before, dir)
 		if !s.agree(left, right, size, size2, 1e-10) {
 			return fail("transpose", k, "⟨seeds, J·direction⟩ is %v, ⟨adjoints, direction⟩ is %v", left, right)
@@ -136,12 +133,12 @@ func (s *Adjoints) CheckRun(mask uint64, overlap bool, tally *Tally,
 	})
 }
 
-// huge is from where on other orders of operations may overflow, hugeSingle where some are
-// in single precision.
+// huge and hugeSingle are the sizes, in double and single precision, above which sums are not compared, since another
+// order of operations may overflow.
 const huge, hugeSingle = 1e100, 1e30
 
-// agree compares the sums left and right of terms of the sizes given. Where those of the
-// first, which is the reference, are huge there is nothing to compare.
+// agree reports whether the sums left and right agree, whose terms have magnitudes that add up to size and size2. If
+// the reference, the first, is huge, they do.
 func (s *Adjoints) agree(left, right, size, size2, tolerance float64) bool {
 	if size >= huge || size >= hugeSingle && s.c.Wide != s.c.F {
 		return true
@@ -149,7 +146,7 @@ func (s *Adjoints) agree(left, right, size, size2, tolerance float64) bool {
 	return !math.IsInf(size2, 0) && math.Abs(left-right) <= s.tolerance(tolerance)*(1+size+size2)
 }
 
-// tolerance is a tolerance, or that of float32.
+// tolerance returns x, or a tolerance for float32 if the program uses it.
 func (s *Adjoints) tolerance(x float64) float64 {
 	if s.c.Wide != s.c.F {
 		return 1e-4
@@ -157,7 +154,7 @@ func (s *Adjoints) tolerance(x float64) float64 {
 	return x
 }
 
-// inner is an inner product, and the sum of the sizes of its terms.
+// inner returns an inner product, and the sum of the magnitudes of its terms.
 func inner(a, b []float64) (sum, size float64) {
 	for i := range a {
 		sum += a[i] * b[i]
@@ -166,8 +163,8 @@ func inner(a, b []float64) (sum, size float64) {
 	return sum, size
 }
 
-// args are the arguments of an adjoint: from seeds of [Outputs], but for those that a slice
-// in a struct shows, where the function gives results. Shadows are those of all parameters.
+// args returns the arguments of F, those of the adjoint, and shadows of all parameters. seeds are those of [Outputs],
+// without the elements of a slice in a struct; results are those of F.
 func (a *Adjoint) args(c *Case, in *Input, results []ir.Value, seeds []float64) (args, all, shadows []ir.Value) {
 	args = in.Values(c.Sig)
 	n := len(args) - 1
@@ -190,7 +187,7 @@ func (a *Adjoint) args(c *Case, in *Input, results []ir.Value, seeds []float64) 
 	return args, append(all, *a.work), shadows
 }
 
-// run gives the values that have seeds and the adjoints of the numbers of the input.
+// run runs the adjoint, and returns the values that have seeds and the cotangents of the numbers of the input.
 func (a *Adjoint) run(c *Case, in *Input, results []ir.Value, seeds []float64) (values, adjoints []float64, err error) {
 	args, all, shadows := a.args(c, in, results, seeds)
 	out, err := eval(a.F, all)

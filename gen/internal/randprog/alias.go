@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Alias is a function of x = s[0] for a slice s, that reaches one piece of memory under two
-// names or types: it is x⁴ + x², and its derivative is another where they are taken for two.
+// An Alias is a function of x = s[0], for a slice s, that accesses one memory under two names or types. It computes x⁴
+// + x²; an analysis that takes the accesses for disjoint yields another derivative.
 type Alias struct {
 	*Case
-	Family string // how the memory is reached
-	What   string // the family, the types, and whether it is in a loop
-	Func   string // the function as it is declared
+	Family string // kind of alias
+	What   string // kind, types, and whether it is in a loop
+	Func   string // source of the function
 }
 
-// Aliases are such functions F, one after the other those of a family.
+// Aliases returns such functions F, grouped by family.
 func Aliases() ([]*Alias, error) {
 	var list []*Alias
 	var names []string
@@ -47,7 +47,7 @@ func Aliases() ([]*Alias, error) {
 	return list, nil
 }
 
-// AliasDecls is what the functions of [Aliases] need: names of types for one memory.
+// AliasDecls is the source of the declarations that the functions of [Aliases] use.
 const AliasDecls = `package rnd
 
 type F = float64
@@ -82,12 +82,12 @@ func retyped[T ~float64](_ T, x float64) T { return T(x) }
 
 `
 
-// An aliased is a function of x that writes v = y·x to the memory of y, which holds x, under
-// another name or type; its value is y² + v, or x⁴ + x².
-type aliased struct{ family, make, y, write string }
+// An aliasTemplate is a function of x that writes v = y·x to the memory of y, which holds x, under another name or
+// type; its value is y² + v, or x⁴ + x².
+type aliasTemplate struct{ family, make, y, write string }
 
-// aliases are those functions, with $T for the type that y has and $U for another one.
-var aliases = []aliased{
+// aliases holds the templates, with $T for the type of y and $U for another one.
+var aliases = []aliasTemplate{
 	{"pointer", "y := $T(x)", "y", "p := (*$U)(&y); *p = $U(v)"},
 	{"pointer in a struct", "y := $T(x)", "y", "b := box[$U]{(*$U)(&y)}; *b.p = $U(v)"},
 	{"pointer to a struct with a pointer", "y := $T(x)", "y", "b := &box[$U]{(*$U)(&y)}; *b.p = $U(v)"},
@@ -129,8 +129,8 @@ var aliases = []aliased{
 		"p := (*held)(&y); p.p = &z; p.p.a = float64(v)"},
 }
 
-// source is the function for two types, under a name.
-func (a aliased) source(name, as, other string, loop bool) string {
+// source returns the source of the function for two types.
+func (a aliasTemplate) source(name, as, other string, loop bool) string {
 	write := a.write
 	if loop {
 		write = "for range 3 { " + write + " }"
@@ -140,7 +140,7 @@ func (a aliased) source(name, as, other string, loop bool) string {
 	return "func " + name + "(s []float64) float64 {\nx := s[0]\n" + r.Replace(body) + "}\n"
 }
 
-// aliasPairs are types that are names of one.
+// aliasPairs holds pairs of types of which values may share memory.
 var aliasPairs = [][2]string{
 	{"float64", "F"}, {"F", "float64"}, {"float64", "My"}, {"My", "float64"}, {"My", "G"}, {"My", "Other"}, {"F", "G"},
 	{"float64", "float64"},

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// control is a statement that directs what runs.
+// control returns a control statement.
 func (g *generator) control() *Node {
-	if g.at.depth > 5 {
+	if g.ctx.depth > 5 {
 		return g.jump()
 	}
 	switch g.IntN(14) {
@@ -17,18 +17,18 @@ func (g *generator) control() *Node {
 		e, c := g.float(1), g.float(0)
 		return stmt("if v := float64($0); v > $1 {\n$2} else {\n$3}", e, c, g.block(), g.block())
 	case 3, 4, 5, 6, 7:
-		if g.at.depth < 6 && g.at.weight <= 12 {
+		if g.ctx.depth < 6 && g.ctx.tripWeight <= 12 {
 			return g.loop()
 		}
 	case 8, 9:
 		return g.jump()
 	case 10:
-		return g.choice()
+		return g.switchStmt()
 	case 11:
 		return g.closure()
 	case 12:
 		if g.has(Pointer) {
-			return stmt("if $0 "+g.one("&&", "||")+" $1.push($2, 1) > $3 {\n$4}", g.cond(1), g.pick(Pointer),
+			return stmt("if $0 "+g.oneOf("&&", "||")+" $1.push($2, 1) > $3 {\n$4}", g.cond(1), g.pick(Pointer),
 				g.float(0), g.float(0), g.block())
 		}
 	case 13:
@@ -40,15 +40,15 @@ func (g *generator) control() *Node {
 	return nil
 }
 
-// head is how a loop begins; %i is its index, %v a second variable.
+// A head is the beginning of a loop; %i is its index, %v a second variable.
 type head struct {
 	text   string
 	rounds int
 	index  bool   // %i is an index that stays in [0, 8)
 	value  bool   // %v is a float
-	begin  string // of the body
-	before string // the loop
-	over   Kind   // what $0 is
+	begin  string // first statements of the body
+	before string // statements before the loop
+	over   Kind   // kind of $0
 	// iterator is set for loops over functions.
 	iterator bool
 }
@@ -86,7 +86,7 @@ var heads = []head{
 	{text: "for %i, %v := range $0", rounds: 3, before: "var %i int\nvar %v []float64\n", over: Rows},
 }
 
-// loop is a loop of any kind.
+// loop returns a loop of any kind.
 func (g *generator) loop() *Node {
 	h := heads[g.IntN(len(heads))]
 	if h.over != "" && !g.has(h.over) || g.old && h.iterator {
@@ -107,19 +107,19 @@ func (g *generator) loop() *Node {
 	default:
 		kids = append(kids, g.pick(h.over))
 	}
-	g.at.weight *= h.rounds
-	g.at.loops = append(g.at.loops, label)
+	g.ctx.tripWeight *= h.rounds
+	g.ctx.loops = append(g.ctx.loops, label)
 	over := kids[0].Text
 	switch h.over {
 	case Slice:
-		// The body does not change how long it is, most of the time.
+		// The body rarely assigns the slice that the loop ranges over, so its length stays.
 		var rest []string
-		for _, s := range g.at.header {
+		for _, s := range g.ctx.assignable {
 			if s != over || g.chance(20) {
 				rest = append(rest, s)
 			}
 		}
-		g.at.header = rest
+		g.ctx.assignable = rest
 		if strings.Contains(h.text, "%i") && h.before == "" && h.begin == "" && !strings.Contains(over, "[") {
 			g.declare(Float, over+"["+i+"]", over+"[len("+over+")-1-"+i+"]")
 		}
@@ -127,7 +127,7 @@ func (g *generator) loop() *Node {
 		g.declare(Slice, v)
 	}
 	if h.index {
-		g.at.index = append(g.at.index, i)
+		g.ctx.indices = append(g.ctx.indices, i)
 	}
 	if h.value {
 		g.declare(Float, v)
@@ -143,7 +143,7 @@ func (g *generator) loop() *Node {
 	leave()
 	text := fill(h.text) + " {\n" + fill(begin) + "$1}"
 	if g.opts.Checkpoints && g.chance(2) {
-		text = g.one("//nabla:checkpoint\n", "//nabla:checkpoint levels=3\n", "//nabla:checkpoint snapshots=1\n",
+		text = g.oneOf("//nabla:checkpoint\n", "//nabla:checkpoint levels=3\n", "//nabla:checkpoint snapshots=1\n",
 			"//nabla:checkpoint snapshots=2 steps=2\n") + text
 	}
 	if h.over == Rows {
@@ -155,35 +155,35 @@ func (g *generator) loop() *Node {
 		n.or("for "+i+" := range 2 {\n_ = "+i+"\n$1}", "for "+i+" := range 1 {\n_ = "+i+"\n$1}")
 	}
 	if h.before != "" {
-		// The label stands in front of the loop itself.
+		// The label must be directly before the loop.
 		return stmt("{\n"+fill(h.before)+"$0\n}", n)
 	}
 	return n
 }
 
-// jump leaves something, under a condition.
+// jump returns a conditional exit or panic.
 func (g *generator) jump() *Node {
 	switch k := g.IntN(8); {
-	case k == 0 && g.opts.Panics && !g.inside():
+	case k == 0 && g.opts.Panics && !g.inFunction():
 		return stmt("if $0 {\npanic(\"bad value\")\n}", g.cond(1))
 	case k == 1:
 		return stmt("if $0 > 1e9 || math.IsNaN($0) {\npanic(\"not tame\")\n}", g.float(0))
-	case k < 4 && len(g.at.loops) > 0:
-		l := g.at.loops[g.IntN(len(g.at.loops))]
-		return g.guarded(stmt(g.one("break", "continue") + " " + l))
-	case k < 6 && len(g.at.loops) > 0:
-		return g.guarded(stmt(g.one("break", "continue")))
-	case k < 7 && len(g.at.breaks) > 0:
-		return g.guarded(stmt("break " + g.at.breaks[g.IntN(len(g.at.breaks))]))
-	case g.at.depth > 1:
-		return g.guarded(g.at.ret())
+	case k < 4 && len(g.ctx.loops) > 0:
+		l := g.ctx.loops[g.IntN(len(g.ctx.loops))]
+		return g.conditional(stmt(g.oneOf("break", "continue") + " " + l))
+	case k < 6 && len(g.ctx.loops) > 0:
+		return g.conditional(stmt(g.oneOf("break", "continue")))
+	case k < 7 && len(g.ctx.breaks) > 0:
+		return g.conditional(stmt("break " + g.ctx.breaks[g.IntN(len(g.ctx.breaks))]))
+	case g.ctx.depth > 1:
+		return g.conditional(g.ctx.ret())
 	}
 	return nil
 }
 
-// guarded does something under a condition, or under one in another: the end of a block may
-// not be reached then, though no branch of it says so.
-func (g *generator) guarded(n *Node) *Node {
+// conditional puts n under a condition, or two nested ones: the end of a block may then not be reached, although none
+// of its statements is an exit.
+func (g *generator) conditional(n *Node) *Node {
 	n = stmt("if $0 {\n$1}", g.cond(1), node(Block, "", n))
 	if g.chance(2) {
 		n = stmt("if $0 {\n$1}", g.cond(0), node(Block, "", n))
@@ -191,10 +191,11 @@ func (g *generator) guarded(n *Node) *Node {
 	return n
 }
 
-func (g *generator) inside() bool { return g.at.inside || g.at.self != nil }
+// inFunction reports whether the statement is in a closure or in a function other than F.
+func (g *generator) inFunction() bool { return g.ctx.inClosure || g.ctx.self != nil }
 
-// choice is a switch.
-func (g *generator) choice() *Node {
+// switchStmt returns a switch.
+func (g *generator) switchStmt() *Node {
 	leave := g.enter()
 	defer leave()
 	label := strings.ToUpper(g.name("w"))
@@ -205,7 +206,7 @@ func (g *generator) choice() *Node {
 		n.Kids = append(n.Kids, g.integer(1))
 	}
 	n.Label = label
-	g.at.breaks = append(g.at.breaks, label)
+	g.ctx.breaks = append(g.ctx.breaks, label)
 	add := func(k *Node) string {
 		n.Kids = append(n.Kids, k)
 		return fmt.Sprintf("$%d", len(n.Kids)-1)
@@ -215,8 +216,8 @@ func (g *generator) choice() *Node {
 		case i == 1 && g.chance(2):
 			n.Text += "default:\n"
 		case tag:
-			more := g.one("n", "len(x)+3", "int(tree(0.5, 2)) + 7")
-			if !g.has(Slice) || g.at.vars[Slice][0] != "x" || g.at.self != nil {
+			more := g.oneOf("n", "len(x)+3", "int(tree(0.5, 2)) + 7")
+			if !g.has(Slice) || g.ctx.vars[Slice][0] != "x" || g.ctx.self != nil {
 				more = "7"
 			}
 			n.Text += fmt.Sprintf("case %d, %d, %s:\n", i, -i-1, []string{more, "n+5", fmt.Sprint(i + 20)}[i])
@@ -234,18 +235,18 @@ func (g *generator) choice() *Node {
 	return n
 }
 
-// closure is a closure, which may write what it captures, and its calls.
+// closure returns a closure that may write captured variables, and calls of it.
 func (g *generator) closure() *Node {
-	if g.at.inside {
+	if g.ctx.inClosure {
 		return nil
 	}
 	f, v, arg := g.name("f"), g.name("f"), g.name("c")
 	to := g.pick(Float)
 	first := g.float(1)
 	leave := g.enter()
-	g.at.loops, g.at.breaks, g.at.header, g.at.inside = nil, nil, nil, true
-	g.at.weight *= 2
-	g.at.ret = func() *Node { return stmt("return $0", g.float(1)) }
+	g.ctx.loops, g.ctx.breaks, g.ctx.assignable, g.ctx.inClosure = nil, nil, nil, true
+	g.ctx.tripWeight *= 2
+	g.ctx.ret = func() *Node { return stmt("return $0", g.float(1)) }
 	g.declare(Float, arg)
 	body := g.block()
 	add := g.tame(1)

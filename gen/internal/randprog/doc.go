@@ -1,26 +1,22 @@
-// Package randprog makes random Go programs, and says by oracles that need nobody's word
-// whether the derivative of one is right.
+// Package randprog makes random Go programs, and checks their derivatives by oracles that do not depend on package
+// rules or another engine.
 //
-// A program is tame: every expression has a bounded value and derivative, loops and
-// recursion end after a few rounds, slices are never empty and indices fall into them, so
-// that differences can be taken of what it computes. Within that it uses the whole
-// language that package lower takes.
+// A program is tame: every expression has a bounded value and derivative, loops and recursion end after a few rounds,
+// slices are never empty and indices are in range, so that differences are meaningful. Within these limits it uses all
+// of the language that package lower accepts.
 //
-// [New] makes the program of a seed, as a tree; [Program.Source] prints it; [Load]
-// type-checks and lowers many of them at once, without files. A [Case] is a lowered
-// program with its inputs, about which oracles can be asked.
-// [Case.Shrink] makes a program that fails small, and [Save] writes it to a file that
-// [LoadFile] reads again.
+// [New] makes the program of a seed, as a tree; [Program.Source] prints it; [Load] type-checks and lowers many programs
+// at once, without files. A [Case] is a lowered program with its inputs, to which oracles are applied. [Case.Shrink]
+// reduces a program that fails, and [Case.Save] writes it to a file that [LoadFile] reads.
 //
-// [Adjoints] asks about the reverse sweeps of one program, of first derivatives and of
-// second ones. Its oracle is the tangent, which that of [Case.Check] has been asked about.
+// [Adjoints] checks the adjoints of one program, and second derivatives. Its oracle is the tangent, which [Case.Check]
+// checks.
 //
 // Tests run a few hundred programs. More are run by
 //
 //	go test ./gen/tangent -run TestRandom -timeout 2h -args -programs 20000 -seed 1
 //	go test ./gen/adjoint -run 'TestRandom$' -timeout 9h -args -programs 100000 -seed 1 -variants 1
 //
-// where each program is tried without options and under one that comes next, which takes a
-// third of the time that all of them do; and the programs that have failed, under
-// testdata/failures, each time.
+// where each program is tried without options and with one variant of the options in turn, which takes a third of the
+// time of all variants. Programs that have failed once are kept under testdata/failures and run each time.
 package randprog

@@ -2,7 +2,7 @@ package randprog
 
 import "fmt"
 
-// mul is a product that is rounded by itself where that is asked for.
+// mul returns a product, which is rounded separately in exact programs.
 func (g *generator) mul(x, y string) string {
 	if g.opts.Exact {
 		return "float64(" + x + "*" + y + ")"
@@ -10,7 +10,7 @@ func (g *generator) mul(x, y string) string {
 	return "(" + x + "*" + y + ")"
 }
 
-// smooth are functions with bounded derivatives.
+// smooth holds expressions of one variable with bounded derivatives.
 var smooth = []string{
 	"math.Sin($0)", "math.Cos($0)", "math.Tanh($0)", "math.Atan($0)", "math.Erf($0)", "math.Exp(-0.25*math.Abs($0))",
 	"math.Sqrt(1 + float64($0*$0))*0.5", "math.Log1p(float64($0*$0))*0.5", "math.Hypot($0, 1)*0.5",
@@ -24,8 +24,8 @@ var smooth = []string{
 	"math.Tan(math.Sin($0))*0.25", "math.Acos(math.Cos($0)*0.5)*0.5", "math.Gamma(2 + math.Sin($0)*0.5)*0.25",
 }
 
-// zeros are products whose first factor is exactly 0 where a number is 0 or a half, or
-// always: the adjoint of the second is 0 there, and most of them change as the first does.
+// zeros holds products whose first factor is exactly 0 if a number is 0 or a half, or always: the cotangent of the
+// second factor is 0 there, though most of them change with the first.
 var zeros = []string{
 	"(math.Sin($0) * math.Log(2 + math.Cos($1)))", "(math.Tanh($0 - 0.5) * math.Exp(-0.25*math.Abs($1)))",
 	"(math.Atan($0) * (math.Sin($1) / (2 + math.Cos($0))))", "(math.Sin($0 + 0.5) * math.Sqrt(1 + float64($1*$1))*0.5)",
@@ -33,12 +33,12 @@ var zeros = []string{
 	"(math.Sin($0) * math.Tanh($0) * $1)*0.5",
 }
 
-// float is an expression without calls that write.
+// float returns an expression of depth d without calls that write memory.
 func (g *generator) float(d int) *Node {
 	if d <= 0 {
 		switch g.IntN(8) {
 		case 0:
-			return node(Float, g.one("0.5", "1.25", "-0.75", "half", "(0.3 - 0.8)", "2.0"))
+			return node(Float, g.oneOf("0.5", "1.25", "-0.75", "half", "(0.3 - 0.8)", "2.0"))
 		case 1, 2, 3:
 			return g.place()
 		}
@@ -49,11 +49,11 @@ func (g *generator) float(d int) *Node {
 	switch g.IntN(28) {
 	case 27:
 		if g.has(Mine) {
-			return node(Float, g.one("float64(*$0)", "float64(*$0 * *$0)*0.5", "float64(*$0 + mine($1))*0.5"),
+			return node(Float, g.oneOf("float64(*$0)", "float64(*$0 * *$0)*0.5", "float64(*$0 + mine($1))*0.5"),
 				g.pick(Mine), x)
 		}
 	case 26:
-		return two(g.one(zeros...))
+		return two(g.oneOf(zeros...))
 	case 0, 1:
 		return two("($0 + $1)*0.5")
 	case 2:
@@ -65,38 +65,38 @@ func (g *generator) float(d int) *Node {
 	case 5:
 		return two("(math.Sqrt(1+math.Abs($0)) - $1)*0.5")
 	case 6:
-		return two(g.one("math.Max($0, $1)", "math.Min($0, $1)", "max($0, $1)", "min($0, $1, 3)", "max(0.25, $0)",
+		return two(g.oneOf("math.Max($0, $1)", "math.Min($0, $1)", "max($0, $1)", "min($0, $1, 3)", "max(0.25, $0)",
 			"min($1, $0)"))
 	case 7:
 		return node(Float, "-($0)", x)
 	case 8:
 		return node(Float, "float64($0)*0.125", g.integer(1))
 	case 9:
-		return node(Float, g.one("tree($0, $1%4)", "fac($0, $1)", "pick($1, $0)*0.5"), x, g.index())
+		return node(Float, g.oneOf("tree($0, $1%4)", "fac($0, $1)", "pick($1, $0)*0.5"), x, g.index())
 	case 10:
 		if g.has(Struct) {
-			return node(Float, g.one("$0.sum()", "$0.moved($1).A", "$0.moved($1).sum()", "$0.plus($1)"), g.structure(),
+			return node(Float, g.oneOf("$0.sum()", "$0.moved($1).A", "$0.moved($1).sum()", "$0.plus($1)"), g.structure(),
 				x)
 		}
 	case 11:
-		return two(g.one("mean($0, $1, 0.5)", "mean($0)", "mean([]float64{$0, $1}...)"))
+		return two(g.oneOf("mean($0, $1, 0.5)", "mean($0)", "mean([]float64{$0, $1}...)"))
 	case 12:
-		if g.sorts && g.chance(4) {
+		if g.maySort && g.chance(4) {
 			return node(Float, "order(weights)*0.25")
 		}
-		return node(Float, g.one("table[uint($0)%4]", "weights[uint($0)%3]", "mean(weights[uint($0)%3:]...)"),
+		return node(Float, g.oneOf("table[uint($0)%4]", "weights[uint($0)%3]", "mean(weights[uint($0)%3:]...)"),
 			g.integer(0))
 	case 13:
 		return node(Float, "float64(text($0&3)+ints($1))*0.125", g.index(), g.index())
 	case 14:
 		return two("matrix($0, $1)*0.125")
 	case 15:
-		if g.sorts {
+		if g.maySort {
 			return node(Float, "order($0)*0.25", g.pick(Slice))
 		}
-		return two(g.one(zeros...))
+		return two(g.oneOf(zeros...))
 	case 16:
-		return two(g.one("math.Atan2($0, 2 + math.Cos($1))", "math.Hypot($0, 1 + math.Abs($1))*0.5",
+		return two(g.oneOf("math.Atan2($0, 2 + math.Cos($1))", "math.Hypot($0, 1 + math.Abs($1))*0.5",
 			"math.FMA($0, 0.5, $1)*0.5",
 			"math.Copysign($0, $1)", "math.Pow(1.5 + math.Sin($0)*0.5, math.Sin($1))*0.5"))
 	case 17:
@@ -104,7 +104,7 @@ func (g *generator) float(d int) *Node {
 			return node(Float, "float64($0)", g.small(d-1))
 		}
 	case 18:
-		if e := g.pure(d); e != nil {
+		if e := g.pureCall(d); e != nil {
 			return e
 		}
 	case 19:
@@ -116,25 +116,25 @@ func (g *generator) float(d int) *Node {
 	case 21:
 		return node(Float, "[]float64{$0, $1}[uint($2)%2]", x, g.float(0), g.index())
 	}
-	return node(Float, g.one(smooth...), x)
+	return node(Float, g.oneOf(smooth...), x)
 }
 
-// place is a float that can be assigned to.
+// place returns a float that can be assigned to.
 func (g *generator) place() *Node {
 	switch g.IntN(8) {
 	case 0, 1, 2:
-		return node(Float, g.one("$0[uint($1)%uint(len($0))]", "$0[0]", "$0[len($0)-1]"), g.pick(Slice), g.integer(0))
+		return node(Float, g.oneOf("$0[uint($1)%uint(len($0))]", "$0[0]", "$0[len($0)-1]"), g.pick(Slice), g.integer(0))
 	case 3:
 		if g.has(Array) {
 			return node(Float, "$0[uint($1)%3]", g.pick(Array), g.integer(0))
 		}
 	case 4:
 		if g.has(Struct) {
-			return node(Float, g.one("$0.A", "$0.B", "$0.V[1]"), g.one2(g.pick(Struct), g.pointer()))
+			return node(Float, g.oneOf("$0.A", "$0.B", "$0.V[1]"), g.oneNode(g.pick(Struct), g.pointer()))
 		}
 	case 5:
 		if g.has(Wide) {
-			return node(Float, g.one("$0.A", "$0.C", "$0.R.B", "$0.P.V[1]"), g.pick(Wide))
+			return node(Float, g.oneOf("$0.A", "$0.C", "$0.R.B", "$0.P.V[1]"), g.pick(Wide))
 		}
 	case 6:
 		if g.has(Ref) {
@@ -144,14 +144,14 @@ func (g *generator) place() *Node {
 	return g.pick(Float)
 }
 
-func (g *generator) one2(list ...*Node) *Node { return list[g.IntN(len(list))] }
+func (g *generator) oneNode(list ...*Node) *Node { return list[g.IntN(len(list))] }
 
-// index is an integer that is not negative.
+// index returns an integer that is not negative.
 func (g *generator) index() *Node {
-	if len(g.at.index) == 0 {
+	if len(g.ctx.indices) == 0 {
 		return node(Int, fmt.Sprint(g.IntN(4)))
 	}
-	return node(Int, g.one(g.at.index...))
+	return node(Int, g.oneOf(g.ctx.indices...))
 }
 
 func (g *generator) integer(d int) *Node {
@@ -168,7 +168,7 @@ func (g *generator) integer(d int) *Node {
 	case 1:
 		return node(Int, "(int(math.Floor(4*math.Sin($0))) + $1)", g.float(0), x)
 	}
-	return node(Int, g.one("($0 + $1)", "($0 - $1)", "(($0)*2 % 7)", "(($0) &^ 1)", "(($0)<<1)", "min($0, $1)"), x, y)
+	return node(Int, g.oneOf("($0 + $1)", "($0 - $1)", "(($0)*2 % 7)", "(($0) &^ 1)", "(($0)<<1)", "min($0, $1)"), x, y)
 }
 
 func (g *generator) cond(d int) *Node {
@@ -188,7 +188,7 @@ func (g *generator) cond(d int) *Node {
 			return g.pick(Bool)
 		}
 	}
-	return node(Bool, "$0 "+g.one("<", ">", "<=", ">=", "!=")+" $1", g.float(1), g.float(1))
+	return node(Bool, "$0 "+g.oneOf("<", ">", "<=", ">=", "!=")+" $1", g.float(1), g.float(1))
 }
 
 func (g *generator) small(d int) *Node {
@@ -210,7 +210,7 @@ func (g *generator) small(d int) *Node {
 	return g.pick(Small)
 }
 
-// view is a slice that shows memory that is there, but for one element never empty.
+// view returns a slice of existing memory, which is nearly never empty.
 func (g *generator) view() *Node {
 	s := g.pick(Slice)
 	switch g.IntN(9) {
@@ -228,7 +228,7 @@ func (g *generator) view() *Node {
 		return node(Slice, "$0[len($0)-1:len($0):len($0)]", s)
 	case 5:
 		if g.has(Array) {
-			return node(Slice, "$0"+g.one("[:]", "[1:]", "[:2]"), g.pick(Array))
+			return node(Slice, "$0"+g.oneOf("[:]", "[1:]", "[:2]"), g.pick(Array))
 		}
 	case 6:
 		if g.has(Rows) {
@@ -238,7 +238,7 @@ func (g *generator) view() *Node {
 	return s
 }
 
-// fresh is a slice of new memory, or one that has been appended to.
+// fresh returns a slice of new memory, or the result of an append.
 func (g *generator) fresh() *Node {
 	switch g.IntN(8) {
 	case 0:
@@ -250,37 +250,37 @@ func (g *generator) fresh() *Node {
 	case 3:
 		return node(Slice, "[]float64{2: $0, 0: $1}", g.float(1), g.float(0))
 	case 4:
-		return g.room(node(Slice, "append([]float64(nil), $0...)", g.pick(Slice)))
+		return g.clipped(node(Slice, "append([]float64(nil), $0...)", g.pick(Slice)))
 	case 5:
-		return g.room(node(Slice, "slices.Clone($0)", g.pick(Slice)))
+		return g.clipped(node(Slice, "slices.Clone($0)", g.pick(Slice)))
 	}
 	return g.appended()
 }
 
-// appended is an append: one that moves, one that writes over what another view shows, or
-// one of which it is not known.
+// appended returns an append: one that reallocates, one that overwrites elements of another slice, or one that may do
+// either.
 func (g *generator) appended() *Node {
 	s := g.pick(Slice)
-	text := g.one("append($0[:len($0):len($0)], $1)", "append($0[:len($0)-len($0)/2], $1)", "append($0[:1], $1, $2)",
+	text := g.oneOf("append($0[:len($0):len($0)], $1)", "append($0[:len($0)-len($0)/2], $1)", "append($0[:1], $1, $2)",
 		"append($0, $1)", "append($0, $1, $2)", "append($0[:1], $3...)", "append($0[:len($0)-1], $1)")
-	return g.room(node(Slice, text, s, g.float(1), g.float(0), g.pick(Slice)))
+	return g.clipped(node(Slice, text, s, g.float(1), g.float(0), g.pick(Slice)))
 }
 
-// room cuts off the room of a slice where nothing may depend on it.
-func (g *generator) room(n *Node) *Node {
-	n.Text = g.cut(n.Text)
+// clipped clips a slice in exact programs, in which nothing may depend on its capacity.
+func (g *generator) clipped(n *Node) *Node {
+	n.Text = g.clippedText(n.Text)
 	return n
 }
 
-// cut is what room is for text.
-func (g *generator) cut(text string) string {
+// clippedText is clipped for text.
+func (g *generator) clippedText(text string) string {
 	if g.opts.Exact {
 		return "clip(" + text + ")"
 	}
 	return text
 }
 
-// array is an array as a value.
+// array returns an array value.
 func (g *generator) array() *Node {
 	if g.has(Array) && g.chance(2) {
 		return g.pick(Array)
@@ -288,7 +288,7 @@ func (g *generator) array() *Node {
 	return node(Array, "[3]float64{$0, 2: $1}", g.float(1), g.float(0))
 }
 
-// structure is a struct as a value, pointer a pointer to one.
+// structure returns a struct value.
 func (g *generator) structure() *Node {
 	switch g.IntN(6) {
 	case 0:
@@ -309,7 +309,7 @@ func (g *generator) pointer() *Node {
 	switch g.IntN(5) {
 	case 0:
 		if g.has(Wide) {
-			return node(Pointer, g.one("$0.R", "(&$0.P)"), g.pick(Wide))
+			return node(Pointer, g.oneOf("$0.R", "(&$0.P)"), g.pick(Wide))
 		}
 	case 1:
 		return node(Pointer, "(&$0)", g.pick(Struct))

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Files of failures begin with comments that say what failed.
+// Files of failures begin with comments of these forms.
 const (
 	failedMark = "// failed: "
 	seedMark   = "// seed: "
@@ -17,7 +17,7 @@ const (
 	inputMark  = "// input: "
 )
 
-// Save writes a case that failed to a file in dir and gives its name.
+// Save writes a failed case to a file in dir and returns its name.
 func (c *Case) Save(dir string, seed uint64, why error) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
@@ -41,7 +41,7 @@ func (c *Case) Save(dir string, seed uint64, why error) (string, error) {
 	return name, os.WriteFile(name, src, 0o666)
 }
 
-// LoadFile loads a case that [Case.Save] has written.
+// LoadFile loads a case that [Case.Save] wrote.
 func LoadFile(name string) (*Case, error) {
 	src, err := os.ReadFile(name)
 	if err != nil {
@@ -70,7 +70,7 @@ func LoadFile(name string) (*Case, error) {
 	if strings.Contains(c.source, "\nfunc G(") {
 		names = append(names, "G")
 	}
-	for i, s := range []string{c.source, wide(c.source)} {
+	for i, s := range []string{c.source, withFloat64(c.source)} {
 		fs, err := Lower(names, s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

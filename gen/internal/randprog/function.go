@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// main is the body of F.
-func (g *generator) main(sig Signature) *Node {
-	g.at = context{vars: map[Kind][]string{}, weight: 1, fuel: 8 + g.IntN(18)}
+// mainBody returns the body of F.
+func (g *generator) mainBody(sig Signature) *Node {
+	g.ctx = context{vars: map[Kind][]string{}, tripWeight: 1, budget: 8 + g.IntN(18)}
 	if g.short {
-		g.at.fuel = 3 + g.at.fuel/4
+		g.ctx.budget = 3 + g.ctx.budget/4
 	}
 	if g.sums {
-		g.at.fuel = g.IntN(4)
+		g.ctx.budget = g.IntN(4)
 	}
 	b := node(Block, "")
 	add := func(text string, kids ...*Node) { b.Kids = append(b.Kids, stmt(text, kids...)) }
@@ -30,7 +30,7 @@ func (g *generator) main(sig Signature) *Node {
 	}{
 		{"a", Float, []string{"x[0]", "x[len(x)-1]*0.5"}},
 		{"b", Float, []string{"x[len(x)/2]", "0.75", "x[1%len(x)]*0.5"}},
-		{"y", Slice, []string{"make([]float64, 3)", "x[len(x)/2:]", g.cut("append([]float64(nil), x...)"),
+		{"y", Slice, []string{"make([]float64, 3)", "x[len(x)/2:]", g.clippedText("append([]float64(nil), x...)"),
 			"x[:len(x)-len(x)/2]"}},
 		{"n", Int, []string{"2", "len(x)", "5"}},
 	} {
@@ -38,13 +38,13 @@ func (g *generator) main(sig Signature) *Node {
 			if g.sums && v.kind == Slice {
 				v.list = v.list[:1]
 			}
-			add(v.name + " := " + g.one(v.list...) + "\n_ = " + v.name)
+			add(v.name + " := " + g.oneOf(v.list...) + "\n_ = " + v.name)
 			if v.kind != Int {
 				g.local(v.kind, v.name)
 			}
 		}
 	}
-	g.at.index = []string{"n&3", "n&7"}
+	g.ctx.indices = []string{"n&3", "n&7"}
 	if !has["p"] && g.chance(3) {
 		add("p := P{A: a, V: [3]float64{1: b}, X: x[:1], N: 2}\nq := &P{A: 0.5, B: b, V: [3]float64{a, 2, -0.5}, X: " +
 			"y}\n_, _ = p, q")
@@ -62,61 +62,61 @@ func (g *generator) main(sig Signature) *Node {
 		g.local(Small, "g")
 	}
 	results := sig.Results()
-	g.at.ret = func() *Node { return g.mainReturn(results) }
-	g.at.depth = 1
-	for g.at.fuel > 0 {
+	g.ctx.ret = func() *Node { return g.mainReturn(results) }
+	g.ctx.depth = 1
+	for g.ctx.budget > 0 {
 		k := g.block()
 		b.Kids = append(b.Kids, stmt("{\n$0}", k))
-		// What one block declares the next does not see; what is here it does.
+		// Variables are visible to the statements that follow here, other than those of a nested block.
 		for range 2 {
-			g.at.fuel--
+			g.ctx.budget--
 			b.Kids = append(b.Kids, g.stmt())
 		}
 	}
-	g.end(b, results)
+	g.combineResults(b, results)
 	return b
 }
 
-// mainReturn leaves F early.
+// mainReturn returns an early return of F.
 func (g *generator) mainReturn(results []Param) *Node {
 	switch len(results) {
 	case 0:
 		return stmt("return")
 	case 1:
-		return stmt(g.one("return $0", "r = $0\nreturn", "r = 1\nreturn r + $0"), g.float(1))
+		return stmt(g.oneOf("return $0", "r = $0\nreturn", "r = 1\nreturn r + $0"), g.float(1))
 	case 2:
-		return stmt(g.one("return $0, $1", "r, out = $0, $1\nreturn"), g.float(1), g.view())
+		return stmt(g.oneOf("return $0, $1", "r, out = $0, $1\nreturn"), g.float(1), g.view())
 	}
-	return stmt(g.one("return $0, $2, $1", "r, k = $0, 3\nreturn"), g.float(1), g.view(), g.integer(0))
+	return stmt(g.oneOf("return $0, $2, $1", "r, k = $0, 3\nreturn"), g.float(1), g.view(), g.integer(0))
 }
 
-// end makes all there is flow into what F gives.
-func (g *generator) end(b *Node, results []Param) {
+// combineResults appends statements that make all results depend on all variables.
+func (g *generator) combineResults(b *Node, results []Param) {
 	var terms []string
-	for i, v := range g.at.vars[Float] {
+	for i, v := range g.ctx.vars[Float] {
 		if !strings.ContainsAny(v, "[(") {
 			terms = append(terms, fmt.Sprintf("%s*%v", v, []float64{1, 0.5, 0.25, 2}[i%4]))
 		}
 	}
-	for _, v := range g.at.vars[Slice] {
+	for _, v := range g.ctx.vars[Slice] {
 		terms = append(terms, v+"[len("+v+")-1]", v+"[0]*0.5")
 	}
-	for _, v := range g.at.vars[Array] {
+	for _, v := range g.ctx.vars[Array] {
 		terms = append(terms, v+"[0] - "+v+"[2]*0.5")
 	}
-	for _, v := range append(append([]string{}, g.at.vars[Struct]...), g.at.vars[Pointer]...) {
+	for _, v := range append(append([]string{}, g.ctx.vars[Struct]...), g.ctx.vars[Pointer]...) {
 		terms = append(terms, v+".A + "+v+".B*2")
 	}
-	for _, v := range g.at.vars[Small] {
+	for _, v := range g.ctx.vars[Small] {
 		terms = append(terms, "float64("+v+")")
 	}
-	for _, v := range g.at.vars[Wide] {
+	for _, v := range g.ctx.vars[Wide] {
 		terms = append(terms, v+".A - "+v+".R.A + "+v+".C")
 	}
-	for _, v := range g.at.vars[Ref] {
+	for _, v := range g.ctx.vars[Ref] {
 		terms = append(terms, "*"+v)
 	}
-	for _, v := range g.at.vars[Mine] {
+	for _, v := range g.ctx.vars[Mine] {
 		terms = append(terms, "float64(*"+v+")")
 	}
 	to := "y[0]"
@@ -135,18 +135,18 @@ func (g *generator) end(b *Node, results []Param) {
 	if last {
 		for range 1 + g.IntN(2) {
 			if g.chance(2) {
-				b.Kids = append(b.Kids, g.sweeps(to)...)
+				b.Kids = append(b.Kids, g.arrayLoop(to)...)
 			} else {
 				b.Kids = append(b.Kids, g.reduction(to))
 			}
 			if g.chance(3) { // more, which may not be reached
-				b.Kids = append(b.Kids, g.guarded(g.mainReturn(results)),
-					stmt(to+g.one(" = ("+to+" + $0)*0.5", " += $0*0.5"), g.float(1)))
+				b.Kids = append(b.Kids, g.conditional(g.mainReturn(results)),
+					stmt(to+g.oneOf(" = ("+to+" + $0)*0.5", " += $0*0.5"), g.float(1)))
 			}
 		}
 	}
 	if g.shared != "" && g.chance(2) {
-		b.Kids = append(b.Kids, stmt(to+" += "+g.shared+"*0.5", node(Float, g.one("a", "x[0]", "0.5"))))
+		b.Kids = append(b.Kids, stmt(to+" += "+g.shared+"*0.5", node(Float, g.oneOf("a", "x[0]", "0.5"))))
 	}
 	switch len(results) {
 	case 1:
@@ -158,59 +158,57 @@ func (g *generator) end(b *Node, results []Param) {
 	}
 }
 
-// sweeps is a loop in which each iteration sets all of an array and then reads it, and
-// adds to what is at the place to.
-func (g *generator) sweeps(to string) []*Node {
+// arrayLoop returns a loop in which each iteration assigns all of an array, reads it, and adds to the place to.
+func (g *generator) arrayLoop(to string) []*Node {
 	t, u, v := g.name("s"), g.name("s"), g.name("s")
-	size := g.one("len(x)", "len(x)", "4", "n&3 + 2")
-	bound := g.one("len("+t+")", size)
+	size := g.oneOf("len(x)", "len(x)", "4", "n&3 + 2")
+	bound := g.oneOf("len("+t+")", size)
 	s := stmt(t + " := make([]float64, " + size + ")\n" + u + " := make([]float64, " + size + ")\n" + v + " := " + t +
 		"\n_, _ = " + u + ", " + v)
 	e := func() *Node {
 		return node(Float,
-			g.one("x[uint(k)%uint(len(x))]", "x[uint(i)%uint(len(x))]*0.5", "math.Sin($0)",
+			g.oneOf("x[uint(k)%uint(len(x))]", "x[uint(i)%uint(len(x))]*0.5", "math.Sin($0)",
 				"math.Sin(x[uint(k)%uint(len(x))]) * x[uint(i)%uint(len(x))]",
 				"math.Cos(x[uint(i+k)%uint(len(x))]) * $0", "a * math.Tanh(x[uint(k)%uint(len(x))])"), g.float(0))
 	}
 	skip := func() *Node {
 		if g.chance(3) {
-			return node(Block, "", g.guarded(stmt("continue")))
+			return node(Block, "", g.conditional(stmt("continue")))
 		}
 		return node(Block, "")
 	}
 	fill := stmt("for k := 0; k < "+bound+"; k++ {\n$1"+t+"[k] = $0\n}", e(),
 		skip()).or("for k := 0; k < 1; k++ {\n$1" + t + "[k] = $0\n}")
-	second := g.one("", "for k := 1; k < len("+t+"); k++ {\n"+t+"[k] = ("+t+"[k] + "+t+"[k-1])*0.5\n}",
+	second := g.oneOf("", "for k := 1; k < len("+t+"); k++ {\n"+t+"[k] = ("+t+"[k] + "+t+"[k-1])*0.5\n}",
 		"for k := range "+t+" {\n"+t+"[k] *= $0\n}",
 		"for k := 0; k < "+bound+"; k++ {\n$1"+u+"[k] = math.Sin("+t+"[k]) * $0\n}", "if a > 0 {\n"+t+"[0] += a*0.5\n}",
 		"for k := 0; k < len("+t+"); k++ {\n"+v+"[k] -= $0\n}", t+"[0], "+u+"[0] = "+u+"[0], a")
-	read := g.one(t+"[k] * $0", "math.Sin("+t+"[k])", t+"[k]*"+t+"[k]*0.25", "("+t+"[k] - "+u+"[k]) * 0.5",
+	read := g.oneOf(t+"[k] * $0", "math.Sin("+t+"[k])", t+"[k]*"+t+"[k]*0.25", "("+t+"[k] - "+u+"[k]) * 0.5",
 		t+"[0] * x[uint(k)%uint(len(x))]", v+"[k]*$0")
-	add := g.one(to+" += "+read, to+" += "+read, to+" = ("+to+" + "+read+")*0.5")
-	loop := g.one("for i := 0; i < len(x); i++", "for i := range 3", "for i := len(x) - 1; i >= 0; i--",
+	add := g.oneOf(to+" += "+read, to+" += "+read, to+" = ("+to+" + "+read+")*0.5")
+	loop := g.oneOf("for i := 0; i < len(x); i++", "for i := range 3", "for i := len(x) - 1; i >= 0; i--",
 		"for i := range x")
 	return []*Node{s,
 		stmt(loop+" {\n_ = i\n$3$0\n$4$1\n$5$2\n}", fill, stmt(second, e(), skip()),
 			stmt("for k := range "+t+" {\n$1"+add+"\n}", e(), skip()), skip(), skip(), skip())}
 }
 
-// reduction is a loop whose iterations leave sums, to what is at the place to or to
-// elements of y.
+// reduction returns a loop that accumulates sums in the place to or in elements of y.
 func (g *generator) reduction(to string) *Node {
-	head := g.one("for i := range x", "for i := 0; i < len(x); i++", "for i := 0; i < len(x)-1; i++",
+	head := g.oneOf("for i := range x", "for i := 0; i < len(x); i++", "for i := 0; i < len(x)-1; i++",
 		"for i := len(x) - 1; i >= 0; i--", "for i := range len(x)")
-	first := g.one("x[i]*$0", "math.Sin(x[i]) - $0*0.5", "x[i]*x[(i+1)%len(x)]", "(x[i] - b)*(x[i] - a)",
+	first := g.oneOf("x[i]*$0", "math.Sin(x[i]) - $0*0.5", "x[i]*x[(i+1)%len(x)]", "(x[i] - b)*(x[i] - a)",
 		"x[i] - x[len(x)-1-i]*$0")
-	then := g.one("", "", "if t > $0 {\nt *= 0.5\n}", "if t > $0 {\nt = -t\n} else {\nt += a*0.25\n}",
+	then := g.oneOf("", "", "if t > $0 {\nt *= 0.5\n}", "if t > $0 {\nt = -t\n} else {\nt += a*0.25\n}",
 		"for j := range i {\n$1t += x[j]*0.125\n}",
 		"for j := 0; j < 2; j++ {\nu := t*0.5 + x[i]\n$1t = math.Sin(u)\n}", "u := t\nt = math.Tanh(u) + u*0.25",
 		"w := [2]float64{t, a}\nw[i&1] *= $0\nt = w[0] + w[1]",
 		"w := &t\n*w -= t*0.5*$0")
-	add := g.one(to+" += t", to+" -= t*t*0.5", to+" += t * $0", "y[uint(i)%uint(len(y))] += t",
+	add := g.oneOf(to+" += t", to+" -= t*t*0.5", to+" += t * $0", "y[uint(i)%uint(len(y))] += t",
 		"y[0] -= t*0.5\n"+to+" += t")
 	skip := func() *Node {
 		if g.chance(3) {
-			return node(Block, "", g.guarded(stmt(g.one("continue", "continue", "break"))))
+			return node(Block, "", g.conditional(stmt(g.oneOf("continue", "continue", "break"))))
 		}
 		return node(Block, "")
 	}
@@ -218,15 +216,15 @@ func (g *generator) reduction(to string) *Node {
 		stmt(then, g.float(0), skip()), skip(), stmt(add, g.float(0)))
 }
 
-// helper is a function of a program that its others may call.
+// A helper is a function of a program that its other functions may call.
 type helper struct {
 	name  string
 	shape int
 	pure  bool
 }
 
-// shapes are the functions of programs: how one is declared, what is declared in it, and
-// how it returns. $0 is the body.
+// shapes holds the forms of helpers: the declaration, in which $0 is the body, the variables that the body may use, and
+// the returns.
 var shapes = []struct {
 	text  string
 	vars  map[Kind][]string
@@ -282,7 +280,7 @@ var shapes = []struct {
 		ret: []string{"return $0", "*r = mine($0)\nreturn a"}},
 }
 
-// helpers makes the functions of a program.
+// helpers makes the helpers of a program.
 func (g *generator) helpers() {
 	many := g.IntN(4)
 	if g.short {
@@ -293,20 +291,20 @@ func (g *generator) helpers() {
 		h := &helper{name: g.name("h") + "@", shape: k, pure: shapes[k].pure}
 		s := shapes[k]
 		text := fmt.Sprintf(s.text, h.name)
-		g.at = context{vars: map[Kind][]string{}, weight: 4, fuel: 3 + g.IntN(6), depth: 1, self: h, index: s.index}
+		g.ctx = context{vars: map[Kind][]string{}, tripWeight: 4, budget: 3 + g.IntN(6), depth: 1, self: h, indices: s.index}
 		for kind, names := range s.vars {
 			g.declare(kind, names...)
 		}
 		if g.short {
-			g.at.fuel = 1 + g.at.fuel/2
+			g.ctx.budget = 1 + g.ctx.budget/2
 		}
-		g.at.header = append([]string{}, g.at.vars[Slice]...)
-		g.at.ret = func() *Node {
+		g.ctx.assignable = append([]string{}, g.ctx.vars[Slice]...)
+		g.ctx.ret = func() *Node {
 			kids := []*Node{g.float(1), g.float(0), g.pick(Slice)}
-			return stmt(g.one(s.ret...), kids...)
+			return stmt(g.oneOf(s.ret...), kids...)
 		}
-		if len(g.at.vars[Slice]) == 0 {
-			g.at.fuel = 1 + g.at.fuel/2
+		if len(g.ctx.vars[Slice]) == 0 {
+			g.ctx.budget = 1 + g.ctx.budget/2
 		}
 		var body *Node
 		if strings.Contains(text, "$0") {
@@ -314,16 +312,16 @@ func (g *generator) helpers() {
 		} else {
 			body = node(Block, "")
 		}
-		g.own = append(g.own, node(Decl, text, body))
-		g.known = append(g.known, h)
+		g.functions = append(g.functions, node(Decl, text, body))
+		g.callable = append(g.callable, h)
 	}
 }
 
-// helperBody may call the function itself, once, outside of loops.
+// helperBody returns the body of a helper, which may call itself once, outside of loops.
 func (g *generator) helperBody(h *helper) *Node {
 	if !g.has(Slice) {
-		// The statements want a slice.
-		b := node(Block, "", stmt("x := []float64{"+g.one(g.at.vars[Float]...)+", 0.5, 1}\n_ = x"))
+		// Statements need a slice.
+		b := node(Block, "", stmt("x := []float64{"+g.oneOf(g.ctx.vars[Float]...)+", 0.5, 1}\n_ = x"))
 		g.local(Slice, "x")
 		rest := g.body(h)
 		b.Kids = append(b.Kids, rest.Kids...)
@@ -335,7 +333,7 @@ func (g *generator) helperBody(h *helper) *Node {
 func (g *generator) body(h *helper) *Node {
 	b := g.block()
 	if again := shapes[h.shape].again; again != "" && g.chance(2) {
-		to := g.at.vars[Float][0]
+		to := g.ctx.vars[Float][0]
 		call := fmt.Sprintf(again, h.name)
 		text := to + " = " + call
 		if strings.Contains(shapes[h.shape].text, "(r, u float64)") {
@@ -346,16 +344,16 @@ func (g *generator) body(h *helper) *Node {
 	return b
 }
 
-// pure is a call of a function of the program that writes nothing, nil if there is none.
-func (g *generator) pure(d int) *Node {
-	if len(g.known) == 0 || g.at.weight > 24 {
+// pureCall returns a call of a helper that does not write memory, nil if there is none.
+func (g *generator) pureCall(d int) *Node {
+	if len(g.callable) == 0 || g.ctx.tripWeight > 24 {
 		return nil
 	}
-	h := g.known[g.IntN(len(g.known))]
+	h := g.callable[g.IntN(len(g.callable))]
 	x, y := g.float(d-1), g.float(d-2)
 	switch {
 	case h.shape == 0:
-		return node(Float, h.name+"($0, $1, "+g.one("1", "2", "n&1")+")", x, y)
+		return node(Float, h.name+"($0, $1, "+g.oneOf("1", "2", "n&1")+")", x, y)
 	case h.shape == 4 && g.has(Struct):
 		return node(Float, "$2."+h.name+"($0, 2)", x, y, g.pick(Struct))
 	case h.shape == 6:
@@ -367,8 +365,8 @@ func (g *generator) pure(d int) *Node {
 	return nil
 }
 
-// calls is a call that writes something.
-func (g *generator) calls() *Node {
+// writingCall returns a call that writes memory.
+func (g *generator) writingCall() *Node {
 	v, w := g.name("f"), g.name("f")
 	s := g.pick(Slice)
 	switch g.IntN(7) {
@@ -383,25 +381,25 @@ func (g *generator) calls() *Node {
 		g.local(Slice, y)
 		return n
 	case 2:
-		text := g.one("rings($0, $1)", "even($0, $2)",
+		text := g.oneOf("rings($0, $1)", "even($0, $2)",
 			"fold($0, $1, func(left, right float64) float64 { return (left+right)*0.25 + $3*0.5 })",
 			"fold($0, $1, math.Max)",
-			"fold($0, $1, func(left, right float64) float64 { "+g.one(g.at.vars[Float]...)+
+			"fold($0, $1, func(left, right float64) float64 { "+g.oneOf(g.ctx.vars[Float]...)+
 				" *= 0.5; return (left-right)*0.5 })")
 		return g.define(Float, v, text, s, g.float(1), g.index(), g.pick(Float))
 	case 3:
 		if g.has(Struct) {
-			return g.define(Float, v, "$0.push($1, $2)", g.one2(g.pick(Struct), g.pointer()), g.float(1), g.index())
+			return g.define(Float, v, "$0.push($1, $2)", g.oneNode(g.pick(Struct), g.pointer()), g.float(1), g.index())
 		}
 	}
-	if len(g.known) == 0 || g.at.weight > 12 {
+	if len(g.callable) == 0 || g.ctx.tripWeight > 12 {
 		return nil
 	}
-	h := g.known[g.IntN(len(g.known))]
+	h := g.callable[g.IntN(len(g.callable))]
 	switch h.shape {
 	case 1:
 		n := stmt(v+", "+w+" := "+h.name+"($0, $1, $2)\n_, _ = "+v+", "+w, g.view(), g.float(1),
-			node(Int, g.one("1", "2", "n&1")))
+			node(Int, g.oneOf("1", "2", "n&1")))
 		g.declare(Float, v, w)
 		return n
 	case 2:
@@ -409,11 +407,11 @@ func (g *generator) calls() *Node {
 			return g.define(Slice, g.name("s"), h.name+"($0, $1)", g.pointer(), g.view())
 		}
 	case 3:
-		return g.define(Float, v, h.name+g.one("($0...)", "($1, $2)", "($1)", "($0[0], $0[0], $2)"), s, g.float(1),
+		return g.define(Float, v, h.name+g.oneOf("($0...)", "($1, $2)", "($1)", "($0[0], $0[0], $2)"), s, g.float(1),
 			g.float(0))
 	case 5:
 		if g.has(Struct) {
-			return g.define(Float, v, "$0."+h.name+"($1, $2)", g.one2(g.pick(Struct), g.pointer()), g.float(1),
+			return g.define(Float, v, "$0."+h.name+"($1, $2)", g.oneNode(g.pick(Struct), g.pointer()), g.float(1),
 				g.view())
 		}
 	case 8:
@@ -423,17 +421,17 @@ func (g *generator) calls() *Node {
 		g.local(Slice, y)
 		return n
 	case 9:
-		if g.has(Struct) && len(g.at.header) > 0 {
-			return g.define(Struct, g.name("p"), h.name+"(&$0, &$1, $2)", g.place(), node(Slice, g.one(g.at.header...)),
+		if g.has(Struct) && len(g.ctx.assignable) > 0 {
+			return g.define(Struct, g.name("p"), h.name+"(&$0, &$1, $2)", g.place(), node(Slice, g.oneOf(g.ctx.assignable...)),
 				g.float(1))
 		}
 	case 10:
 		return g.define(Float, v, h.name+"((*mine)(&$0), $1, $2)", g.addressable(), g.view(), g.float(1))
 	case 7:
-		text := g.one("math.Sin", "func(v float64) float64 { return (v + $2)*0.5 }",
+		text := g.oneOf("math.Sin", "func(v float64) float64 { return (v + $2)*0.5 }",
 			"func(v float64) float64 { $3 = (v + $3)*0.5; return v*0.5 }")
 		if g.has(Struct) && g.chance(3) {
-			text = g.one(g.at.vars[Struct]...) + ".plus"
+			text = g.oneOf(g.ctx.vars[Struct]...) + ".plus"
 		}
 		return g.define(Float, v, h.name+"("+text+", $1, $0)", s, g.float(1), g.pick(Float), g.pick(Float))
 	}

@@ -11,18 +11,17 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Input is the arguments of a call of F. All slices are windows of one array, so that
-// they may overlap.
+// An Input holds the arguments of a call of F. All slices are windows of one array, so that they may overlap.
 type Input struct {
 	Mem     []float64 // the array
-	Windows [][3]int  // of it, for the slices: first, end, and end of the room
+	Windows [][3]int  // for each slice, its begin, end and end of capacity in Mem
 	Numbers []float64 // the other floats
 	N       int
 	Aliased bool
-	Round   bool // many numbers are 0 or multiples of a half, so that adjoints vanish
+	Round   bool // many numbers are 0 or multiples of a half, so that cotangents vanish
 }
 
-// P is the struct of random programs.
+// P is the struct type of random programs.
 type P struct {
 	A, B float64
 	V    [3]float64
@@ -30,11 +29,11 @@ type P struct {
 	N    int
 }
 
-// floatsOfP is how many numbers of an input a struct takes.
+// floatsOfP is the number of Numbers that a struct takes.
 const floatsOfP = 5
 
-// Input is the k-th input of the program. Those with odd k are aliased where there is
-// more than one slice, and those from the fourth on have round numbers.
+// Input returns input k of the program. If there are several slices, those with odd k are aliased; from k = 3 on,
+// numbers are round.
 func (p *Program) Input(k int) *Input {
 	r := rand.New(rand.NewPCG(p.Seed, uint64(k)))
 	in := &Input{N: r.IntN(7)}
@@ -88,18 +87,18 @@ func (p *Program) Input(k int) *Input {
 	return in
 }
 
-// Floats are all numbers of the input, a copy.
+// Floats returns a copy of all numbers of the input.
 func (in *Input) Floats() []float64 { return slices.Concat(in.Mem, in.Numbers) }
 
-// With is the input with other numbers. Those of a direction or of seeds make it one of
-// shadows, which overlap as the slices do.
+// With returns the input with other numbers. With those of a direction or of seeds it holds shadows, which overlap as
+// the slices do. It refers to floats.
 func (in *Input) With(floats []float64) *Input {
 	c := *in
 	c.Mem, c.Numbers = floats[:len(in.Mem):len(in.Mem)], floats[len(in.Mem):]
 	return &c
 }
 
-// direction is a random direction of the numbers that parameters in mask have.
+// direction returns a random direction, zero outside of the parameters in mask.
 func (in *Input) direction(r *rand.Rand, sig Signature, mask uint64) []float64 {
 	out := make([]float64, len(in.Mem)+len(in.Numbers))
 	in.each(sig, func(i int, from, to int) {
@@ -112,7 +111,7 @@ func (in *Input) direction(r *rand.Rand, sig Signature, mask uint64) []float64 {
 	return out
 }
 
-// each visits the ranges of Floats that a parameter leads to.
+// each calls visit with the ranges of Floats that are reachable from each parameter.
 func (in *Input) each(sig Signature, visit func(i, from, to int)) {
 	w, f := 0, len(in.Mem)
 	for i, p := range sig.Params() {
@@ -132,7 +131,7 @@ func (in *Input) each(sig Signature, visit func(i, from, to int)) {
 	}
 }
 
-// args are the arguments in memory of their own, and the array behind the slices last.
+// args returns copies of the arguments, and last the array that their slices refer to.
 func (in *Input) args(sig Signature) []any {
 	mem := slices.Clone(in.Mem)
 	window := func(i int) []float64 {
@@ -167,11 +166,11 @@ func (in *Input) args(sig Signature) []any {
 	return append(out, mem)
 }
 
-// Values are the arguments for the evaluator, and the array behind the slices last.
+// Values returns the arguments for the evaluator, and last the array that their slices refer to.
 func (in *Input) Values(sig Signature) []ir.Value { return ir.ValuesOf(in.args(sig)...) }
 
-// Outputs are the numbers that F gives, those of the struct that its pointer points to,
-// and the array behind the slices; then what a slice in that struct shows.
+// Outputs returns the float results of F, the floats of the struct that its pointer parameter points to, and the array
+// of the slices; then the elements of the slice in that struct.
 func Outputs(sig Signature, results, args []ir.Value) (out []float64) {
 	keep := func(x any) {
 		floats(reflect.ValueOf(x), func(v float64) { out = append(out, v) })
@@ -197,9 +196,9 @@ func Outputs(sig Signature, results, args []ir.Value) (out []float64) {
 	return out
 }
 
-// seeded is how many of Outputs an adjoint has seeds of: not those that a slice in a
-// struct shows, which come from anywhere.
-func seeded(sig Signature, outputs int, args []ir.Value) int {
+// countSeeded returns the number of Outputs that an adjoint has seeds of: all but the elements of the slice in the
+// struct, which may be any memory.
+func countSeeded(sig Signature, outputs int, args []ir.Value) int {
 	for i, p := range sig.Params() {
 		if p.Kind == Pointer {
 			outputs -= len(ir.As[*P](args[i]).X)
@@ -208,7 +207,7 @@ func seeded(sig Signature, outputs int, args []ir.Value) int {
 	return outputs
 }
 
-// floats visits the floats that v leads to.
+// floats visits the floats in slices and arrays of v.
 func floats(v reflect.Value, visit func(float64)) {
 	switch v.Kind() {
 	case reflect.Float64:
@@ -220,7 +219,7 @@ func floats(v reflect.Value, visit func(float64)) {
 	}
 }
 
-// integers are the integers that F gives or leaves, in the order of Outputs.
+// integers returns the integer results of F and in the memory of its arguments, in the order of Outputs.
 func integers(sig Signature, results, args []ir.Value) (out []int) {
 	for i, r := range sig.Results() {
 		switch r.Kind {
@@ -239,15 +238,14 @@ func integers(sig Signature, results, args []ir.Value) (out []int) {
 	return out
 }
 
-// Outcome is what a call gives and leaves, bit for bit comparable.
+// An Outcome holds the results of a call and the memory after it, for comparison bit by bit.
 type Outcome struct {
-	Panic  string // "runtime" where the runtime panics
+	Panic  string // "runtime" for panics of the runtime
 	Floats []float64
 	Ints   []int
 }
 
-// caller is Go source of a function Call and the mark, which calls F as the evaluator
-// does.
+// caller returns the source of a function Call with mark appended, which calls F as the evaluator does.
 func (p *Program) caller(mark string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "func Call%s(mem, numbers []float64, w [][3]int, n int) (floats []float64, ints []int) {\n", mark)
@@ -306,8 +304,8 @@ func (p *Program) caller(mark string) string {
 	return b.String()
 }
 
-// Seeds are, for seeds of [Outputs], those of the results, which are what F gives, and
-// shadows of the arguments that hold the others.
+// Seeds returns, for seeds of [Outputs], those of the results, and shadows of the arguments that hold the others.
+// results are those of F.
 func (in *Input) Seeds(sig Signature, results []ir.Value, seeds []float64) (of, shadows []ir.Value) {
 	own, all := in.seeds(sig, results, seeds)
 	of = make([]ir.Value, len(results))
@@ -319,8 +317,7 @@ func (in *Input) Seeds(sig Signature, results []ir.Value, seeds []float64) (of, 
 	return of, in.With(all).Values(sig)
 }
 
-// seeds are those of the results, nil for what has none, and those of the numbers of the
-// input.
+// seeds returns the seeds of the results, nil for a result without floats, and those of the numbers of the input.
 func (in *Input) seeds(sig Signature, results []ir.Value, seeds []float64) (of []any, all []float64) {
 	take := func(n int) []float64 {
 		out := slices.Clone(seeds[:n])
@@ -353,8 +350,8 @@ func (in *Input) seeds(sig Signature, results []ir.Value, seeds []float64) (of [
 	return of, all
 }
 
-// Adjoints are those of [Input.Floats], taken from shadows of the arguments and, where
-// has says so, from the adjoints of arguments that are values.
+// Adjoints returns the cotangents of [Input.Floats]: from shadows of the arguments and, if has is set, from the
+// cotangents of arguments passed by value.
 func (in *Input) Adjoints(sig Signature, shadows, bars []ir.Value, has []bool) []float64 {
 	out := ir.As[[]float64](shadows[len(sig.Params())])
 	for i, p := range sig.Params() {

@@ -2,19 +2,19 @@ package randprog
 
 import "github.com/nabla-ad/nabla/gen/ir"
 
-// Lanes is how many seeds are tried at once.
+// Lanes is the number of seeds of one call in vector mode.
 const Lanes = 4
 
 type lane = [Lanes]float64
 
-// lanedP stands for P in several lanes.
+// lanedP is the shadow of P for several lanes.
 type lanedP struct {
 	A, B lane
 	V    [3]lane
 	X    []lane
 }
 
-// LanedSeeds are [Input.Seeds] for several lanes: of a number there is one for each lane.
+// LanedSeeds is [Input.Seeds] for several lanes: a number has one seed value per lane.
 func (in *Input) LanedSeeds(sig Signature, results []ir.Value,
 	seeds [Lanes][]float64) (of [][]ir.Value, shadows []ir.Value) {
 	own := make([][Lanes]any, len(results))
@@ -46,7 +46,7 @@ func (in *Input) LanedSeeds(sig Signature, results []ir.Value,
 	return of, ir.ValuesOf(in.laned(sig, all)...)
 }
 
-// laned are shadows of the arguments for several lanes, and the array behind the slices.
+// laned returns shadows of the arguments for several lanes, and last the array that their slices refer to.
 func (in *Input) laned(sig Signature, all []lane) (out []any) {
 	mem, numbers := all[:len(in.Mem):len(in.Mem)], all[len(in.Mem):]
 	w, f := 0, 0
@@ -78,8 +78,7 @@ func (in *Input) laned(sig Signature, all []lane) (out []any) {
 	return append(out, mem)
 }
 
-// LanedAdjoints are [Input.Adjoints] for lane k. Of the adjoint of a number there is one
-// for each lane.
+// LanedAdjoints is [Input.Adjoints] for lane k: a number has one cotangent per lane.
 func (in *Input) LanedAdjoints(sig Signature, shadows []ir.Value, bars [][]ir.Value, k int) (out []float64) {
 	for _, x := range ir.As[[]lane](shadows[len(sig.Params())]) {
 		out = append(out, x[k])

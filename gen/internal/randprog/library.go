@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// library is what random programs use: something of everything that they do not do
-// themselves.
+// library is the source of declarations for random programs, with constructs that the generator itself does not make.
 const library = `
 type small = float32
 
@@ -332,29 +331,28 @@ var weights = []float64{0.5, -0.25, 1.5}
 const half = 1.0 / 2
 `
 
-// libraryImports are the packages that the library uses.
+// libraryImports lists the packages that the library imports.
 var libraryImports = []string{"math", "math/bits", "slices", "sort"}
 
-// part is a declaration of the library.
+// A part is a declaration of the library with the names that it uses.
 type part struct {
 	text string
 	name string
 	uses []string
 }
 
-// declarations are the library. That of exact programs has no slice with room that append
-// has made.
+// declarations returns the library. In exact programs, append is followed by a clip.
 func declarations(exact bool) string {
 	if exact {
-		return strings.ReplaceAll(library, grown, "clip("+grown+")")
+		return strings.ReplaceAll(library, growingAppend, "clip("+growingAppend+")")
 	}
 	return library
 }
 
-// grown is where the library makes a slice longer.
-const grown = "append(p.X, d)"
+// growingAppend is the only append of the library whose capacity could matter.
+const growingAppend = "append(p.X, d)"
 
-// parts are the declarations of the library in order, of exact programs and of others.
+// parts maps "exact" to the declarations of the library, in order.
 var parts = map[bool]func() []part{
 	false: sync.OnceValue(func() []part { return partsOf(declarations(false)) }),
 	true:  sync.OnceValue(func() []part { return partsOf(declarations(true)) }),
@@ -393,15 +391,15 @@ func partsOf(text string) []part {
 	return out
 }
 
-// words are the names in Go text.
+// words returns the names in Go text.
 func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
 }
 
-// needed are the declarations of the library that text leads to.
-func needed(text string, exact bool) string {
+// usedDeclarations returns the declarations of the library that text uses, directly or indirectly.
+func usedDeclarations(text string, exact bool) string {
 	parts := parts[exact]()
 	used := map[string]bool{}
 	var visit func(list []string)

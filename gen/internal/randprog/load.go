@@ -15,18 +15,18 @@ import (
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
-// Case is a lowered program with inputs.
+// A Case is a lowered program with inputs.
 type Case struct {
-	Program *Program // nil of a file
+	Program *Program // nil for a file
 	Sig     Signature
 	F       *ir.Func
-	Also    *ir.Func // another function that calls what F calls, func(x []float64) float64, or nil
-	Wide    *ir.Func // F with float64 for float32, F itself where there is none
+	Also    *ir.Func // another function func(x []float64) float64 that calls helpers of F, or nil
+	Wide    *ir.Func // F with float64 for float32; F itself if it has none
 	Inputs  []*Input
 	source  string
 }
 
-// Source is the program as a file.
+// Source returns the program as a file.
 func (c *Case) Source() string {
 	if c.Program != nil {
 		return c.Program.Source()
@@ -34,7 +34,7 @@ func (c *Case) Source() string {
 	return c.source
 }
 
-// standard are the packages that programs import, and those that generated code does.
+// standard holds the packages that programs and generated code import.
 var standard = sync.OnceValues(func() (map[string]*packages.Package, error) {
 	paths := append([]string{"github.com/nabla-ad/nabla/rules", "github.com/nabla-ad/nabla/gen/rt"}, libraryImports...)
 	list, err := lower.Load(".", paths, lower.LoadOptions{})
@@ -55,7 +55,7 @@ func (m importer) Import(path string) (*types.Package, error) {
 	return nil, fmt.Errorf("no package %s", path)
 }
 
-// typeCheck makes package rnd of files, without the go command.
+// typeCheck checks files as package rnd, without the go command.
 func typeCheck(files []string) (*packages.Package, error) {
 	std, err := standard()
 	if err != nil {
@@ -98,7 +98,7 @@ func typeCheck(files []string) (*packages.Package, error) {
 	return p, nil
 }
 
-// release forgets the positions of a package, of which there would be no end.
+// release removes the files of a package from its file set, which would otherwise grow without limit.
 func release(p *packages.Package) {
 	for _, f := range p.Syntax {
 		p.Fset.RemoveFile(p.Fset.File(f.FileStart))
@@ -112,7 +112,7 @@ func Lower(names []string, files ...string) ([]*ir.Func, error) {
 		return nil, err
 	}
 	defer release(pkg)
-	// The evaluator can name everything, so that the standard library is tested too.
+	// The evaluator can access unexported objects, so the source of the standard library is differentiated too.
 	p := lower.New([]*packages.Package{pkg}, lower.Options{CanGenerate: func(string) bool { return true }, NoShipped: true})
 	var out []*ir.Func
 	for _, name := range names {
@@ -125,9 +125,8 @@ func Lower(names []string, files ...string) ([]*ir.Func, error) {
 	return out, nil
 }
 
-// Declared lowers the functions and methods without type parameters that a file declares
-// at its top. Refused are why those are not lowered that are not. The last error is of a
-// file that does not type-check.
+// Declared lowers the functions and methods without type parameters that a file declares. refused holds the refusals of
+// the others; err is set if the file does not type-check.
 func Declared(src string) (lowered []*ir.Func, refused []error, err error) {
 	pkg, err := typeCheck([]string{src})
 	if err != nil {
@@ -154,13 +153,12 @@ func Declared(src string) (lowered []*ir.Func, refused []error, err error) {
 	return lowered, refused, nil
 }
 
-// wide is a source with float64 for float32.
-func wide(src string) string {
+// withFloat64 returns the source with float64 for float32.
+func withFloat64(src string) string {
 	return strings.Replace(src, "type small = float32", "type small = float64", 1)
 }
 
-// Load type-checks and lowers programs, all as one package, and gives each as many
-// inputs.
+// Load type-checks and lowers programs as one package, and gives each the same number of inputs.
 func Load(list []*Program, inputs int) ([]*Case, error) {
 	names := make([]string, len(list))
 	out := make([]*Case, len(list))
@@ -172,7 +170,7 @@ func Load(list []*Program, inputs int) ([]*Case, error) {
 		}
 	}
 	for i, p := range list {
-		if p.also() {
+		if p.hasSecondFunction() {
 			names = append(names, "G"+mark(i))
 		}
 	}
@@ -185,7 +183,7 @@ func Load(list []*Program, inputs int) ([]*Case, error) {
 	others := fs[len(list):]
 	for i, p := range list {
 		out[i].F, out[i].Wide = fs[i], fs[i]
-		if p.also() {
+		if p.hasSecondFunction() {
 			out[i].Also, others = others[0], others[1:]
 		}
 		if p.single() {
@@ -197,7 +195,7 @@ func Load(list []*Program, inputs int) ([]*Case, error) {
 	}
 	files := Batch(again)
 	for i := range files {
-		files[i] = wide(files[i])
+		files[i] = withFloat64(files[i])
 	}
 	ws, err := Lower(names[:len(again)], files...)
 	if err != nil {
@@ -209,19 +207,19 @@ func Load(list []*Program, inputs int) ([]*Case, error) {
 	return out, nil
 }
 
-// Globals are the values of the package variables of the library.
+// Globals returns the values of the package-level variables of the library.
 func Globals() map[string]ir.Value {
 	return map[string]ir.Value{"rnd.table": ir.ValueOf([4]float64{0.5, -1, 0.25, 2}),
 		"rnd.weights": ir.ValueOf([]float64{0.5, -0.25, 1.5})}
 }
 
-// eval runs a function of a program, which takes no more than so many steps.
+// eval runs a function of a program with a limit of steps.
 func eval(f *ir.Func, args []ir.Value) ([]ir.Value, error) {
 	m := ir.Machine{Globals: Globals(), Steps: 2_000_000}
 	return m.Eval(f, args)
 }
 
-// Run is what the k-th input of the case gives.
+// Run returns the outcome of the program for input k.
 func (c *Case) Run(k int) (*Outcome, error) {
 	args := c.Inputs[k].Values(c.Sig)
 	results, err := eval(c.F, args[:len(args)-1])

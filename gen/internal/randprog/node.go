@@ -4,18 +4,17 @@ import (
 	"strings"
 )
 
-// Node is a piece of a program: text with holes for its kids, $0 to $9. A hole may come
-// twice or not at all. The mark @ stands for what tells the names of a program from those
-// of others.
+// A Node is a piece of a program: text with holes for its kids, $0 to $9. A hole may occur twice or not at all. @ is
+// replaced by the mark of the program.
 type Node struct {
 	Kind  Kind
 	Text  string
 	Kids  []*Node
-	Alts  []string // simpler texts with the same holes
-	Label string   // of a loop or a switch; printed if it is named inside
+	Alts  []string // simpler texts with the same holes, for shrinking
+	Label string   // of a loop or a switch; printed if a statement in it refers to it
 }
 
-// Kind is what a piece is: a type for an expression.
+// A Kind is the syntactic kind of a node: a type for an expression.
 type Kind string
 
 // The kinds of pieces.
@@ -34,7 +33,7 @@ const (
 	Wide    Kind = "wide"    // a struct with a struct in it
 	Ref     Kind = "ref"     // a pointer to a float
 	Rows    Kind = "rows"    // a slice of slices
-	Mine    Kind = "mine"    // a pointer to a float of a type of its own
+	Mine    Kind = "mine"    // pointer to a float of a defined type
 )
 
 func node(kind Kind, text string, kids ...*Node) *Node {
@@ -43,19 +42,19 @@ func node(kind Kind, text string, kids ...*Node) *Node {
 
 func stmt(text string, kids ...*Node) *Node { return node(Stmt, text, kids...) }
 
-// or gives a node simpler texts.
+// or adds simpler texts.
 func (n *Node) or(alts ...string) *Node {
 	n.Alts = append(n.Alts, alts...)
 	return n
 }
 
-// braced puts a statement in a block of its own.
+// braced puts a statement in a block.
 func (n *Node) braced() *Node {
 	n.Text = "{\n" + n.Text + "\n}"
 	return n
 }
 
-// print writes the node for the program with the given mark.
+// print writes the node with the given mark.
 func (n *Node) print(b *strings.Builder, mark string) {
 	if n.Kind == Block {
 		for _, k := range n.Kids {
@@ -81,7 +80,7 @@ func (n *Node) print(b *strings.Builder, mark string) {
 	}
 }
 
-// names reports whether a statement in the node leaves a label.
+// names reports whether a statement in the node refers to a label.
 func (n *Node) names(label string) bool {
 	if f := strings.Fields(n.Text); len(f) == 2 && f[1] == label {
 		return true
@@ -94,7 +93,7 @@ func (n *Node) names(label string) bool {
 	return false
 }
 
-// clone is a copy with kids of its own.
+// clone returns a deep copy.
 func (n *Node) clone() *Node {
 	c := *n
 	c.Kids = make([]*Node, len(n.Kids))
@@ -104,7 +103,7 @@ func (n *Node) clone() *Node {
 	return &c
 }
 
-// walk visits the node and all below.
+// walk visits the node and all its descendants.
 func (n *Node) walk(visit func(*Node)) {
 	visit(n)
 	for _, k := range n.Kids {
@@ -112,7 +111,7 @@ func (n *Node) walk(visit func(*Node)) {
 	}
 }
 
-// size counts the pieces.
+// size returns the number of nodes.
 func (n *Node) size() (size int) {
 	n.walk(func(*Node) { size++ })
 	return size

@@ -2,15 +2,15 @@ package randprog
 
 import "strconv"
 
-// oddity is one of the statements that only a reader of the language's definition writes.
+// oddity returns a statement with a rarely used feature of the language.
 func (g *generator) oddity() *Node {
 	switch g.IntN(17) {
 	case 9:
 		// A pointer to a slice.
-		if len(g.at.header) > 0 {
+		if len(g.ctx.assignable) > 0 {
 			p := g.name("m")
 			return stmt(p+" := &$0\n(*"+p+")[0] = $1\n*"+p+" = $2\n$3 = ($3 - (*"+p+")[0])*0.5",
-				node(Slice, g.one(g.at.header...)), g.float(1), g.view(), g.place())
+				node(Slice, g.oneOf(g.ctx.assignable...)), g.float(1), g.view(), g.place())
 		}
 	case 10:
 		// A pointer to an array.
@@ -39,7 +39,7 @@ func (g *generator) oddity() *Node {
 			".s, mc.x[len(mc.x)-1]*0.5\n$2 = "+p+".s*0.5",
 			g.float(1), g.view(), g.place()).braced()
 	case 14:
-		// A list that is linked.
+		// A linked list.
 		return stmt("type cell struct {\nv float64\nnext *cell\n}\nvar head *cell\nfor i := range 3 {\nhead = "+
 			"&cell{$0, head}\n$1 = ($1 + head.v)*float64(i)*0.25\n}\nfor mc := head; mc != nil; mc = mc.next {\n$1 "+
 			"= ($1 + mc.v)*0.5\nmc.v = $1\n}\n$1 -= head.next.v*0.5",
@@ -56,9 +56,9 @@ func (g *generator) oddity() *Node {
 				"(mu[1] + mean(mu...))*0.5", g.pick(Small), g.float(1), g.small(1)).braced()
 		}
 	case 8:
-		// Either memory that changes, or a variable that nobody writes.
+		// Memory that changes, or a package-level variable that is never written.
 		v := g.name("w")
-		return stmt(v+" := $0\nif $1 {\n"+v+" = "+g.one("weights",
+		return stmt(v+" := $0\nif $1 {\n"+v+" = "+g.oneOf("weights",
 			"weights[1:]")+"\n}\n$2 = ("+v+"[0] + "+v+"[len("+v+")-1])*0.5", g.view(), g.cond(1), g.place())
 	case 0:
 		if g.has(Pointer) {
@@ -80,7 +80,7 @@ func (g *generator) oddity() *Node {
 			", &i); $0 {\njump(1)\ncontinue\n}\njump("+
 			strconv.Itoa(d)+")\n}\nfor _, e := range "+s+" {\nn = (n*3 + *e) % 9\n}", g.cond(0))
 	case 4:
-		if g.has(Pointer) && g.at.weight <= 6 {
+		if g.has(Pointer) && g.ctx.tripWeight <= 6 {
 			return stmt("for $0.N = 0; $0.N < len($1); $0.N++ {\n$1[$0.N] -= $2\n}\n$0.N = 1", g.pick(Pointer),
 				g.pick(Slice), g.tame(0))
 		}

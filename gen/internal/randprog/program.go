@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// Program is a random function F with the functions that are its own.
+// A Program is a random function F with the functions that it calls.
 type Program struct {
 	Seed uint64
 	Sig  Signature
 	Body *Node
-	Own  []*Node // functions that F calls
-	// Exact says that it does the same by any compiler.
+	Own  []*Node // functions of the program besides F
+	// Exact is set if its results do not depend on the compiler, bit for bit.
 	Exact bool
-	// Old says that its file is for Go 1.21, where loops have one variable for all iterations.
+	// Old is set if its file is for Go 1.21, where a loop has one variable for all iterations.
 	Old bool
 }
 
-// also is whether the program has a second function with derivatives, G.
-func (p *Program) also() bool {
+// hasSecondFunction reports whether the program has a second function with derivatives, G.
+func (p *Program) hasSecondFunction() bool {
 	return slices.ContainsFunc(p.Own, func(n *Node) bool { return strings.HasPrefix(n.Text, otherHead) })
 }
 
-// Signature is one of those that F can have.
+// A Signature selects one of the signatures of F.
 type Signature int
 
 // The signatures.
@@ -36,7 +36,7 @@ const (
 	numSignatures
 )
 
-// Param is a parameter or a result.
+// A Param is a parameter or a result.
 type Param struct {
 	Name string
 	Kind Kind
@@ -53,17 +53,19 @@ var signatures = [numSignatures]struct{ params, results []Param }{
 	},
 }
 
-// Params are the parameters of F.
+// Params returns the parameters of F.
 func (s Signature) Params() []Param { return signatures[s].params }
 
-// Results are the results of F.
+// Results returns the results of F.
 func (s Signature) Results() []Param { return signatures[s].results }
 
+// goTypes maps kinds of expressions to their types.
 var goTypes = map[Kind]string{
 	Float: "float64", Int: "int", Bool: "bool", Small: "small", Slice: "[]float64", Struct: "P", Pointer: "*P",
 	Array: "[3]float64", Wide: "Q", Ref: "*float64", Rows: "[][]float64", Mine: "*mine",
 }
 
+// list returns the source of a parameter list.
 func list(params []Param) string {
 	var out []string
 	for _, p := range params {
@@ -72,7 +74,7 @@ func list(params []Param) string {
 	return strings.Join(out, ", ")
 }
 
-// write writes the functions of the program, F with the mark behind it.
+// write writes the functions of the program, with mark appended to F and to the names of the others.
 func (p *Program) write(b *strings.Builder, mark string) {
 	for _, f := range p.Own {
 		f.print(b, mark)
@@ -83,7 +85,7 @@ func (p *Program) write(b *strings.Builder, mark string) {
 	b.WriteString("}\n\n")
 }
 
-// single reports whether the program computes in float32 too.
+// single reports whether the program also computes in float32.
 func (p *Program) single() bool {
 	var b strings.Builder
 	p.write(&b, "")
@@ -95,6 +97,7 @@ func (p *Program) single() bool {
 	return false
 }
 
+// clone returns a deep copy.
 func (p *Program) clone() *Program {
 	c := *p
 	c.Body = p.Body.clone()
@@ -105,6 +108,7 @@ func (p *Program) clone() *Program {
 	return &c
 }
 
+// size returns the number of nodes.
 func (p *Program) size() int {
 	n := p.Body.size()
 	for _, f := range p.Own {
@@ -113,16 +117,15 @@ func (p *Program) size() int {
 	return n
 }
 
-// Source is the program as a file of package rnd, with F's name, and with as much of the
-// library as it uses.
+// Source returns the program as a file of package rnd that declares F and the part of the library that is used.
 func (p *Program) Source() string {
 	var b strings.Builder
 	p.write(&b, "")
-	return file(p.Old, b.String(), needed(b.String(), p.Exact))
+	return file(p.Old, b.String(), usedDeclarations(b.String(), p.Exact))
 }
 
-// Batch is programs as files of package rnd, the functions F_0, F_1, …, those for an old
-// version of Go in a second file.
+// Batch returns programs as files of package rnd with the functions F_0, F_1, …. Programs for an old version of Go are
+// in a second file.
 func Batch(list []*Program) []string {
 	var b [2]strings.Builder
 	exact := false
@@ -144,7 +147,7 @@ func Batch(list []*Program) []string {
 // OldVersion is the build constraint of files for an old version of Go.
 const OldVersion = "//go:build go1.21\n\n"
 
-// file is functions and declarations with the imports that they need.
+// file returns a file of functions and declarations, with the imports that they need.
 func file(old bool, funcs, decls string) string {
 	var imports strings.Builder
 	text := funcs + decls
@@ -163,11 +166,11 @@ func file(old bool, funcs, decls string) string {
 	return head + funcs + decls
 }
 
-// mark tells the names of the i-th program of a batch from those of others.
+// mark returns the suffix of the names of program i of a batch.
 func mark(i int) string { return fmt.Sprintf("_%d", i) }
 
-// Calls is a file with a variable calls, of functions that call those of [Batch] with an
-// [Input] and give what [Case.Run] gives.
+// Calls returns a file with a variable calls, a list of functions that call those of [Batch] with an [Input] and return
+// the same as [Case.Run].
 func Calls(list []*Program) string {
 	var b, table strings.Builder
 	table.WriteString("var calls = []func(mem, numbers []float64, w [][3]int, n int) (floats []float64, ints []int){\n")

@@ -31,7 +31,7 @@ func load(t *testing.T, from, to uint64, opts randprog.Options) []*randprog.Case
 	return cases
 }
 
-// TestDeterministic: a seed gives one program.
+// TestDeterministic requires that a seed determines the program.
 func TestDeterministic(t *testing.T) {
 	for seed := range uint64(50) {
 		a, b := randprog.New(seed, randprog.Options{}).Source(), randprog.New(seed, randprog.Options{}).Source()
@@ -41,7 +41,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestExact: exact programs cut off the room that the compiler chooses.
+// TestExact requires that exact programs clip every slice whose capacity the compiler chooses.
 func TestExact(t *testing.T) {
 	for _, made := range []string{"append([]float64(nil), x...)", "append(p.X, d)", "[1][:1:1], "} {
 		some := false
@@ -64,7 +64,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// constructs are what random programs must have, besides what the library has.
+// constructs lists the constructs that random programs must contain, besides those of the library.
 var constructs = []string{
 	"(*mine)(&", "(*trio)(", "(*other)(", "(*tagged)(", "(*row)(", "[][]flt{", "struct{ p *flt", "[]*mine{", "[]mine{",
 	"[]flt", "*flt", "new(flt)", "var e", "go:build go1.21", "\nfunc G(",
@@ -93,7 +93,7 @@ func TestConstructs(t *testing.T) {
 	}
 }
 
-// TestInputs: aliased slices overlap, others do not, and all signatures come.
+// TestInputs requires that aliased slices overlap and others do not, and that all signatures occur.
 func TestInputs(t *testing.T) {
 	sigs := map[randprog.Signature]int{}
 	overlaps := 0
@@ -121,7 +121,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// tangents builds tangents of a case.
+// tangents returns a function that builds tangents of a case.
 func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 	p := tangent.New()
 	return func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
@@ -133,7 +133,7 @@ func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 	}
 }
 
-// negated asks about tangents in which derivatives are subtracted that are to be added.
+// negated checks tangents in which sums of derivatives are replaced by differences.
 func negated(c *randprog.Case) error {
 	build := tangents()
 	return c.Check(func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
@@ -150,8 +150,7 @@ func negated(c *randprog.Case) error {
 	}, new(randprog.Tally))
 }
 
-// TestShrink makes a program small that a wrong tangent fails on, writes it and reads it
-// again.
+// TestShrink shrinks a program on which a wrong tangent fails, saves it and loads it again.
 func TestShrink(t *testing.T) {
 	done := false
 	for _, c := range load(t, 0, 30, randprog.Options{}) {
@@ -205,7 +204,7 @@ func TestLoadFileFails(t *testing.T) {
 	}
 }
 
-// scaled multiplies by 1.001 all that is added to numbers.
+// scaled multiplies every summand that is added to a number by 1.001.
 func scaled(f *ir.Func) {
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		if s, ok := s.(*ir.Add); ok && s.P.Type() == types.Typ[types.Float64] {
@@ -216,7 +215,7 @@ func scaled(f *ir.Func) {
 	})
 }
 
-// TestAdjoint: the oracles take right adjoints, and no wrong ones.
+// TestAdjoint requires that the oracles accept correct adjoints and reject wrong ones.
 func TestAdjoint(t *testing.T) {
 	bad, worse := 0, 0
 	for _, c := range load(t, 100, 120, randprog.Options{}) {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// renamed is a statement that gives memory another type: by a pointer that is converted, or
-// by an alias.
-func (g *generator) renamed() *Node {
+// retyped returns a statement that accesses memory under another type, by a converted pointer or an alias.
+func (g *generator) retyped() *Node {
 	switch g.IntN(11) {
 	case 0, 1:
 		return g.define(Mine, g.name("r"), "(*mine)(&$0)", g.addressable())
@@ -17,7 +16,7 @@ func (g *generator) renamed() *Node {
 			if !strings.HasPrefix(p.Text, "(&") && g.chance(5) {
 				return stmt("$0 = (*mine)(&$1)", p, g.addressable())
 			}
-			text := g.one("*$0 = mine($1)", "*$0 *= 0.5", "*$0 += mine($2)", "*$0, $3 = mine($3), float64(*$0)")
+			text := g.oneOf("*$0 = mine($1)", "*$0 *= 0.5", "*$0 += mine($2)", "*$0, $3 = mine($3), float64(*$0)")
 			return stmt(text, p, g.float(1), g.tame(1), g.place())
 		}
 	case 4:
@@ -29,23 +28,23 @@ func (g *generator) renamed() *Node {
 		}
 	case 5:
 		if g.has(Struct) {
-			q, t := g.name("q"), g.one("other", "tagged")
-			text := q + " := (*" + t + ")($0)\n" + q + ".B = $1" + g.one("", "\n*"+q+" = "+t+"($2)")
+			q, t := g.name("q"), g.oneOf("other", "tagged")
+			text := q + " := (*" + t + ")($0)\n" + q + ".B = $1" + g.oneOf("", "\n*"+q+" = "+t+"($2)")
 			n := stmt(text, g.pointer(), g.float(1), g.structure())
 			g.declare(Float, q+".A", q+".B")
 			g.declare(Array, q+".V")
 			return n
 		}
 	case 6:
-		if len(g.at.header) > 0 {
+		if len(g.ctx.assignable) > 0 {
 			m := g.name("m")
-			text := m + " := (*row)(&$0)\n(*" + m + ")[0] = $1" + g.one("", "\n*"+m+" = $2\n(*"+m+")[0] -= $1")
-			n := stmt(text, node(Slice, g.one(g.at.header...)), g.float(1), g.view())
+			text := m + " := (*row)(&$0)\n(*" + m + ")[0] = $1" + g.oneOf("", "\n*"+m+" = $2\n(*"+m+")[0] -= $1")
+			n := stmt(text, node(Slice, g.oneOf(g.ctx.assignable...)), g.float(1), g.view())
 			g.declare(Slice, "[]float64(*"+m+")")
 			return n
 		}
 	case 7:
-		if g.at.depth < 3 {
+		if g.ctx.depth < 3 {
 			return g.define(Rows, g.name("m"), "[][]flt{$0, $1, $0}", g.view(), g.pick(Slice))
 		}
 	case 8:
@@ -70,9 +69,9 @@ func (g *generator) renamed() *Node {
 	return nil
 }
 
-// kept is a loop with pointers to its variables that outlive the iterations: whether they
-// lead to one variable or to one for each iteration depends on the version of Go.
-func (g *generator) kept() *Node {
+// escapingLoopVariables returns a loop with pointers to its variables that outlive the iterations. The version of Go
+// determines whether they point to one variable or to one for each iteration.
+func (g *generator) escapingLoopVariables() *Node {
 	list := g.name("e")
 	text := []string{
 		`var E []*float64
@@ -114,35 +113,35 @@ $1 = *E[0] + float64(*first)*0.25`}[g.IntN(4)]
 	return stmt(strings.ReplaceAll(text, "E", list), g.pick(Slice), g.place(), g.float(1), g.tame(0), over).braced()
 }
 
-// other is a second function with derivatives, G, that calls what F calls.
-func (g *generator) other() *Node {
-	g.at = context{vars: map[Kind][]string{}, weight: 1, fuel: 2 + g.IntN(4), depth: 1, self: new(helper)}
-	g.at.index = []string{"n&3"}
+// secondFunction makes a second function with derivatives, G, that calls helpers of F.
+func (g *generator) secondFunction() *Node {
+	g.ctx = context{vars: map[Kind][]string{}, tripWeight: 1, budget: 2 + g.IntN(4), depth: 1, self: new(helper)}
+	g.ctx.indices = []string{"n&3"}
 	g.local(Slice, "x")
 	g.declare(Float, "a", "r")
-	g.at.ret = func() *Node { return stmt(g.one("return $0", "r = $0\nreturn"), g.float(1)) }
+	g.ctx.ret = func() *Node { return stmt(g.oneOf("return $0", "r = $0\nreturn"), g.float(1)) }
 	b := g.block()
 	for range 2 {
-		if e := g.pure(1); e != nil {
-			b.Kids = append(b.Kids, stmt(g.one("r += $0", "if $0 > 0.25 {\nr = (r + a)*0.5\n}"), e))
+		if e := g.pureCall(1); e != nil {
+			b.Kids = append(b.Kids, stmt(g.oneOf("r += $0", "if $0 > 0.25 {\nr = (r + a)*0.5\n}"), e))
 		}
 	}
-	// What carries no derivative here does in F, and the other way round.
+	// A value that is inactive here may be active in F, and vice versa.
 	calls := []string{"tree($0, n&3)", "fac($0, n)", "pick(n, $0)"}
-	for _, h := range g.known {
+	for _, h := range g.callable {
 		if h.shape == 0 {
 			calls = append(calls, h.name+"($0, 0.75, 2)")
 		}
 	}
-	g.shared = g.one(calls...)
-	b.Kids = append(b.Kids, stmt("r += "+g.shared+"*0.5", node(Float, g.one("0.75", "0.75", "a"))))
+	g.shared = g.oneOf(calls...)
+	b.Kids = append(b.Kids, stmt("r += "+g.shared+"*0.5", node(Float, g.oneOf("0.75", "0.75", "a"))))
 	return node(Decl, otherHead+"\nn := len(x) & 3\na := x[0]\n_, _ = n, a\n$0return r + a*0.5\n}", b)
 }
 
 const otherHead = "func G@(x []float64) (r float64) {"
 
-// spelled writes types of floats as aliases here and there.
-func (g *generator) spelled(n *Node) {
+// spellAliases replaces some types of floats by aliases.
+func (g *generator) spellAliases(n *Node) {
 	n.walk(func(n *Node) {
 		n.Text = floatType.ReplaceAllStringFunc(n.Text, func(s string) string {
 			if g.chance(4) {
@@ -155,17 +154,17 @@ func (g *generator) spelled(n *Node) {
 
 var floatType = regexp.MustCompile(`\]float64\b|\*float64\b|new\(float64\)`)
 
-// older writes what Go 1.21 does not have in another way.
-func older(n *Node) {
+// toGo121 rewrites constructs that Go 1.21 does not have.
+func toGo121(n *Node) {
 	n.walk(func(n *Node) {
-		n.Text = olderText(n.Text)
+		n.Text = toGo121Text(n.Text)
 		for i, s := range n.Alts {
-			n.Alts[i] = olderText(s)
+			n.Alts[i] = toGo121Text(s)
 		}
 	})
 }
 
-func olderText(s string) string {
+func toGo121Text(s string) string {
 	s = rangeInt.ReplaceAllString(s, "for $1 := 0; $1 < $2; $1++ {")
 	return rangeTimes.ReplaceAllString(s, "for times := 0; times < $1; times++ {")
 }

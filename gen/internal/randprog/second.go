@@ -7,10 +7,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Second asks about second derivatives, on each input that an adjoint is for: the tangent
-// of the adjoint in a direction agrees with the tangent of the tangent, and with
-// differences of the adjoint where those agree among themselves. Where the input has round
-// numbers, adjoints vanish that change in the direction.
+// Second checks second derivatives on each input that an adjoint accepts: the tangent of the adjoint in a direction
+// must agree with the tangent of the tangent, and with differences of the adjoint if these agree among themselves. With
+// round inputs there are cotangents that are zero but change in the direction.
 func (s *Adjoints) Second(a *Adjoint, tally *Tally) error {
 	n := len(s.c.Sig.Params())
 	moves := a.Mask
@@ -28,31 +27,31 @@ func (s *Adjoints) Second(a *Adjoint, tally *Tally) error {
 	if err := ir.Check(t.F); err != nil {
 		return fail("second form", 0, "%v", err)
 	}
-	// The workspace and its shadow have the same shape, so both are new.
+	// The workspace and its shadow must have the same shape, so both are new.
 	own := *a
 	own.work = nil
 	work := ir.NewValue(a.F.Params[len(a.F.Params)-1].Type)
-	return s.each(a.Mask, a.Overlap, tally, func(k int, m *moment) error {
+	return s.each(a.Mask, a.Overlap, tally, func(k int, m *evaluation) error {
 		in, seeds := s.c.Inputs[k], m.seeds(k)
 		dir, other := s.c.direction(k, 8, a.Mask), s.c.direction(k, 9, a.Mask)
-		got, err := own.dot(s.c, in, m.results, seeds, t, dir, work)
+		got, err := own.directionalDerivative(s.c, in, m.results, seeds, t, dir, work)
 		if err != nil {
 			return fail("second", k, "the tangent of the adjoint gives %v", err)
 		}
-		want, err := s.twice(a.Mask, in, dir, other)
+		want, err := s.tangentOfTangent(a.Mask, in, dir, other)
 		if err != nil {
 			return fail("second", k, "the tangent of the tangent gives %v", err)
 		}
-		left, size := inner(seeds, want[:m.seeded])
+		left, size := inner(seeds, want[:m.seededOutputs])
 		right, size2 := inner(got, other)
 		if !s.agree(left, right, size, size2, 1e-9) {
 			return fail("second", k, "⟨seeds, tangent of tangent⟩ is %v, ⟨tangent of adjoint, direction⟩ is %v", left,
 				right)
 		}
 		if in.Round || s.c.Wide != s.c.F {
-			return nil // kinks, or rounding
+			return nil // the inputs are near a kink, or cancellation is large
 		}
-		agree, err := s.slopes(a, k, seeds, dir, got)
+		agree, err := s.differences(a, k, seeds, dir, got)
 		if !agree {
 			tally.Skipped++
 		}
@@ -60,9 +59,9 @@ func (s *Adjoints) Second(a *Adjoint, tally *Tally) error {
 	})
 }
 
-// dot is the derivative in a direction of the adjoints of the numbers of an input, by a
+// directionalDerivative returns the derivative, in a direction, of the cotangents of the numbers of an input, by a
 // tangent of the adjoint.
-func (a *Adjoint) dot(c *Case, in *Input, results []ir.Value, seeds []float64, t Tangent, dir []float64,
+func (a *Adjoint) directionalDerivative(c *Case, in *Input, results []ir.Value, seeds []float64, t Tangent, dir []float64,
 	work ir.Value) ([]float64, error) {
 	_, all, _ := a.args(c, in, results, seeds)
 	n := len(c.Sig.Params())
@@ -107,7 +106,7 @@ func (a *Adjoint) dot(c *Case, in *Input, results []ir.Value, seeds []float64, t
 	return in.Adjoints(c.Sig, shadows, bars, has), nil
 }
 
-// nth is the position of the i-th bit that is set.
+// nth returns the position of the i-th bit that is set, from 0.
 func nth(bits uint64, i int) int {
 	for p := 0; ; p++ {
 		if bits>>p&1 == 1 {
@@ -119,8 +118,8 @@ func nth(bits uint64, i int) int {
 	}
 }
 
-// twice is the second derivative of [Outputs] in two directions, by a tangent of a tangent.
-func (s *Adjoints) twice(mask uint64, in *Input, dir, other []float64) ([]float64, error) {
+// tangentOfTangent returns the second derivative of [Outputs] in two directions.
+func (s *Adjoints) tangentOfTangent(mask uint64, in *Input, dir, other []float64) ([]float64, error) {
 	c := s.c
 	n := len(c.Sig.Params())
 	t, err := s.build(c.F, mask)
@@ -157,7 +156,7 @@ func (s *Adjoints) twice(mask uint64, in *Input, dir, other []float64) ([]float6
 	if err != nil {
 		return nil, err
 	}
-	// The derivatives of results are results, and theirs come behind.
+	// The tangent's results include derivatives, and are followed by their own derivatives.
 	results := c.Sig.Results()
 	of, has := make([]ir.Value, len(results)), make([]bool, len(results))
 	next := len(t.F.Results)
@@ -183,9 +182,9 @@ func (s *Adjoints) twice(mask uint64, in *Input, dir, other []float64) ([]float6
 	return Outputs(c.Sig, of, second), nil
 }
 
-// slopes compares the derivative of adjoints with central differences of them. It is false
-// where those disagree among themselves.
-func (s *Adjoints) slopes(a *Adjoint, k int, seeds, dir, dot []float64) (bool, error) {
+// differences compares the derivative of cotangents with central differences of them. It returns false if these
+// disagree among themselves.
+func (s *Adjoints) differences(a *Adjoint, k int, seeds, dir, dot []float64) (bool, error) {
 	at := func(h float64) ([]float64, bool) {
 		x := s.c.Inputs[k].Floats()
 		for i := range x {
@@ -194,7 +193,7 @@ func (s *Adjoints) slopes(a *Adjoint, k int, seeds, dir, dot []float64) (bool, e
 		in := s.c.Inputs[k].With(x)
 		args := in.Values(s.c.Sig)
 		results, err := eval(s.c.F, args[:len(args)-1])
-		if err != nil || seeded(s.c.Sig, len(Outputs(s.c.Sig, results, args)), args) != len(seeds) {
+		if err != nil || countSeeded(s.c.Sig, len(Outputs(s.c.Sig, results, args)), args) != len(seeds) {
 			return nil, false
 		}
 		_, bar, err := a.run(s.c, in, results, seeds)

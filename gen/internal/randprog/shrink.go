@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// Shrink is a small case that fails as c does: check gives a [Failure] of the same oracle.
-// It gives up after so many tries.
+// Shrink returns a small case that fails as c does: check returns a [Failure] of the same oracle. It makes at most the
+// given number of tries.
 func (c *Case) Shrink(check func(*Case) error, tries int) *Case {
 	want := failure(check, c)
 	if want == nil || c.Program == nil {
 		return c
 	}
 	s := &shrinker{best: c, check: check, oracle: want.Oracle, tries: tries}
-	s.input(want.Input)
+	s.keepFailingInput(want.Input)
 	for before := 0; s.tries > 0 && before != s.best.Program.size(); {
 		before = s.best.Program.size()
 		s.pass()
 	}
-	s.numbers()
+	s.simplifyInput()
 	return s.best
 }
 
-// failure is what the check objects to, nil for nothing.
+// failure returns the failure that check reports, nil if there is none.
 func failure(check func(*Case) error, c *Case) *Failure {
 	var f *Failure
 	if errors.As(check(c), &f) {
@@ -34,6 +34,7 @@ func failure(check func(*Case) error, c *Case) *Failure {
 	return nil
 }
 
+// A shrinker holds the smallest failing case so far.
 type shrinker struct {
 	best   *Case
 	check  func(*Case) error
@@ -41,8 +42,8 @@ type shrinker struct {
 	tries  int
 }
 
-// input keeps the one input that fails.
-func (s *shrinker) input(k int) {
+// keepFailingInput removes the inputs other than k, or those after k.
+func (s *shrinker) keepFailingInput(k int) {
 	for _, only := range [][]*Input{{s.best.Inputs[k]}, s.best.Inputs[:k+1]} {
 		c := *s.best
 		c.Inputs = only
@@ -53,7 +54,7 @@ func (s *shrinker) input(k int) {
 	}
 }
 
-// try takes a program if it fails too.
+// try makes p the best case if it fails too, and reports whether it does.
 func (s *shrinker) try(p *Program) bool {
 	if s.tries--; s.tries < 0 {
 		return false
@@ -71,14 +72,14 @@ func (s *shrinker) try(p *Program) bool {
 	return true
 }
 
-// edit tries a change of the i-th node of the program, counted as visit does.
+// edit tries a change of node i of the program, in the order of nodes.
 func (s *shrinker) edit(i int, change func(n *Node)) bool {
 	p := s.best.Program.clone()
 	change(p.nodes()[i])
 	return s.try(p)
 }
 
-// nodes are all nodes, outer ones first.
+// nodes returns all nodes, parents first.
 func (p *Program) nodes() (out []*Node) {
 	p.Body.walk(func(n *Node) { out = append(out, n) })
 	for _, f := range p.Own {
@@ -87,7 +88,7 @@ func (p *Program) nodes() (out []*Node) {
 	return out
 }
 
-// pass tries everything once, the large pieces first.
+// pass tries every simplification once, large pieces first.
 func (s *shrinker) pass() {
 	for i := len(s.best.Program.Own) - 1; i >= 0; i-- {
 		p := s.best.Program.clone()
@@ -96,21 +97,21 @@ func (s *shrinker) pass() {
 	}
 	for i := 0; i < len(s.best.Program.nodes()); i++ {
 		if s.best.Program.nodes()[i].Kind == Block {
-			s.statements(i)
+			s.dropStatements(i)
 		}
 	}
 	for _, n := range s.best.Program.nodes() {
 		if name, _, ok := strings.Cut(n.Text, " := "); ok && n.Kind == Stmt && len(words(name)) == 1 {
-			s.without(name)
+			s.dropVariable(name)
 		}
 	}
 	for i := 0; i < len(s.best.Program.nodes()); i++ {
-		s.piece(i)
+		s.simplifyNode(i)
 	}
 }
 
-// without drops a variable with all statements that name it.
-func (s *shrinker) without(name string) {
+// dropVariable removes a variable with all statements that mention it.
+func (s *shrinker) dropVariable(name string) {
 	p := s.best.Program.clone()
 	dropped := false
 	for _, n := range p.nodes() {
@@ -130,9 +131,9 @@ func (s *shrinker) without(name string) {
 	}
 }
 
-// statements drops statements of the block that is the i-th node, many at once first, and
-// puts blocks inside in the place of the statements they belong to.
-func (s *shrinker) statements(i int) {
+// dropStatements removes statements of the block that is node i, many at once first, and replaces statements by their
+// blocks.
+func (s *shrinker) dropStatements(i int) {
 	block := func() []*Node { return s.best.Program.nodes()[i].Kids }
 	for many := len(block()); many > 0; many /= 2 {
 		for at := len(block()) - many; at >= 0; at -= many {
@@ -150,14 +151,14 @@ func (s *shrinker) statements(i int) {
 	}
 }
 
-// plain are the simplest expressions of a kind.
+// plain holds the simplest expressions of each kind.
 var plain = map[Kind][]string{
 	Float: {"1", "x[0]", "a"}, Int: {"0", "1"}, Bool: {"true", "false"}, Slice: {"x", "y"}, Small: {"1"},
 	Struct: {"p", "P{}"}, Pointer: {"q"}, Array: {"[3]float64{}"},
 }
 
-// piece makes the i-th node simpler.
-func (s *shrinker) piece(i int) {
+// simplifyNode makes node i simpler.
+func (s *shrinker) simplifyNode(i int) {
 	n := s.best.Program.nodes()[i]
 	for _, alt := range n.Alts {
 		if s.edit(i, func(n *Node) { n.Text, n.Alts = alt, nil }) {
@@ -165,7 +166,7 @@ func (s *shrinker) piece(i int) {
 		}
 	}
 	if n.Kind == Stmt {
-		s.lines(i)
+		s.dropLines(i)
 		return
 	}
 	if n.Kind == Block || n.Kind == Decl {
@@ -178,14 +179,14 @@ func (s *shrinker) piece(i int) {
 	}
 	for k, kid := range n.Kids {
 		if kid.Kind == n.Kind && s.edit(i, func(n *Node) { *n = *n.Kids[k] }) {
-			s.piece(i)
+			s.simplifyNode(i)
 			return
 		}
 	}
 }
 
-// lines drops lines of a statement's own text.
-func (s *shrinker) lines(i int) {
+// dropLines removes lines of a statement's own text.
+func (s *shrinker) dropLines(i int) {
 	for k := 0; ; k++ {
 		lines := strings.Split(s.best.Program.nodes()[i].Text, "\n")
 		if k >= len(lines) || len(lines) == 1 {
@@ -197,8 +198,8 @@ func (s *shrinker) lines(i int) {
 	}
 }
 
-// numbers makes the input plain.
-func (s *shrinker) numbers() {
+// simplifyInput makes the numbers of the inputs simpler.
+func (s *shrinker) simplifyInput() {
 	for k := range s.best.Inputs {
 		for _, change := range []func(in *Input){
 			func(in *Input) { in.N = 0 },

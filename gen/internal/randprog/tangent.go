@@ -10,12 +10,12 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Failure is what an oracle objects to.
+// A Failure is the violation of an oracle.
 type Failure struct {
 	Oracle string
 	Input  int
 	Text   string
-	// Again asks only the oracles that object.
+	// Again applies only the oracles that failed.
 	Again func(*Case, *Tally) error
 }
 
@@ -27,23 +27,22 @@ func fail(oracle string, k int, format string, args ...any) *Failure {
 	return &Failure{Oracle: oracle, Input: k, Text: fmt.Sprintf(format, args...)}
 }
 
-// Tangent is a derivative in a direction: a function with the parameters of F and then
-// shadows of those in Params, and with the results of F and then the derivatives of those
-// in Results, bit i for the i-th.
+// A Tangent is a directional derivative of F: a function with the parameters of F and then shadows of those in Params,
+// and with the results of F and then the derivatives of those in Results (bit i for number i).
 type Tangent struct {
 	F       *ir.Func
 	Params  uint64
 	Results uint64
 }
 
-// Tally counts samples.
+// A Tally counts samples.
 type Tally struct {
 	Samples int // inputs of programs
-	Panics  int // that the program panics on
-	Skipped int // where differences disagree among themselves
+	Panics  int // inputs on which the program panics
+	Skipped int // inputs where differences disagree among themselves
 }
 
-// Add adds what another has counted.
+// Add adds the counts of u.
 func (t *Tally) Add(u Tally) {
 	t.Samples += u.Samples
 	t.Panics += u.Panics
@@ -55,8 +54,8 @@ func (t Tally) String() string {
 		100*float64(t.Skipped)/float64(max(1, t.Samples)))
 }
 
-// Check asks all oracles about the tangents of the case: build makes that of a function
-// with the parameters in a mask active.
+// Check applies all oracles to the tangents of the case; build returns the tangent of a function with respect to the
+// parameters in a mask.
 func (c *Case) Check(build func(f *ir.Func, mask uint64) (Tangent, error), tally *Tally) error {
 	for k := range c.Inputs {
 		mask := c.mask(k)
@@ -86,13 +85,13 @@ func (c *Case) Check(build func(f *ir.Func, mask uint64) (Tangent, error), tally
 			if err != nil {
 				return err
 			}
-			if err := c.rounded(got, exact, k); err != nil {
+			if err := c.compareRounded(got, exact, k); err != nil {
 				return err
 			}
 			got = exact
 		}
 		if c.Inputs[k].Round {
-			continue // where kinks are
+			continue // near a kink
 		}
 		ok, err := c.differences(got.dot, k, dir)
 		if err != nil {
@@ -105,7 +104,7 @@ func (c *Case) Check(build func(f *ir.Func, mask uint64) (Tangent, error), tally
 	return nil
 }
 
-// mask is which parameters are active for an input: all of them where slices overlap.
+// mask returns the active parameters for an input: all of them if slices overlap.
 func (c *Case) mask(k int) uint64 {
 	n := len(c.Sig.Params())
 	all := uint64(1)<<n - 1
@@ -117,20 +116,20 @@ func (c *Case) mask(k int) uint64 {
 
 var errPanic = errors.New("the program panics")
 
-// moment is what a function and its derivative give.
-type moment struct {
-	results  []ir.Value // of the function
-	out, dot []float64
-	seeded   int // how many an adjoint has seeds of
-	ints     []int
+// An evaluation holds the results of a function and of its tangent.
+type evaluation struct {
+	results       []ir.Value // of the function
+	out, dot      []float64
+	seededOutputs int // number of outputs that an adjoint has seeds of
+	ints          []int
 }
 
-// tangent runs a tangent, twice, and compares its values with those of f.
-func (c *Case) tangent(f *ir.Func, t Tangent, k int, dir []float64) (*moment, error) {
+// tangent runs a tangent twice, and compares its values with those of f.
+func (c *Case) tangent(f *ir.Func, t Tangent, k int, dir []float64) (*evaluation, error) {
 	in := c.Inputs[k]
 	args := in.Values(c.Sig)
 	results, err := eval(f, args[:len(args)-1])
-	var m *moment
+	var m *evaluation
 	for _, oracle := range []string{"value", "repeat"} {
 		next, nextErr := c.run(t, in, dir)
 		if (err != nil) != (nextErr != nil) {
@@ -139,13 +138,13 @@ func (c *Case) tangent(f *ir.Func, t Tangent, k int, dir []float64) (*moment, er
 		if err != nil {
 			return nil, errPanic
 		}
-		if want := Outputs(c.Sig, results, args); !same(next.out, want) {
+		if want := Outputs(c.Sig, results, args); !sameBits(next.out, want) {
 			return nil, fail(oracle, k, "value %v, want %v", next.out, want)
 		}
 		if want := integers(c.Sig, results, args); !slices.Equal(next.ints, want) {
 			return nil, fail(oracle, k, "integers %v, want %v", next.ints, want)
 		}
-		if m != nil && !same(next.dot, m.dot) {
+		if m != nil && !sameBits(next.dot, m.dot) {
 			return nil, fail(oracle, k, "derivative %v, and %v before", next.dot, m.dot)
 		}
 		m = next
@@ -155,7 +154,7 @@ func (c *Case) tangent(f *ir.Func, t Tangent, k int, dir []float64) (*moment, er
 }
 
 // run runs a tangent.
-func (c *Case) run(t Tangent, in *Input, dir []float64) (*moment, error) {
+func (c *Case) run(t Tangent, in *Input, dir []float64) (*evaluation, error) {
 	n := len(c.Sig.Params())
 	args := in.Values(c.Sig)
 	shadows := in.With(slices.Clone(dir)).Values(c.Sig)
@@ -182,17 +181,16 @@ func (c *Case) run(t Tangent, in *Input, dir []float64) (*moment, error) {
 			dots[i] = ir.ValueOf(0.0)
 		}
 	}
-	m := &moment{
+	m := &evaluation{
 		out:  Outputs(c.Sig, results, args),
 		dot:  Outputs(c.Sig, dots, shadows),
 		ints: integers(c.Sig, results, args),
 	}
-	m.seeded = seeded(c.Sig, len(m.out), args)
+	m.seededOutputs = countSeeded(c.Sig, len(m.out), args)
 	return m, nil
 }
 
-// RunTangent is what a tangent gives of an input and a direction: [Outputs], and their
-// derivatives.
+// RunTangent returns [Outputs] and their derivatives, computed by a tangent for an input and a direction.
 func (c *Case) RunTangent(t Tangent, in *Input, dir []float64) (out, dot []float64, err error) {
 	m, err := c.run(t, in, dir)
 	if err != nil {
@@ -201,16 +199,16 @@ func (c *Case) RunTangent(t Tangent, in *Input, dir []float64) (out, dot []float
 	return m.out, m.dot, nil
 }
 
-// same compares bit for bit; all that are no numbers are one.
-func same(a, b []float64) bool {
+// sameBits reports whether a and b are equal bit for bit, except that all NaN are equal.
+func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool {
 		return math.Float64bits(x) == math.Float64bits(y) || math.IsNaN(x) && math.IsNaN(y)
 	})
 }
 
-// rounded compares what is computed with float32 with what is computed without. Where
-// rounding decides what the program does, there is nothing to compare.
-func (c *Case) rounded(got, exact *moment, k int) error {
+// compareRounded compares results computed with float32 with those computed without. If rounding changes the control
+// flow, it compares nothing.
+func (c *Case) compareRounded(got, exact *evaluation, k int) error {
 	if len(got.out) != len(exact.out) || !slices.Equal(got.ints, exact.ints) {
 		return nil
 	}
@@ -234,8 +232,8 @@ func (c *Case) rounded(got, exact *moment, k int) error {
 	return nil
 }
 
-// steps are those of the differences. Where they disagree by more than agreement, the
-// program has a jump or a kink there, or is not tame.
+// steps are those of differences. If the differences disagree by more than agreement, the point is near a jump or a
+// kink.
 var steps = []float64{1e-4, 2e-5, 4e-6}
 
 const (
@@ -243,8 +241,8 @@ const (
 	closeness = 1e-5
 )
 
-// differences compares a derivative with the best of three central differences. It is
-// false where they disagree among themselves.
+// differences compares a derivative with the closest of three central differences. It returns false if these disagree
+// among themselves.
 func (c *Case) differences(dot []float64, k int, dir []float64) (bool, error) {
 	in := c.Inputs[k]
 	at := func(h float64) ([]float64, error) {

@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// Volume is a range of programs.
+// A Volume is a range of random programs.
 type Volume struct {
 	Programs int
-	Seed     uint64 // of the first
+	Seed     uint64 // of the first program
 	Inputs   int    // of each program
-	Limit    int    // how many failures are enough
-	Batch    int    // how many programs are one package
+	Limit    int    // failures after which Run ends
+	Batch    int    // programs that are loaded as one package
 	Options  Options
 }
 
-// Run makes, loads and checks the programs on all processors, until there are enough
-// failures. Visit gets each failure, one at a time.
+// Run makes, loads and checks the programs on all processors, until there are Limit failures. visit is called with each
+// failure, one at a time.
 func (v Volume) Run(check func(*Case, *Tally) error, visit func(*Case, error)) (Tally, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1000))
 	var (
@@ -77,14 +77,13 @@ func (v Volume) Run(check func(*Case, *Tally) error, visit func(*Case, error)) (
 	return total, broken
 }
 
-// Test checks random programs with so many inputs each. What fails is made small and
-// written to dir.
+// Test checks random programs with a number of inputs each. Failures are shrunk and saved in dir.
 func Test(t *testing.T, programs int, seed uint64, inputs int, dir string, check func(*Case, *Tally) error) {
 	t.Helper()
 	TestWith(t, Options{}, programs, seed, inputs, dir, check)
 }
 
-// TestWith checks random programs of another kind.
+// TestWith is Test with options.
 func TestWith(t *testing.T, o Options, programs int, seed uint64, inputs int, dir string,
 	check func(*Case, *Tally) error) {
 	t.Helper()
@@ -116,8 +115,8 @@ func TestWith(t *testing.T, o Options, programs int, seed uint64, inputs int, di
 	}
 }
 
-// Catches returns the seed of the first program found that fails, of so many at most. Five
-// programs from seed likely on, where that is not 0, are looked at before the others.
+// Catches returns the seed and the failure of the first program found that fails. It tries the given number of programs
+// at most; if likely is not 0, five programs from that seed on come first.
 func Catches(programs int, likely uint64, check func(*Case, *Tally) error) (seed uint64, failure, err error) {
 	v := Volume{Programs: programs, Seed: 1, Inputs: 4, Limit: 1, Batch: 5}
 	found := func(c *Case, e error) { seed, failure = c.Program.Seed, e }
@@ -132,7 +131,7 @@ func Catches(programs int, likely uint64, check func(*Case, *Tally) error) (seed
 	return seed, failure, err
 }
 
-// Files checks the programs that have failed once.
+// Files checks the saved programs in dir.
 func Files(t *testing.T, dir string, check func(*Case, *Tally) error) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
