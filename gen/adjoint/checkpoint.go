@@ -44,7 +44,7 @@ func (p *Program) checkpointed(k spec) *specialization {
 	if err != nil {
 		return slow(err.Error())
 	}
-	c := &checkpointedLoop{segment: p.specialize(spec{g, closed, k.alias, modeJoint})}
+	c := &checkpointedLoop{segment: p.specialize(spec{g, closed, k.aliasing, modeJoint})}
 	if why := c.segment.summary.leaksAllocation(); why != "" {
 		return slow(why)
 	}
@@ -69,7 +69,7 @@ func (p *Program) checkpointed(k spec) *specialization {
 			return slow(err.Error())
 		}
 	}
-	c.advance = p.specialize(spec{g, facts, k.alias, modeAdvance})
+	c.advance = p.specialize(spec{g, facts, k.aliasing, modeAdvance})
 	sp := newSpecialization(p, k)
 	sp.checkpointed, sp.plan = c, newPlan(nil)
 	if c.snapshot = sp.layoutSnapshot(); c.snapshot.unsupported != "" {

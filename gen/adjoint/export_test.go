@@ -67,7 +67,7 @@ func (p *Program) ChangedNodes(f *ir.Func, m activity.Mask) (before, after strin
 	if err != nil {
 		return "", "", err
 	}
-	sp := newSpecialization(p, spec{g, facts, p.entryAliases(g.f), modeEntry})
+	sp := newSpecialization(p, spec{g, facts, p.entryAliasing(g.f), modeEntry})
 	sp.body = sp.pairFunc()
 	for _, c := range p.created { // gives names to the callees
 		p.emit(c)

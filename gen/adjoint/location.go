@@ -17,7 +17,7 @@ import (
 type locations struct {
 	sp          *specialization
 	aliasOf     map[*ir.Var]*ir.Var // temporary → variable whose memory it refers to
-	aliasParent map[any]any         // union-find forest over classes joined by spec.alias
+	aliasParent map[any]any         // union-find forest over classes joined by the aliasing
 
 	// variable → number of assignments; parameters 0, results 1 before the body
 	assignments map[*ir.Var]int
@@ -89,18 +89,16 @@ func (s locationSet) intersects(t locationSet) bool {
 	return false
 }
 
-// newLocations returns the alias classes of sp, joined by its alias groups, and no other facts.
+// newLocations returns the alias classes of sp, joined by its aliasing, and no other facts.
 func newLocations(sp *specialization) *locations {
 	ls := &locations{sp: sp, aliasOf: map[*ir.Var]*ir.Var{}, aliasParent: map[any]any{}}
-	group := []any{}
-	for _, c := range sp.spec.alias + " " {
-		if c == ' ' {
-			group = nil
-			continue
-		}
-		group = append(group, sp.facts.AliasClass(sp.g.f.Params[c-'a']))
-		if len(group) > 1 {
-			ls.aliasParent[ls.findClass(group[len(group)-1])] = ls.findClass(group[0])
+	if sp.spec.aliasing == nil {
+		return ls
+	}
+	for _, group := range sp.spec.aliasing.groups {
+		class := func(i int) any { return ls.findClass(sp.facts.AliasClass(sp.g.f.Params[i])) }
+		for _, i := range group[1:] {
+			ls.aliasParent[class(i)] = class(group[0])
 		}
 	}
 	return ls

@@ -32,7 +32,7 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 		return nil, err
 	}
 	// Phases 3 to 6, for f and the specialisations that it reaches.
-	sp := p.specialize(spec{g, facts, p.entryAliases(g.f), modeEntry})
+	sp := p.specialize(spec{g, facts, p.entryAliasing(g.f), modeEntry})
 	// Phases 7 and 8: emit and simplify the callees one by one, then the entry point.
 	reached := sp.reach()
 	for _, c := range p.created {
@@ -87,7 +87,7 @@ func (p *Program) emit(sp *specialization) {
 }
 
 // simplify optimises a function emitted for sp. It may assume that the parameters refer to disjoint memory if
-// sp.spec.alias is empty.
+// sp.spec.aliasing is nil.
 func (p *Program) simplify(f *ir.Func, sp *specialization) {
 	if !p.enabled(simplification) {
 		return
@@ -98,21 +98,15 @@ func (p *Program) simplify(f *ir.Func, sp *specialization) {
 			adjoint[v.Name] = true
 		}
 	}
-	simplify.Adjoint(f, p.work.pkg, sp.spec.alias == "", f.Params[len(f.Params)-1],
+	simplify.Adjoint(f, p.work.pkg, sp.spec.aliasing == nil, f.Params[len(f.Params)-1],
 		func(v *ir.Var) bool { return adjoint[v.Name] })
 }
 
-// entryAliases returns the alias groups of an entry point: none, or one of all parameters with references if arguments
-// may overlap.
-func (p *Program) entryAliases(f *ir.Func) string {
-	if !p.overlap {
-		return ""
+// entryAliasing returns the aliasing of an entry point: none, or one group of all parameters with references if
+// arguments may overlap.
+func (p *Program) entryAliasing(f *ir.Func) *aliasing {
+	if all := refParams(f); p.overlap && len(all) > 0 {
+		return p.aliasing([][]int{all})
 	}
-	all := ""
-	for i, v := range f.Params {
-		if activity.HasRefs(v.Type) {
-			all += string(rune('a' + i))
-		}
-	}
-	return all
+	return nil
 }

@@ -1,9 +1,6 @@
 package adjoint
 
 import (
-	"sort"
-	"strings"
-
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -41,7 +38,7 @@ func (sp *specialization) pairCall(s *ir.Call) []*node {
 	}
 	// Request the specialisation of the callee, which analyses it unless it is in progress.
 	g := sp.p.normalFormOf(callee.Func)
-	c := sp.specializeCallee(spec{g, callee, sp.callAliases(s, callee), modeSplit}).summary
+	c := sp.specializeCallee(spec{g, callee, sp.callAliasing(s), modeSplit}).summary
 	if !c.complete {
 		c.recursive = true
 	}
@@ -139,29 +136,27 @@ func (sp *specialization) specializeCallee(k spec) *specialization {
 	return sp.p.specialize(k)
 }
 
-// callAliases returns the alias groups of the arguments of s, in the encoding of spec.alias: parameters belong to one
-// group if their arguments have the same class in sp. Groups are sorted, so that equal aliasing gives equal keys.
-func (sp *specialization) callAliases(s *ir.Call, callee *activity.Facts) string {
-	groups := map[any][]string{}
+// callAliasing returns the aliasing of the arguments of s: parameters belong to one group if their arguments have the
+// same class in sp.
+func (sp *specialization) callAliasing(s *ir.Call) *aliasing {
+	byClass := map[any][]int{}
 	var order []any
 	for i, a := range s.Args {
 		v := variable(a)
 		if v == nil || !activity.HasRefs(a.Type()) {
 			continue
 		}
-		// Group the arguments by class.
 		c := sp.locations.class(v)
-		if groups[c] == nil {
+		if byClass[c] == nil {
 			order = append(order, c)
 		}
-		groups[c] = append(groups[c], string(rune('a'+i)))
+		byClass[c] = append(byClass[c], i)
 	}
-	var out []string
+	var groups [][]int
 	for _, c := range order {
-		if len(groups[c]) > 1 {
-			out = append(out, strings.Join(groups[c], ""))
+		if len(byClass[c]) > 1 {
+			groups = append(groups, byClass[c])
 		}
 	}
-	sort.Strings(out)
-	return strings.Join(out, " ")
+	return sp.p.aliasing(groups)
 }

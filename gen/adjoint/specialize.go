@@ -1,6 +1,7 @@
 package adjoint
 
 import (
+	"fmt"
 	"go/types"
 	"slices"
 
@@ -24,10 +25,29 @@ const (
 type spec struct {
 	g     *normalForm     // the function
 	facts *activity.Facts // its activity; equal activity means an identical pointer
-	// Alias lists the groups of parameters that may refer to the same memory, separated by spaces. The letter 'a'+i
-	// stands for parameter i.
-	alias string
-	mode  mode
+	// which parameters may refer to the same memory; equal aliasing means an identical pointer
+	aliasing *aliasing
+	mode     mode
+}
+
+// An aliasing is a list of groups of parameters, given by their indices: the parameters of one group may refer to the
+// same memory. Those in no group refer to disjoint memory. A nil aliasing has no groups.
+type aliasing struct {
+	groups [][]int
+}
+
+// aliasing returns the aliasing with the given groups of sorted indices. Equal groups give the same pointer, in
+// whatever order they are.
+func (p *Program) aliasing(groups [][]int) *aliasing {
+	if len(groups) == 0 {
+		return nil
+	}
+	slices.SortFunc(groups, slices.Compare)
+	key := fmt.Sprint(groups)
+	if p.aliasings[key] == nil {
+		p.aliasings[key] = &aliasing{groups}
+	}
+	return p.aliasings[key]
 }
 
 // A specialization holds one specialisation of a function throughout all phases. Each phase reads the fields of those
