@@ -102,7 +102,7 @@ func TestNothingInternalIsExported(t *testing.T) {
 	e := exposed{map[string][]string{}, map[*types.TypeName]bool{}, map[types.Type]bool{}}
 	var public []*types.Package
 	for _, p := range listed(t) {
-		here := room(p.ImportPath)
+		here := relative(p.ImportPath)
 		if strings.Contains("/"+here+"/", "/internal/") || slices.Contains([]string{"cmd", "gen"},
 			strings.Split(here, "/")[0]) {
 			continue

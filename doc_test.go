@@ -1,15 +1,20 @@
 package nabla_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nabla-ad/nabla/internal/engines"
 )
 
 // TestOperatorsAreListed compares the operators in the package documentation and in README with those that have a
@@ -62,27 +67,73 @@ func TestOperatorsAreListed(t *testing.T) {
 	}
 }
 
-// TestEnginesAreListed finds every package in backend in the documentation and in README.
+// TestEnginesAreListed compares package engines with the directories of engines and with the tables of the package
+// documentation, of README and of the layering, which TestLayering compares with CONTRIBUTING.
 func TestEnginesAreListed(t *testing.T) {
-	dirs, err := filepath.Glob("backend/*")
-	if err != nil || len(dirs) == 0 {
-		t.Fatal("no engines", err)
+	packages, values := map[string]bool{}, map[string]bool{}
+	for _, e := range engines.All() {
+		typ := reflect.TypeOf(e.Backend)
+		if dir := relative(typ.PkgPath()); dir != "." {
+			packages[dir] = true
+			values[literal(e.Backend)] = true
+		}
 	}
+	compare := func(where string, got []string, want map[string]bool) {
+		t.Helper()
+		slices.Sort(got)
+		if all := slices.Sorted(maps.Keys(want)); !slices.Equal(got, all) {
+			t.Errorf("%s lists the engines\n\t%q, want those of package engines,\n\t%q", where, got, all)
+		}
+	}
+	var dirs, layers, rows []string
+	names, err := filepath.Glob("backend/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		dirs = append(dirs, filepath.ToSlash(name))
+	}
+	compare("the directory backend", dirs, packages)
+	for _, p := range layering {
+		if strings.HasPrefix(p.path, "backend/") {
+			layers = append(layers, p.path)
+		}
+	}
+	compare("the layering", layers, packages)
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	compare("doc.go", all(`(?m)^//\t(backend/\w+) `, string(doc)), packages)
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range dirs {
-		path := filepath.ToSlash(dir)
-		if !strings.Contains(string(doc), "//\t"+path+" ") {
-			t.Errorf("doc.go does not list %s", path)
-		}
-		if !strings.Contains(string(readme), filepath.Base(dir)+".") {
-			t.Errorf("README.md has no engine of package %s", path)
+	_, table, _ := strings.Cut(string(readme), "\n## Engines\n\n|")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, row := range all("(?m)^\\| `([^`]+)` \\|", table) {
+		if !strings.HasPrefix(row, "nabla.") { // the others are composites
+			rows = append(rows, row)
 		}
 	}
+	compare("README.md", rows, values)
+}
+
+// all returns what the first group of a regular expression matches in text.
+func all(expr, text string) (list []string) {
+	for _, m := range regexp.MustCompile(expr).FindAllStringSubmatch(text, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// literal returns the composite literal of a struct with the fields that are not zero.
+func literal(v any) string {
+	var fields []string
+	for f, v := range reflect.ValueOf(v).Fields() {
+		if !v.IsZero() {
+			fields = append(fields, fmt.Sprintf("%s: %#v", f.Name, v))
+		}
+	}
+	return fmt.Sprintf("%T{%s}", v, strings.Join(fields, ", "))
 }

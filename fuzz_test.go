@@ -18,6 +18,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/engines"
 	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/randfunc"
 )
@@ -29,13 +30,7 @@ var (
 )
 
 // firstOrder are the engines that are compared.
-var firstOrder = []nabla.Backend{
-	forwarddiff.Backend{},
-	forwarddiff.Backend{Chunk: 1},
-	reversediff.Backend{},
-	reversediff.Backend{Compile: true},
-	tracker.Backend{},
-}
+var firstOrder = append(engines.Exact(), forwarddiff.Backend{Chunk: 1})
 
 // secondOrder are pairs that come about in different ways.
 var secondOrder = []nabla.Backend{

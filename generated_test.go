@@ -13,6 +13,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/engines"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -120,10 +121,7 @@ func init() {
 }
 
 // exactEngines are those that need a form over Reals.
-var exactEngines = []nabla.Backend{
-	forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
-	finitediff.Backend{Method: finitediff.Complex},
-}
+var exactEngines = append(engines.Exact(), finitediff.Backend{Method: finitediff.Complex})
 
 // TestGeneratedTraced has functions over float64 on engines that need Reals.
 func TestGeneratedTraced(t *testing.T) {

@@ -45,8 +45,8 @@ func listed(t *testing.T) (all []listedPackage) {
 // ours reports whether a package is of this module.
 func ours(path string) bool { return path == module || strings.HasPrefix(path, module+"/") }
 
-// room is the path of a package of this module, below it.
-func room(path string) string {
+// relative is the path of a package of this module, below it.
+func relative(path string) string {
 	if path == module {
 		return "."
 	}
@@ -63,7 +63,7 @@ func TestDependencies(t *testing.T) {
 	}
 	libraries := 0
 	for _, p := range listed(t) {
-		here := room(p.ImportPath)
+		here := relative(p.ImportPath)
 		may := []string{"gonum.org/v1/gonum"}
 		switch generator := below(here, "gen") && !below(here, "gen/rt", "gen/kernels"); {
 		case below(here, "cmd"):
@@ -86,9 +86,9 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// A rooms row is a package of this module with its contents and the packages of this module that it imports, without
+// A layering row is a package of this module with its contents and the packages of this module that it imports, without
 // those of its tests.
-var rooms = []struct{ path, contents, imports string }{
+var layering = []struct{ path, contents, imports string }{
 	{".", "operators, Real, functions and their contexts, composites such as AutoSparse, errors",
 		"coloring engine internal/binding internal/compressed internal/core internal/race program rules sparse " +
 			"sparsity"},
@@ -139,8 +139,7 @@ var rooms = []struct{ path, contents, imports string }{
 		". difftest difftest/internal/banded gen/rt"},
 	{"difftest/internal/banded", "banded matrices of the kit", ""},
 	{"cmd/nabla", "the command",
-		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/tracker difftest " +
-			"difftest/coded engine gen internal/bench internal/problems internal/tabular program"},
+		". difftest engine gen internal/bench internal/engines internal/problems internal/tabular program"},
 	{"internal/core", "the number and its tracers", "rules"},
 	{"internal/binding", "structs bound to functions: parameters, copies for calls and clones",
 		"engine internal/core internal/snapshot internal/structcopy"},
@@ -153,6 +152,8 @@ var rooms = []struct{ path, contents, imports string }{
 	{"internal/snapshot", "all memory reachable from a struct as bytes, to find changes", ""},
 	{"internal/structcopy", "deep copies that share memory which is only read", "engine"},
 	{"internal/mmio", "Matrix Market files", ""},
+	{"internal/engines", "the list of engines", ". backend/finitediff backend/forwarddiff backend/reversediff " +
+		"backend/source backend/tracker difftest difftest/coded"},
 	{"internal/problems", "test functions with reference derivatives", ". gen/rt"},
 	{"internal/bench", "the benchmark of the command and its reports",
 		". internal/problems internal/tabular internal/timing sparse sparsity"},
@@ -175,7 +176,7 @@ func TestLayering(t *testing.T) {
 	known := map[string]string{}
 	var b strings.Builder
 	b.WriteString("| package | contents | imports |\n|---|---|---|\n")
-	for _, r := range rooms {
+	for _, r := range layering {
 		known[r.path] = r.imports
 		path, imports := r.path, strings.Fields(r.imports)
 		for i := range imports {
@@ -187,7 +188,7 @@ func TestLayering(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", path, r.contents, cmp.Or(strings.Join(imports, ", "), "–"))
 	}
 	for _, p := range listed(t) {
-		here := room(p.ImportPath)
+		here := relative(p.ImportPath)
 		want, ok := known[here]
 		if !ok {
 			t.Errorf("%s: give the package its row in the table of this test", here)
@@ -197,7 +198,7 @@ func TestLayering(t *testing.T) {
 		var got []string
 		for _, path := range p.Imports {
 			if ours(path) {
-				got = append(got, room(path))
+				got = append(got, relative(path))
 			}
 		}
 		slices.Sort(got)

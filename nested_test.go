@@ -7,20 +7,16 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
-	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/engines"
 )
 
 // exact are the engines without truncation error.
-var exact = []nabla.Backend{
-	forwarddiff.Backend{}, forwarddiff.Backend{Chunk: 1}, forwarddiff.Backend{Workers: 3, Chunk: 1},
-	reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
-}
+var exact = append(engines.Exact(), forwarddiff.Backend{Chunk: 1}, forwarddiff.Backend{Workers: 3, Chunk: 1})
 
 // orders are the exact engines and their compositions for second order.
 var orders = func() []nabla.Backend {
 	all := append([]nabla.Backend(nil), exact...)
-	base := []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true},
-		tracker.Backend{}}
+	base := engines.Exact()
 	for _, o := range base {
 		for _, i := range base {
 			all = append(all, nabla.SecondOrder{Outer: o, Inner: i})

@@ -12,6 +12,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/source"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/engines"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -101,16 +102,14 @@ type bound struct{ A int }
 
 // prepareBackends returns the engines, all pairs of them, and wrappers around them.
 func prepareBackends() []nabla.Backend {
-	engines := []nabla.Backend{
-		forwarddiff.Backend{}, tracker.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true},
-		source.Forward{}, source.Reverse{}, finitediff.Backend{}, finitediff.Backend{Method: finitediff.Complex},
-	}
-	all := append([]nabla.Backend{forwarddiff.Backend{Workers: 2, Chunk: 1}}, engines...)
+	single := append(engines.Exact(),
+		source.Forward{}, source.Reverse{}, finitediff.Backend{}, finitediff.Backend{Method: finitediff.Complex})
+	all := append([]nabla.Backend{forwarddiff.Backend{Workers: 2, Chunk: 1}}, single...)
 	known := sparsity.Known{J: sparsity.Full(1, 2), H: sparsity.Banded(2, 2, 0, 0)}
-	for _, e := range engines {
+	for _, e := range single {
 		all = append(all, nabla.Policy{Backend: e, NoStaleCheck: true}, nabla.AutoSparse{Dense: e},
 			nabla.AutoSparse{Dense: e, Detector: known, NoProbe: true})
-		for _, inner := range engines {
+		for _, inner := range single {
 			pair := nabla.SecondOrder{Outer: e, Inner: inner}
 			all = append(all, pair, nabla.AutoSparse{Dense: pair, Detector: known, NoProbe: true},
 				nabla.MixedMode{Forward: e, Reverse: inner},

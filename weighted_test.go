@@ -10,7 +10,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
-	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/engines"
 	"github.com/nabla-ad/nabla/sparse"
 	"github.com/nabla-ad/nabla/sparsity"
 	"gonum.org/v1/gonum/blas"
@@ -19,12 +19,11 @@ import (
 
 // secondOrderBackends are engines and pairs, dense and sparse.
 func secondOrderBackends() []nabla.Backend {
-	dense := []nabla.Backend{
-		forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
+	dense := append(engines.Exact(),
 		finitediff.Backend{},
 		nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}},
 		nabla.SecondOrder{Outer: reversediff.Backend{Compile: true}, Inner: forwarddiff.Backend{}},
-	}
+	)
 	all := slices.Clone(dense)
 	for _, b := range dense {
 		all = append(all, nabla.AutoSparse{Dense: b})

@@ -45,7 +45,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestSubjects(t *testing.T) {
-	a := app{engines: engines(), subjects: subjects()}
+	a := app{engines: measured(), subjects: subjects()}
 	// The sparse ones compute two operators in another form, and pass the rest through.
 	timed := slices.DeleteFunc(a.engineNames(), func(name string) bool { return strings.HasPrefix(name, "sparse(") })
 	s := a.subjectNames()

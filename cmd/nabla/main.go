@@ -28,7 +28,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	a := app{
-		engines: engines(), subjects: subjects(), out: os.Stdout, err: os.Stderr,
+		engines: measured(), subjects: subjects(), out: os.Stdout, err: os.Stderr,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 	os.Exit(a.run(ctx, os.Args[1:]))

@@ -370,7 +370,7 @@ func TestOutputFails(t *testing.T) {
 
 // TestEngines runs this module's own engines on small problems.
 func TestEngines(t *testing.T) {
-	r := run(t, engines(), "bench", "-tasks", "T1,T3,T6,T8,listing2", "-sizes", "6", "-time", "1ms", "-format", "csv")
+	r := run(t, measured(), "bench", "-tasks", "T1,T3,T6,T8,listing2", "-sizes", "6", "-time", "1ms", "-format", "csv")
 	if r.code != 0 {
 		t.Fatalf("exit code %d\n%s%s", r.code, r.out, r.err)
 	}
@@ -390,13 +390,13 @@ func TestEngines(t *testing.T) {
 			}
 		}
 	}
-	r = run(t, engines(), "bench", "-tasks", "listing2", "-engines", "tracker,finitediff", "-sizes", "6", "-time",
+	r = run(t, measured(), "bench", "-tasks", "listing2", "-engines", "tracker,finitediff", "-sizes", "6", "-time",
 		"1ms", "-format", "csv")
 	if r.code != 0 || !strings.Contains(r.out, "listing2,6,tracker,") ||
 		!strings.Contains(r.out, "listing2,6,finitediff,") || strings.Contains(r.out, "nnz") {
 		t.Errorf("engines asked for by name: exit code %d\n%s%s", r.code, r.out, r.err)
 	}
-	r = run(t, engines(), "bench", "-tasks", "T1", "-engines", "sparse(forwarddiff)")
+	r = run(t, measured(), "bench", "-tasks", "T1", "-engines", "sparse(forwarddiff)")
 	if r.code != 2 || !strings.HasPrefix(r.err, "nabla: bench: none of the engines takes part") ||
 		strings.Count(r.err, "\n") != 1 {
 		t.Errorf("a sparse engine in T1: exit code %d, stderr %q", r.code, r.err)
@@ -405,7 +405,7 @@ func TestEngines(t *testing.T) {
 
 // TestSparse measures the Jacobian of the Brusselator and a Hessian, and checks the figures that sparse engines report.
 func TestSparse(t *testing.T) {
-	r := run(t, engines(), "bench", "-tasks", "listing2,T4", "-sizes", "50", "-engines",
+	r := run(t, measured(), "bench", "-tasks", "listing2,T4", "-sizes", "50", "-engines",
 		"sparse(forwarddiff),sparse(reversediff(compile))", "-time", "1ms", "-format", "json")
 	var rows []struct {
 		Task, Engine string

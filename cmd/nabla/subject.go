@@ -8,6 +8,7 @@ import (
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/difftest"
+	"github.com/nabla-ad/nabla/internal/engines"
 )
 
 // A subject is an engine in the commands backends and test.
@@ -19,11 +20,11 @@ type subject struct {
 
 func (s subject) name() string { return s.backend.Name() }
 
-// subjects returns the engines of this module as subjects, under the names that they have in engines().
+// subjects returns the engines of this module as subjects, under the names that they have in measured().
 func subjects() []subject {
 	var all []subject
-	for _, s := range shippedEngines() {
-		all = append(all, subject{s.backend, s.conform})
+	for _, s := range engines.All() {
+		all = append(all, subject{s.Backend, s.Conform})
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 // refusedLine runs a line that makes no sense and returns the one line that says so.
 func refusedLine(t *testing.T, line ...string) string {
 	t.Helper()
-	r := runApp(t.Context(), app{engines: engines(), subjects: subjects()}, line...)
+	r := runApp(t.Context(), app{engines: measured(), subjects: subjects()}, line...)
 	if r.code != 2 || r.out != "" || strings.Count(r.err, "\n") != 1 || !strings.HasPrefix(r.err, "nabla: ") {
 		t.Errorf("%q: exit code %d, stdout %q, stderr %q, want 2 and one line", line, r.code, r.out, r.err)
 	}
@@ -42,7 +42,7 @@ func typos(word string) []string {
 // TestTypos misspells every command, every flag of every command, and every name that a
 // flag takes.
 func TestTypos(t *testing.T) {
-	a := app{engines: engines(), subjects: subjects()}
+	a := app{engines: measured(), subjects: subjects()}
 	root := a.command()
 	says := func(line []string, word string, exist []string) {
 		t.Helper()

@@ -15,9 +15,9 @@ import (
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
-	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/gen/kernels"
 	"github.com/nabla-ad/nabla/gen/kernels/mathextreal"
+	"github.com/nabla-ad/nabla/internal/engines"
 )
 
 // forms are the functions of one number that is moved, and those of package mathext; third derivatives
@@ -94,9 +94,7 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s(%v) is %v, want %v", f.name, x, got, want)
 			}
 		}
-		for _, b := range []nabla.Backend{
-			forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
-		} {
+		for _, b := range engines.Exact() {
 			got, err := nabla.SecondDerivative(nabla.DerivativeFunc(f.over, b), b, f.at)
 			if err != nil || !(math.Abs(got-f.third) <= 1e-11*math.Abs(f.third)) {
 				t.Errorf("%s at %v by %s: third derivative %v, %v; want %v", f.name, f.at, b.Name(), got, err, f.third)
