@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/nabla-ad/nabla/engine"
-	"github.com/nabla-ad/nabla/internal/compressed"
 	"github.com/nabla-ad/nabla/internal/race"
 )
 
@@ -29,16 +28,6 @@ func ComparedForTest(p *HessianPrep) bool { return p.matrix.products.Elsewhere()
 func StreamForTest(bytes int64) (restore func()) {
 	compressionForTest.streamBytes = bytes
 	return func() { compressionForTest.streamBytes = 0 }
-}
-
-// WeighForTest returns the cost of a reverse product relative to a forward one, measured with
-// another clock.
-func WeighForTest(now func() time.Time, f func([]Real) []Real, forward, reverse Backend, x []float64) (float64, error) {
-	fn, err := functionOf("test", f, x, wantVector)
-	if err != nil {
-		return 0, err
-	}
-	return compressed.ReverseCost(forward, reverse, fn, x, now), nil
 }
 
 // TrustCapturesForTest takes no function for one that may capture data, until the returned

@@ -110,113 +110,72 @@ func TestBorderedTakesThreeProducts(t *testing.T) {
 	}
 }
 
-// clocked is an engine whose products take a time on a clock of its own.
-type clocked struct {
+// slowed is an engine that sleeps before each sweep.
+type slowed struct {
 	reversediff.Backend
-	clock         *time.Duration
-	push, pull    time.Duration
-	sleep         time.Duration // 1 where the clock is everybody's
-	lanes         int
-	pushes, pulls *int
+	push, pull time.Duration
 }
 
-func (c clocked) Name() string { return "clocked" }
+func (s slowed) Name() string { return "slowed" }
 
-func (c clocked) Lanes(n int) int { return min(n, c.lanes) }
+func (s slowed) Lanes(int) int { return 1 }
 
-func (c clocked) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
+func (s slowed) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
 	p, err := forwarddiff.Backend{}.PreparePushforward(f, x, lanes)
-	return clockedPush{c, p}, err
+	return slowedPush{s, p}, err
 }
 
-func (c clocked) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.Pullback, error) {
+func (s slowed) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.Pullback, error) {
 	p, err := tracker.Backend{}.PreparePullback(f, x, lanes)
-	return clockedPull{c, p}, err
+	return slowedPull{s, p}, err
 }
 
-type clockedPush struct {
-	clocked
+type slowedPush struct {
+	slowed
 	p engine.Pushforward
 }
 
-func (c clockedPush) Pushforward(y []float64, ydot engine.Block, x []float64, xdot engine.Block) error {
-	*c.clock += c.push
-	time.Sleep(c.sleep * c.push)
-	*c.pushes++
-	return c.p.Pushforward(y, ydot, x, xdot)
+func (s slowedPush) Pushforward(y []float64, ydot engine.Block, x []float64, xdot engine.Block) error {
+	time.Sleep(s.push)
+	return s.p.Pushforward(y, ydot, x, xdot)
 }
 
-type clockedPull struct {
-	clocked
+type slowedPull struct {
+	slowed
 	p engine.Pullback
 }
 
-func (c clockedPull) Pullback(y []float64, xbar engine.Block, x []float64, ybar engine.Block) error {
-	*c.clock += c.pull
-	time.Sleep(c.sleep * c.pull)
-	*c.pulls++
-	return c.p.Pullback(y, xbar, x, ybar)
+func (s slowedPull) Pullback(y []float64, xbar engine.Block, x []float64, ybar engine.Block) error {
+	time.Sleep(s.pull)
+	return s.p.Pullback(y, xbar, x, ybar)
 }
 
-// TestReverseIsWeighed: the relative cost of a reverse product is measured, to a power of the
-// square root of 2, in few calls, and decides between plans; AutoSparse.ReverseCost takes
-// precedence.
-func TestReverseIsWeighed(t *testing.T) {
+// TestReverseCost: the cost of a reverse product, measured or, which takes precedence, given as AutoSparse.ReverseCost,
+// decides between products of rows and of columns.
+func TestReverseCost(t *testing.T) {
 	// Eight products of columns, or two of rows.
 	f := func(x []nabla.Real) []nabla.Real { return []nabla.Real{nabla.Dot(x, x), nabla.Sum(x...)} }
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8}
 	for _, c := range []struct {
 		push, pull time.Duration
-		lanes      int
 		set        float64
-		want       float64
 		reverse    int // products of the plan
 	}{
-		{push: 1000, pull: 1000, lanes: 1, want: 1, reverse: 2},
-		{push: 1000, pull: 2000, lanes: 1, want: 2, reverse: 2},
-		{push: 1000, pull: 1100, lanes: 2, want: 1, reverse: 2},
-		{push: 1000, pull: 300, lanes: 2, want: math.Exp2(-1.5), reverse: 2},
-		{push: 1000, pull: 5700, lanes: 1, want: math.Exp2(2.5)},
-		{push: 1000, pull: 300, lanes: 8, want: math.Sqrt2, reverse: 2}, // of two lanes
-		{push: 100, pull: 1, lanes: 1, want: 1. / 8, reverse: 2},
-		{push: 1, pull: 100, lanes: 1, want: 8},
-		{push: 1, pull: 100, lanes: 1, want: 8, set: 0.5, reverse: 2},
+		{push: 3 * time.Millisecond, reverse: 2},
+		{pull: 3 * time.Millisecond},
+		{pull: 3 * time.Millisecond, set: 3.9, reverse: 2},
+		{push: 3 * time.Millisecond, set: 4.1},
+		{set: 1, reverse: 2},
+		{set: 0.01, reverse: 2},
+		{set: 100},
 	} {
-		var clock time.Duration
-		var pushes, pulls int
-		e := clocked{clock: &clock, push: c.push, pull: c.pull, lanes: c.lanes, pushes: &pushes, pulls: &pulls}
-		now := func() time.Time { return time.Unix(0, 0).Add(clock) }
-		got, err := nabla.WeighForTest(now, f, e, e, x)
-		if err != nil || math.Abs(got-c.want) > 1e-12 || pushes > 16 || pulls > 16 {
-			t.Errorf("%+v: %v, %d and %d calls, %v", c, got, pushes, pulls, err)
-		}
-		set := c.set
-		if set == 0 {
-			set = got
-		}
-		p, err := nabla.PrepareJacobian(f, nabla.AutoSparse{Dense: e, ReverseCost: set}, x)
+		p, err := nabla.PrepareJacobian(f, nabla.AutoSparse{Dense: slowed{push: c.push, pull: c.pull},
+			ReverseCost: c.set}, x)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r := p.Plan().Coloring.Reverse(); r != c.reverse {
 			t.Errorf("%+v: %v", c, p.Plan())
-		}
-	}
-	for _, slow := range []string{"forward", "reverse"} {
-		var clock time.Duration
-		e := clocked{clock: &clock, lanes: 1, sleep: 1, pushes: new(int), pulls: new(int)}
-		want := 0
-		if slow == "forward" {
-			e.push, want = 3*time.Millisecond, 2
-		} else {
-			e.pull = 3 * time.Millisecond
-		}
-		p, err := nabla.PrepareJacobian(f, nabla.AutoSparse{Dense: e}, x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r := p.Plan().Coloring.Reverse(); r != want {
-			t.Errorf("slow %s products: %v", slow, p.Plan())
 		}
 	}
 	for _, cost := range []float64{-1, math.NaN(), math.Inf(1)} {

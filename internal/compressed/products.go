@@ -49,6 +49,7 @@ type part struct {
 type worker struct {
 	sweeper
 	seed, result [2]engine.Block // streamed: of a part, by columns and by rows
+	filled       [2]bool         // the seeds are not zero: a part is under way, or one has ended by a panic
 	y            float64         // result of the first part
 	err          error
 }
@@ -108,6 +109,14 @@ func newProducts(dec *coloring.Decompressor, s shape, spec *Spec) (*products, er
 	}
 	p.aim()
 	return p, nil
+}
+
+// index returns the index of the side in the buffers of a worker.
+func (s *side) index() int {
+	if s.row {
+		return 1
+	}
+	return 0
 }
 
 // bytes returns the memory in bytes of k seeds and k products.
@@ -173,9 +182,9 @@ func (p *products) split(s *side, lanes int) {
 	}
 }
 
-// lanes returns the largest number of products that are computed at a time.
+// lanes returns the largest number of products of a side that are computed at a time, 0 if it has none.
 func (p *products) lanes(row bool) int {
-	most := 1
+	most := 0
 	for _, t := range p.tasks {
 		if t.row == row {
 			most = max(most, t.k)
@@ -212,7 +221,7 @@ func (p *products) some(worker int, out, x []float64) (y float64, err error) {
 		}
 		seed, result := p.open(w, t)
 		v, err := w.sweep(t.row, out, result, x, seed)
-		p.close(t, seed, result)
+		p.close(w, t, seed, result)
 		if err != nil {
 			return 0, err
 		}
@@ -259,14 +268,15 @@ func (p *products) open(w *worker, t part) (seed, result engine.Block) {
 	if !p.streamed {
 		return s.seed.Cols(t.from, t.k), s.result.Cols(t.from, t.k)
 	}
-	at := 0
-	if t.row {
-		at = 1
-	}
+	at := s.index()
 	if w.seed[at].Data == nil {
 		k := p.lanes(t.row)
 		w.seed[at], w.result[at] = engine.NewBlock(s.in, k), engine.NewBlock(s.out, k)
 	}
+	if w.filled[at] {
+		w.seed[at].Zero()
+	}
+	w.filled[at] = true
 	seed = w.seed[at].Cols(0, t.k)
 	s.fill(p.probe, seed, t, 1)
 	return seed, w.result[at].Cols(0, t.k)
@@ -288,13 +298,14 @@ func (s *side) fill(probe *probe, seed engine.Block, t part, v float64) {
 	}
 }
 
-// close decompresses the products of a streamed part, since the next part overwrites them.
-func (p *products) close(t part, seed, result engine.Block) {
+// close recovers entries from a streamed part, since the next part overwrites it.
+func (p *products) close(w *worker, t part, seed, result engine.Block) {
 	if !p.streamed {
 		return
 	}
 	s := p.side(t.row)
 	s.fill(p.probe, seed, t, 0)
+	w.filled[s.index()] = false
 	k := min(t.k, s.colors-t.from)
 	p.dec.DecompressPart(p.data, result.Data, result.Stride, t.row, t.from, max(k, 0))
 	if p.probe != nil && t.from+t.k > s.colors {
