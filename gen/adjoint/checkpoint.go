@@ -12,6 +12,23 @@ import (
 //
 // The input is the segment function of normal_outline.go, specialised twice: for joint reversal of a segment, and for
 // advancing.
+//
+// For the iterations from ≤ i < to of a loop with state x:
+//
+//	forward sweep                     reverse sweep
+//	at := from                        pop end and the number of snapshots
+//	for at < to {                     for end > from {
+//	    take a snapshot                   restore the latest snapshot, of iteration at
+//	    next := Next(at, to, …)           for next := Next(at, end, …); next != at; next = Next(at, end, …) {
+//	    x = advance(x, at, next)              x = advance(x, at, next); at = next
+//	    at = next                             take a snapshot
+//	}                                     }
+//	push at and the number                xBar = segment(x, at, end, xBar)  // both sweeps of these iterations
+//	    of snapshots                      end = at
+//	                                      drop the snapshot if it is that of end; with the first one, restore memory
+//	                                  }
+//
+// Snapshots are taken only as long as there is capacity. advance runs the primal, segment is the joint reversal.
 
 // A checkpointedLoop holds the specialisations of a segment function that the sweeps of its loop call.
 type checkpointedLoop struct {

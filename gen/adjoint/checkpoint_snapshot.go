@@ -71,21 +71,7 @@ func (s *snapshot) field(name string, t types.Type) int {
 
 // mayReslicePastLen reports whether b, or a function that it calls, appends or slices with an upper bound, so that
 // memory between length and capacity may be written.
-func mayReslicePastLen(b ir.Block) bool {
-	return anywhere(b, func(s ir.Stmt) (found bool) {
-		if _, ok := s.(*ir.Append); ok {
-			return true
-		}
-		for _, e := range ir.Exprs(s) {
-			ir.WalkExpr(e, func(e ir.Expr) bool {
-				c, ok := e.(*ir.Slice)
-				found = found || ok && c.Hi != nil
-				return !found
-			})
-		}
-		return found
-	})
-}
+func mayReslicePastLen(b ir.Block) bool { return anywhere(b, mayExtend) }
 
 // describe returns the text of the remark: contents, size and number of the snapshots.
 func (s *snapshot) describe(p *ir.Checkpoint) string {

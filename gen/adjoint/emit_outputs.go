@@ -12,6 +12,16 @@ import (
 // Side effects of the primal. The reverse sweep restores overwritten memory to its state at entry, so the final
 // contents of all restored memory that the caller can reach are saved before it, in lists of the workspace, and written
 // back after it. The code is derived from the types of parameters and results.
+//
+// For a function that overwrites the elements of its argument s:
+//
+//	forward sweep               // s has its final elements
+//	left = append(left[:0], s...)
+//	reverse sweep               // s has its elements at entry
+//	copy(s, left)
+//
+// Pointers in the arguments are followed by nested loops and conditions of the same kind, once for each type on the
+// way: memory behind a second value of a recursive type is not written back.
 
 // An outputs builds the statements that preserve the side effects of a function.
 type outputs struct {

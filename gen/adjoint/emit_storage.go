@@ -8,6 +8,17 @@ import (
 )
 
 // Storage of recorded values: a local variable, a field of a record, or a stack.
+//
+//	storage  forward sweep                                reverse sweep
+//	local    old = x                                      x = old
+//	record   ws.frames = append(ws.frames, frame{})       top := &ws.frames[len(ws.frames)-1]
+//	         top := &ws.frames[len(ws.frames)-1]          x = top.x; y = top.y
+//	         top.x = x; …; top.y = y                      ws.frames = ws.frames[:len(ws.frames)-1]
+//	stack    ws.x = append(ws.x, x)                       x = ws.x[len(ws.x)-1]; ws.x = ws.x[:len(ws.x)-1]
+//	slice    for i := range s { push s[i] }               for i := len(s)-1; i >= 0; i-- { pop s[i] }
+//	inverse  nothing, for n += k                          n = n - k
+//
+// Stacks keep their memory between calls, so that from the second call on recording does not allocate.
 
 // A storage is where the old value of a write is recorded; exactly one field is set.
 type storage struct {

@@ -178,3 +178,14 @@ func plus(x, y ir.Expr) ir.Expr { return binary(integer, opAdd, x, y) }
 
 // minus returns x - y for ints.
 func minus(x, y ir.Expr) ir.Expr { return binary(integer, opSub, x, y) }
+
+// isConstant reports whether e is a constant or a conversion of one.
+func isConstant(e ir.Expr) bool {
+	switch x := e.(type) {
+	case *ir.Const:
+		return true
+	case *ir.Convert:
+		return isConstant(x.X)
+	}
+	return false
+}

@@ -8,6 +8,10 @@ import (
 
 // Boxing: variables whose address is taken move to the heap, so that afterwards a variable that is not reached through
 // a reference has no alias, and memory that is reached through one has an alias class.
+//
+//	var v float64        vPtr := new(float64)
+//	p := &v         →    p := &*vPtr
+//	v = 2 * v            *vPtr = 2 * *vPtr
 
 // boxAddressTaken replaces each variable v of which an address, or a slice of an array, is taken by *p, where p is a
 // new variable assigned once, by new, at the declaration of v. Parameters and results are copied from and to their box

@@ -9,6 +9,11 @@ import (
 // Control flow as data: every decision that the reverse sweep has to repeat is stored in a variable, which is then
 // recorded or recomputed like any other. A condition becomes a variable, bounds become variables or constants, a trip
 // count that may fall short of the bounds is counted, and an exit beyond the end of a loop or scope sets a flag.
+//
+//	if x > 0 { … }               →   cond := x > 0; if cond { … }
+//	for i := lo(); i < hi() …    →   lo, hi := lo(), hi(); for i := lo; i < hi …
+//	for … { if c { break } … }   →   n := 0; for … { n++; if c { break } … }
+//	for … { if c { return } }    →   left := false; for … { if c { left = true; return } }
 
 // control returns in with the variables for its control flow, and fills g.conds, g.loops and g.exited.
 func (g *normalForm) control(in ir.Block) ir.Block {

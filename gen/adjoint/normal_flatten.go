@@ -8,6 +8,11 @@ import (
 
 // Flattening into A-normal form, restricted to the operations that statement adjoints read operands or results of. The
 // operands of sums and products stay nested: their statement adjoints distribute over them.
+//
+//	r := a * math.Sin(b+c) / d   →   arg := b + c; sin := math.Sin(arg); r := a * sin / d
+//
+// The value of a function or quotient is then in a variable, which its partial derivatives read instead of evaluating
+// it again, and which is recorded or recomputed like any other.
 
 // A flattener rewrites statements so that values which adjoints read are held by variables. New definitions are emitted
 // before the statement.

@@ -13,6 +13,21 @@ import (
 // This is possible if no iteration needs cotangents that a later one produces: iterations communicate only through sums
 // and share no memory but privatizable arrays. The statements after the loop are reversed before the loop is run, which
 // is possible if their reversal reads nothing that the loop or they themselves compute.
+//
+// For the loop of plan_recompute.go, followed by r = 2 * s:
+//
+//	s := 0
+//	sBar := 2 * rBar              // the statement after the loop is reversed first
+//	for i := range x {
+//		u := x[i] - c             // forward sweep of the iteration
+//		s += u * u
+//		uBar := (sBar + sBar) * u // and its reverse sweep
+//		xBar[i] += uBar
+//		cBar -= uBar
+//	}
+//	r = 2 * s
+//
+// With r = s * s the loop could not be fused: the adjoint of that statement, which has to run first, reads s.
 
 // fuse selects at most one loop in list, the one with the greatest benefit, marks it fused and returns list in an order
 // in which independent statements after the loop precede it. Nothing but the end of the function, or of the iteration

@@ -10,6 +10,16 @@ import (
 // Recomputation: a variable that is cheap to evaluate, from values that do not change in between, is declared again in
 // the reverse sweep instead of being recorded (cf. Griewank & Walther 2008, section 12.1, and Hascoët & Pascual 2013,
 // section 3).
+//
+// In the loop
+//
+//	for i := range x {
+//		let u = x[i] - c
+//		s += u * u
+//	}
+//
+// the adjoint of the second statement reads u, which a sweep of its own finds overwritten by later iterations. If x and
+// c are invariant, u is one subtraction: the reverse sweep declares it again, and reads x[i] and c instead.
 
 // chooseRecomputed computes recomputable, needed and recomputed from the current marks, for the nodes of list within
 // depth loops. At depth 0 a variable is still alive when the reverse sweep runs in the same function, so recomputation

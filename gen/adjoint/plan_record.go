@@ -11,6 +11,13 @@ import (
 // recorded.
 //
 // It is not liveness, which runs backward and asks for later reads of the primal.
+//
+// For example, with the fact after each statement:
+//
+//	let a = x[0] * x[0]   {x[]}        its adjoint reads x[0]
+//	let b = sin(a)        {x[], a}     its adjoint reads a, for the cosine
+//	x[0] = b              {x[], a}     overwrites x[], in the fact before it: x[0] is recorded
+//	a = 2 * b             {x[]}        overwrites a: recorded; the new value of a is not needed
 
 // recordFunc analyses the whole function, from the fact entry at its beginning, and returns the fact at its end.
 func (pl *planner) recordFunc(entry locationSet) locationSet {

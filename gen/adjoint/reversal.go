@@ -11,6 +11,20 @@ import (
 // adjoints (Griewank & Walther 2008, chapter 4; for arrays and pointers, shadows as in Enzyme, Moses & Churavy 2020).
 // The input is the normal form with its activity, the output a tree of nodes. pairStmt dispatches to the other files of
 // the group: slices, calls, rules, and expressions, whose partial derivatives are written by a writer.
+//
+// With xBar for the cotangent of x and t for a new variable, the statement adjoints are:
+//
+//	statement       consume                        propagate
+//	let x = a * b                                  aBar += xBar * b; bBar += xBar * a
+//	x = a * b       t := xBar; xBar = 0            aBar += t * b; bBar += t * a
+//	x += a * b                                     aBar += xBar * b; bBar += xBar * a
+//	s[i] = a        t := sBar[i]; sBar[i] = 0      aBar += t
+//	if, for, scope  none: the nodes in them are reversed, under the same condition and in the opposite order
+//	leave, panic    none
+//
+// An assignment has to consume the cotangent before anything is propagated, since x may occur on the right-hand side,
+// and to zero it, since the value before the assignment has a cotangent of its own. A declaration need not: no earlier
+// statement sees the variable.
 
 // A pairing holds the statements of a function with their adjoints, and the variables of the adjoint. The nodes do not
 // change after pairFunc. Shadows and bars are created when they are first asked for, by later phases too.

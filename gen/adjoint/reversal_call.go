@@ -7,6 +7,15 @@ import (
 
 // Calls of functions with a body. The forward sweep calls the forward sweep of a specialisation of the callee, and the
 // adjoint is a call of its reverse sweep: split reversal (Griewank & Walther 2008, chapter 12).
+//
+// For y = f(x, s) with floats x and y and a slice s:
+//
+//	forward    y = f_forward(x, s, sBar, ws)
+//	consume    t := yBar; yBar = 0
+//	propagate  t1 = f_reverse(x, s, sBar, t, ws); xBar += t1
+//
+// The reverse sweep takes only those of x and s whose values it needs. It finds what its forward sweep recorded on top
+// of the stacks in ws: all calls between the two have popped what they pushed.
 
 // pairCall returns the nodes of a call. A callee without derivatives or effects is called as it is. Otherwise the
 // specialisation for the activity and the aliasing of the arguments is requested, which analyses the callee first; its

@@ -14,6 +14,16 @@ import (
 //
 // Products of a zero cotangent with an infinite or NaN partial derivative are left out (strong zeros): a zero cotangent
 // means that no output depends on the value, and stays zero. Bounded partial derivatives need no test.
+//
+// For r = a / b with cotangent t, where the partial derivatives are 1/b and -r/b:
+//
+//	if t != 0 || r - r == 0 {   // r-r is 0 if r is finite
+//		u := t / b
+//		bBar += -(u * r)
+//		aBar += u
+//	} else {
+//		// counts the products that are left out, see rules.skip
+//	}
 
 // A writer writes statements of the reverse sweep.
 type writer struct {

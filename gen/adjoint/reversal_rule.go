@@ -10,6 +10,15 @@ import (
 
 // Calls of functions with a rule: a hand-written or registered derivative. The forward sweep calls the function, and
 // the adjoint its pullback.
+//
+// For y = f(x, s) with a pullback fPullback(x, s, sBar, yBar) that adds to sBar and returns the cotangent of x:
+//
+//	forward    y = f(x, s)
+//	consume    t := yBar; yBar = 0
+//	propagate  t1 = fPullback(x, s, sBar, t); xBar += t1
+//
+// The pullback sees the arguments as they were before the call. So slices that f may write are recorded, all their
+// elements, if the reversal of this or an earlier statement reads them.
 
 // pairRule returns the nodes of s, a call by a rule; n is the node of the call and w its writer. The pullback is called
 // with the arguments and their memory as they were before the call; shadows and seeds that are not active are nil or 0.

@@ -10,6 +10,20 @@ import (
 // Shadows and cotangents of variables, places and values. A value with references has a shadow: the same value with
 // each reference to primal memory replaced by one to its shadow. Shadows are computed in the forward sweep, by
 // statements paired with those on the primal; in the reverse sweep the floats that they reach are cotangents.
+//
+// With vBar for the shadow of v:
+//
+//	value                 shadow
+//	v, p.next             vBar, pBar.next
+//	s[i:j]                sBar[i:j]
+//	&v.f                  &vBar.f
+//	make([]T, n), new(T)  the same expression: another allocation, of zeros
+//	T{a, x}               T{aBar}: the references only; the cotangents of floats begin as 0
+//	package variable      an allocation of zeros of the same size
+//	nil, passive values   nil
+//
+// A load through a shadow reads the reference that a store through it has put there, so that the shadows form the same
+// graph as the primal, whatever the program does with its pointers.
 
 // active reports whether v carries derivatives, itself or in memory reachable from it.
 func (sp *specialization) active(v *ir.Var) bool { return sp.activeTemps[v] || sp.facts.Active(v) }

@@ -9,6 +9,29 @@ import (
 
 // Statement adjoints of the built-in functions on slices: clear, copy and append. Elements that they overwrite are
 // recorded through node.writtenSlice.
+//
+// For slices of floats, with sBar for the shadow of s:
+//
+//	clear(s)        consume    clear(sBar)
+//
+//	copy(dst, src)  forward    n := min(len(dst), len(src)); window := dst[:n]; windowBar := dstBar[:n]
+//	                           copy(dst, src)
+//	                consume    t := make([]float64, n); copy(t, windowBar); clear(windowBar)
+//	                propagate  for i := range n { srcBar[i] += t[i] }
+//
+//	p = append(s, e)
+//	                forward    n := len(s); end := n + 1; moved := end > cap(s)
+//	                           if !moved { tail = s[n:end] }     // recorded: append overwrites it
+//	                           grown := append(s, e)
+//	                           if moved { grownBar = make([]float64, end, cap(grown)) } else { grownBar = sBar[:end] }
+//	                           p, pBar = grown, grownBar
+//	                consume    t := grownBar[n]; grownBar[n] = 0
+//	                           if moved { for i := range n { sBar[i] += grownBar[i] } }
+//	                propagate  eBar += t
+//
+// The shadow has to move if and only if the slice does: afterwards other slices of the old memory share elements with p
+// or do not, and so must the shadows. Elements that hold references have them copied in the shadow as well, in the
+// forward sweep.
 
 // pairClear returns the nodes of clear: the adjoint zeroes the cotangents of all elements.
 func (sp *specialization) pairClear(s *ir.Clear) []*node {

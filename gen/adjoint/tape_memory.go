@@ -8,6 +8,12 @@ import (
 
 // Reuse of allocations. Memory that does not escape from a call belongs to the workspace: later calls find it there and
 // allocate nothing.
+//
+//	v := make([]float64, n)   becomes   if cap(ws.v) < n { ws.v = make([]float64, n) }
+//	                                    clear(ws.v[:n]); v := ws.v[0:n:n]
+//
+// A statement that may run more than once in a call, in a loop or in a recursive function, has a list of buffers, of
+// which a counter in the workspace says how many are in use: each execution takes the next one.
 
 // recycleAllocations returns b, statements of the reverse sweep, with allocations taken from the workspace. They are
 // temporaries of one statement adjoint, so one buffer serves all executions.
