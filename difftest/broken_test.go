@@ -85,18 +85,30 @@ var mistakes = []struct {
 		}
 	}}, "[third point] vec_to_vec/pullback/"},
 
-	{broken{"wrong on the second call", func(s *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
-		if s.calls == 2 {
-			each(xbar, func(_ int, v *float64) { *v *= 2 })
-		}
-	}}, "[second call] vec_to_vec/pullback/"},
+	{
+		broken{
+			"wrong on the second call",
+			func(s *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
+				if s.calls == 2 {
+					each(xbar, func(_ int, v *float64) { *v *= 2 })
+				}
+			},
+		},
+		"[second call] vec_to_vec/pullback/",
+	},
 
-	{broken{"state from another point", func(s *brokenState, _ []float64, xbar engine.Block, x []float64, _ engine.Block) {
-		s.kept = append(s.kept, x...)
-		if s.calls == 4 {
-			each(xbar, func(_ int, v *float64) { *v *= 2 })
-		}
-	}}, "[back again] vec_to_vec/pullback/"},
+	{
+		broken{
+			"state from another point",
+			func(s *brokenState, _ []float64, xbar engine.Block, x []float64, _ engine.Block) {
+				s.kept = append(s.kept, x...)
+				if s.calls == 4 {
+					each(xbar, func(_ int, v *float64) { *v *= 2 })
+				}
+			},
+		},
+		"[back again] vec_to_vec/pullback/",
+	},
 
 	{broken{"accumulates", func(s *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		each(xbar, func(i int, v *float64) { *v += s.before[i] })
@@ -106,11 +118,17 @@ var mistakes = []struct {
 		x[0]++
 	}}, "[inputs] vec_to_vec/pullback/out/out on overwrites x: Pullback(dst, x, t): changed x"},
 
-	{broken{"overwrites the cotangent", func(_ *brokenState, _ []float64, _ engine.Block, _ []float64, ybar engine.Block) {
-		if ybar.B == 1 && ybar.N > 1 {
-			ybar.Data[0] = 0
-		}
-	}}, "[inputs] vec_to_vec/pullback/out/out on overwrites the cotangent: Pullback(dst, x, t): changed t"},
+	{
+		broken{
+			"overwrites the cotangent",
+			func(_ *brokenState, _ []float64, _ engine.Block, _ []float64, ybar engine.Block) {
+				if ybar.B == 1 && ybar.N > 1 {
+					ybar.Data[0] = 0
+				}
+			},
+		},
+		"[inputs] vec_to_vec/pullback/out/out on overwrites the cotangent: Pullback(dst, x, t): changed t",
+	},
 
 	{broken{"allocates", func(s *brokenState, _ []float64, _ engine.Block, _ []float64, _ engine.Block) {
 		s.heap = make([]byte, 1000)
@@ -126,13 +144,19 @@ var mistakes = []struct {
 		}
 	}}, "PullbackBatch(dst, x, (t, -t, 2t, t/2, -4t)): the derivative"},
 
-	{broken{"only the first output", func(s *brokenState, y []float64, xbar engine.Block, x []float64, ybar engine.Block) {
-		first := engine.NewBlock(ybar.N, ybar.B)
-		copy(first.Data[:ybar.B], ybar.Data[:ybar.B])
-		if err := s.right.Pullback(y, xbar, x, first); err != nil {
-			panic(err)
-		}
-	}}, "[unprepared] vec_to_vec/jacobian/out/out on only the first output: Jacobian: the derivative is wrong"},
+	{
+		broken{
+			"only the first output",
+			func(s *brokenState, y []float64, xbar engine.Block, x []float64, ybar engine.Block) {
+				first := engine.NewBlock(ybar.N, ybar.B)
+				copy(first.Data[:ybar.B], ybar.Data[:ybar.B])
+				if err := s.right.Pullback(y, xbar, x, first); err != nil {
+					panic(err)
+				}
+			},
+		},
+		"[unprepared] vec_to_vec/jacobian/out/out on only the first output: Jacobian: the derivative is wrong",
+	},
 
 	{broken{"no value", func(_ *brokenState, y []float64, _ engine.Block, _ []float64, _ engine.Block) {
 		y[0] = 0
@@ -159,12 +183,18 @@ var mistakes = []struct {
 		"want NaN"},
 
 	// Wrong after every preparation alike: only numbers from elsewhere tell.
-	{broken{"wrong between whole numbers", func(_ *brokenState, _ []float64, xbar engine.Block, x []float64, _ engine.Block) {
-		if len(x) > 0 && x[0] != math.Trunc(x[0]) {
-			each(xbar, func(_ int, v *float64) { *v *= 2 })
-		}
-	}}, "[third point] vec_to_vec/pullback/out/out on wrong between whole numbers: Pullback(nil, x, t): the " +
-		"derivative is wrong"},
+	{
+		broken{
+			"wrong between whole numbers",
+			func(_ *brokenState, _ []float64, xbar engine.Block, x []float64, _ engine.Block) {
+				if len(x) > 0 && x[0] != math.Trunc(x[0]) {
+					each(xbar, func(_ int, v *float64) { *v *= 2 })
+				}
+			},
+		},
+		"[third point] vec_to_vec/pullback/out/out on wrong between whole numbers: Pullback(nil, x, t): the " +
+			"derivative is wrong",
+	},
 
 	{broken{"panics", func(_ *brokenState, _ []float64, xbar engine.Block, _ []float64, _ engine.Block) {
 		if xbar.B == 5 {

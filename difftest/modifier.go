@@ -126,17 +126,20 @@ func Constantify(s Scenario) Scenario {
 
 // Structurify multiplies the function by ±k for a bound int and a bound bool, which a recording freezes.
 func Structurify(s Scenario) Scenario {
-	return s.withContext(Context{"structure", -2, 3, -4}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
-		inner(y, x, all)
-		for i, v := range y {
-			for range b.Flags.Times - 1 {
-				y[i] = y[i].Add(v)
+	return s.withContext(
+		Context{"structure", -2, 3, -4},
+		func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+			inner(y, x, all)
+			for i, v := range y {
+				for range b.Flags.Times - 1 {
+					y[i] = y[i].Add(v)
+				}
+				if b.Flags.Minus {
+					y[i] = y[i].Neg()
+				}
 			}
-			if b.Flags.Minus {
-				y[i] = y[i].Neg()
-			}
-		}
-	})
+		},
+	)
 }
 
 // Cachify computes the function in a bound Scratch and copies the result from there.
@@ -148,12 +151,15 @@ func Cachify(s Scenario) Scenario {
 
 // CachifyStruct is Cachify with a second Scratch in the same struct, which the function writes and does not read.
 func CachifyStruct(s Scenario) Scenario {
-	return s.withContext(Context{"cache_struct", 1, 1, 1}, func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
-		viaScratch(b.Pair.Useful, inner, y, x, all)
-		if len(y) > 0 {
-			b.Pair.Useless.Reals()[1] = y[0]
-		}
-	})
+	return s.withContext(
+		Context{"cache_struct", 1, 1, 1},
+		func(b *binding, inner body, y, x []nabla.Real, all *bindings) {
+			viaScratch(b.Pair.Useful, inner, y, x, all)
+			if len(y) > 0 {
+				b.Pair.Useless.Reals()[1] = y[0]
+			}
+		},
+	)
 }
 
 // ConstantOrCachify multiplies the function by a+b, a bound Real a and a bound Vec (b), and computes it in a bound

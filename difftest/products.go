@@ -140,7 +140,12 @@ func (p product) variants() []variant {
 		{name: "ValueAnd" + p.name + "(y, dst, x, t)", hot: true, start: valueAndOp(true)},
 		{name: p.name + "Batch(nil, x, (t, -t))", scales: pair, start: batch(pair, noDestination)},
 		{name: p.name + "Batch(dst, x, (t, -t))", scales: pair, hot: true, start: batch(pair, filledDestination)},
-		{name: p.name + "Batch(dst, x, (t, -t, 2t, t/2, -4t))", scales: five, hot: true, start: batch(five, filledDestination)},
+		{
+			name:   p.name + "Batch(dst, x, (t, -t, 2t, t/2, -4t))",
+			scales: five,
+			hot:    true,
+			start:  batch(five, filledDestination),
+		},
 		{name: p.name + "Batch(empty, x, (t, -t))", scales: pair, start: batch(pair, emptyDestination)},
 	}
 }

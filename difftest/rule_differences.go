@@ -252,7 +252,15 @@ func (c *ruleChecker) checkPromises() {
 	if !c.r.Linear {
 		return
 	}
-	elsewhere := &ruleChecker{t: c.t, r: c.r, label: c.label, x: perturbed(perturbed(c.x)), y: c.y, m: c.m, reported: c.reported}
+	elsewhere := &ruleChecker{
+		t:        c.t,
+		r:        c.r,
+		label:    c.label,
+		x:        perturbed(perturbed(c.x)),
+		y:        c.y,
+		m:        c.m,
+		reported: c.reported,
+	}
 	for i, v := range elsewhere.x {
 		elsewhere.x[i] = v + 0.5*math.Abs(v)
 	}

@@ -88,7 +88,12 @@ func preparedHVP(p *nabla.HVPPrep) *prepared {
 			{name: "ValueGradientAndHVP(grad, dst, x, t)", hot: true, start: valueAndOp(true)},
 			{name: "HVPBatch(nil, x, (t, -t))", scales: pair, start: batch(pair, noDestination)},
 			{name: "HVPBatch(dst, x, (t, -t))", scales: pair, hot: true, start: batch(pair, filledDestination)},
-			{name: "HVPBatch(dst, x, (t, -t, 2t, t/2, -4t))", scales: five, hot: true, start: batch(five, filledDestination)},
+			{
+				name:   "HVPBatch(dst, x, (t, -t, 2t, t/2, -4t))",
+				scales: five,
+				hot:    true,
+				start:  batch(five, filledDestination),
+			},
 			{name: "HVPBatch(empty, x, (t, -t))", scales: pair, start: batch(pair, emptyDestination)},
 		},
 		tries: []try{

@@ -246,11 +246,14 @@ func invalidJacobianCalls(p *nabla.JacobianPrep) []invalidCall {
 		}},
 	}
 	for name, s := range otherPatterns(p.Plan().Pattern) {
-		bads = append(bads, invalidCall{"Sparse(dst, x) of a pattern " + name, patternKind, func(x []float64) (bool, error) {
-			data := nans(s.NNZ())
-			_, err := p.Sparse(sparse.NewCSC(s, data), x)
-			return !identical(data, nans(s.NNZ())), err
-		}})
+		bads = append(
+			bads,
+			invalidCall{"Sparse(dst, x) of a pattern " + name, patternKind, func(x []float64) (bool, error) {
+				data := nans(s.NNZ())
+				_, err := p.Sparse(sparse.NewCSC(s, data), x)
+				return !identical(data, nans(s.NNZ())), err
+			}},
+		)
 	}
 	return bads
 }

@@ -101,7 +101,9 @@ func makeSecond(u *unit, t *target) (*built, error) {
 	b := &built{fn: fn, facts: first.facts}
 	b.params = withDots(first.params, facts.Params)
 	b.results = withDots(first.results, facts.Results)
-	b = b.withoutResults(func(r role) bool { return r.result && r.slot == dot }) // a tangent computes them at lower cost
+	b = b.withoutResults(
+		func(r role) bool { return r.result && r.slot == dot },
+	) // a tangent computes them at lower cost
 	fn.Name += "_second"
 	b.doc = "computes what " + t.base + adjointBuild.suffix +
 		" does and the derivatives of its bars in the direction " +

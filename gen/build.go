@@ -368,10 +368,18 @@ func (u *unit) write() error {
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			name := t.base + b.build.suffix
-			funcs = append(funcs,
-				print.Func{Func: b.fn, Name: name, Doc: b.doc + skipDoc(b.fn), Part: u.part(t), Disjoint: disjointChecks(b),
+			funcs = append(
+				funcs,
+				print.Func{
+					Func:       b.fn,
+					Name:       name,
+					Doc:        b.doc + skipDoc(b.fn),
+					Part:       u.part(t),
+					Disjoint:   disjointChecks(b),
 					Shadows:    t.shadows(b),
-					Workspaces: b.workspaces()})
+					Workspaces: b.workspaces(),
+				},
+			)
 		}
 	}
 	if len(funcs) == 0 && (len(u.refusals) == 0 || u.cyclic) {

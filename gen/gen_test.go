@@ -127,7 +127,9 @@ func TestGolden(t *testing.T) {
 						t.Fatal(err)
 					}
 					rel = "want/" + filepath.ToSlash(rel)
-					for _, f := range []txtar.File{{Name: rel, Data: f.Text}, {Name: lower.SIMDFileName(rel), Data: f.Twin}} {
+					for _, f := range []txtar.File{
+						{Name: rel, Data: f.Text}, {Name: lower.SIMDFileName(rel), Data: f.Twin},
+					} {
 						if f.Data != nil {
 							kept = append(kept, f)
 						}

@@ -18,8 +18,8 @@ func list(n int, format string) string {
 	return strings.Join(out, ", ")
 }
 
-// TestManyParameters differentiates functions that call others with many parameters and results, more than any word has bits, and
-// a checkpointed loop that hands on as many variables.
+// TestManyParameters differentiates functions that call others with many parameters and results, more than any word has
+// bits, and a checkpointed loop that hands on as many variables.
 func TestManyParameters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

@@ -42,8 +42,7 @@ var (
 	soft = color.RGBA{0xd5, 0xd9, 0xe0, 255}
 )
 
-// A mark is a polygon with corners at these places, in radiuses; without corners it
-// is a circle.
+// A mark is a polygon with these corners, in units of its radius, or a circle if it has none.
 type mark struct {
 	corners [][2]vg.Length
 	open    bool
@@ -84,7 +83,7 @@ func (m mark) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
 	c.Stroke(p)
 }
 
-// write draws the charts of the rows. Rows without anything to plot are an error.
+// write draws the charts of the rows. It fails if there is nothing to plot.
 func write(w io.Writer, rows []bench.Row) error {
 	charts := bench.Charts(rows)
 	if len(charts) == 0 {
@@ -100,7 +99,7 @@ func write(w io.Writer, rows []bench.Row) error {
 	return err
 }
 
-// A picture is the charts in rows of two, below the names of the engines.
+// A picture holds the charts in rows of two, below the names of the engines.
 type picture struct {
 	width, height, head vg.Length
 	engines             []string
@@ -132,7 +131,7 @@ func newPicture(charts []bench.Chart) (*picture, error) {
 	return p, nil
 }
 
-// sections groups the charts that belong together.
+// sections groups charts of one section.
 func sections(charts []bench.Chart) [][]bench.Chart {
 	var all [][]bench.Chart
 	for i, c := range charts {
@@ -160,7 +159,7 @@ func (p *picture) draw(c draw.Canvas) {
 	}
 }
 
-// drawKey says which mark is which engine.
+// drawKey draws the names of the engines with their marks.
 func (p *picture) drawKey(c draw.Canvas) {
 	style := plot.New().Legend.TextStyle
 	style.YAlign = draw.YCenter
@@ -245,8 +244,7 @@ func addCurves(p *plot.Plot, c bench.Chart) error {
 	return nil
 }
 
-// addDots draws a line of the picture for each task, the first at the top, and in it
-// the engines one below the other.
+// addDots draws a line for each task, the first at the top, with the engines one below the other.
 func addDots(p *plot.Plot, c bench.Chart) error {
 	n := len(c.Lines)
 	p.Y.Min, p.Y.Max = -0.5, float64(n)-0.5

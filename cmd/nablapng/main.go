@@ -1,11 +1,10 @@
-// Command nablapng draws what nabla bench has measured as one PNG picture.
+// Command nablapng draws the results of nabla bench as one PNG picture.
 //
 //	nabla bench -format json | nablapng > bench.png
 //	nablapng -o bench.png bench.json
 //
 // It is a module of its own, so that nabla does not need a plotting library. nabla bench -format svg draws the same
-// charts
-// without it.
+// charts without it.
 package main
 
 import (

@@ -66,8 +66,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// without returns a Program with some optimizations disabled.
-func without(disabled adjoint.Optimization) *adjoint.Program {
+// programWithout returns a Program with some optimizations disabled.
+func programWithout(disabled adjoint.Optimization) *adjoint.Program {
 	p := adjoint.New(types.NewPackage("w", "w"), "Work", adjoint.Options{})
 	p.Disable(disabled)
 	return p
@@ -137,7 +137,7 @@ func result(v ir.Value, f *ir.Var) any {
 // ⟨cotangents of inputs, directions⟩. It also checks results, side effects, and a second run with the same workspace.
 func check(t *testing.T, f *ir.Func, m activity.Mask, disabled adjoint.Optimization, args ...any) {
 	t.Helper()
-	a, err := without(disabled).Of(f, m)
+	a, err := programWithout(disabled).Of(f, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-// unmarked removes the checkpointing marks from the loops of f and its callees. The function that it returns sets them
-// again.
-func unmarked(f *ir.Func) (back func()) {
+// removeCheckpointMarks removes the checkpointing marks from the loops of f and its callees. The function that it
+// returns sets them again.
+func removeCheckpointMarks(f *ir.Func) (back func()) {
 	marks := map[*ir.Loop]*ir.Checkpoint{}
 	seen := map[*ir.Func]bool{}
 	var visit func(f *ir.Func)
@@ -74,7 +74,7 @@ func TestCheckpoint(t *testing.T) {
 			"no simplification", "none"} {
 			t.Run(fmt.Sprint(tt.name, tt.last, name), func(t *testing.T) {
 				check(t, f, activity.Bits(1), variants[name], x(), tt.last)
-				a, err := without(variants[name]).Of(f, activity.Bits(1))
+				a, err := programWithout(variants[name]).Of(f, activity.Bits(1))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -87,8 +87,8 @@ func TestCheckpoint(t *testing.T) {
 					tt.ignore == "" && !strings.Contains(said, "runs again from snapshots") {
 					t.Errorf("the plan says %q, want %q", said, tt.ignore)
 				}
-				back := unmarked(f)
-				b, err := without(variants[name]).Of(f, activity.Bits(1))
+				back := removeCheckpointMarks(f)
+				b, err := programWithout(variants[name]).Of(f, activity.Bits(1))
 				back()
 				if err != nil {
 					t.Fatal(err)

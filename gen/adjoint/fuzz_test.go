@@ -13,8 +13,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
 
-// ready loads the standard library, so that the first input does not run into the time limit.
-func ready(f *testing.F) {
+// loadStandard loads the standard library, so that the first input does not run into the time limit.
+func loadStandard(f *testing.F) {
 	if _, err := randprog.Load(nil, 0); err != nil {
 		f.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func FuzzAdjoint(f *testing.F) {
 		f.Add(data, byte(i))
 	}
 	names := variantNames()
-	ready(f)
+	loadStandard(f)
 	f.Fuzz(func(t *testing.T, data []byte, k byte) {
 		p := randprog.FromBytes(data, randprog.Options{Short: true})
 		list, err := randprog.Load([]*randprog.Program{p}, 4)
@@ -64,7 +64,7 @@ func FuzzTransform(f *testing.F) {
 		f.Add(string(text), byte(i))
 	}
 	names := variantNames()
-	ready(f)
+	loadStandard(f)
 	f.Fuzz(func(t *testing.T, src string, k byte) {
 		lowered, _, err := randprog.Declared(src)
 		if err != nil {

@@ -26,7 +26,7 @@ func TestAliases(t *testing.T) {
 			t.Errorf("%s: %v\n%s", a.What, err, a.Func)
 		}
 		families[a.Family] = true
-		b, _, err := builtWith(a.Case, 0, 0, (*adjoint.Program).NameCells)
+		b, _, err := buildWithMistake(a.Case, 0, 0, (*adjoint.Program).NameCells)
 		if err == nil {
 			err = a.Adjoints(tangents()).Check(b, new(randprog.Tally))
 		}

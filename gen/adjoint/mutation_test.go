@@ -17,8 +17,8 @@ type mutation func(s ir.Stmt) bool
 // isBar reports whether p is a cotangent or shadow.
 func isBar(p *ir.Place) bool { return strings.Contains(p.Root.Name, "Bar") }
 
-// setTo returns the assigned place and the constant if s assigns one.
-func setTo(s ir.Stmt) (*ir.Place, constant.Value) {
+// constantAssigned returns the assigned place and the constant if s assigns one.
+func constantAssigned(s ir.Stmt) (*ir.Place, constant.Value) {
 	if s, ok := s.(*ir.Set); ok {
 		if c, ok := s.E.(*ir.Const); ok {
 			return s.P, c.Val
@@ -33,8 +33,8 @@ func isZero(e ir.Expr) bool {
 	return ok && constant.Sign(c.Val) == 0
 }
 
-// popped returns the place to which s assigns a recorded value, or nil.
-func popped(s ir.Stmt) *ir.Place {
+// poppedPlace returns the place to which s assigns a recorded value, or nil.
+func poppedPlace(s ir.Stmt) *ir.Place {
 	set, ok := s.(*ir.Set)
 	if !ok {
 		return nil
@@ -59,11 +59,11 @@ func popped(s ir.Stmt) *ir.Place {
 // mutations maps the effect of a mutation to the mutation.
 var mutations = map[string]mutation{
 	"elements are not restored": func(s ir.Stmt) bool {
-		p := popped(s)
+		p := poppedPlace(s)
 		return p == nil || !p.Indirect() || isBar(p)
 	},
 	"variables are not restored": func(s ir.Stmt) bool {
-		p := popped(s)
+		p := poppedPlace(s)
 		return p == nil || p.Indirect() || isBar(p)
 	},
 	"what is in frames is not restored": func(s ir.Stmt) bool {
@@ -83,11 +83,11 @@ var mutations = map[string]mutation{
 		return !ok || cut.Hi == nil || !strings.Contains(fieldName(set.P), "Frames") || isZero(cut.Hi)
 	},
 	"headers of shadows are not restored": func(s ir.Stmt) bool {
-		p := popped(s)
+		p := poppedPlace(s)
 		return p == nil || !isBar(p)
 	},
 	"adjoints of what is overwritten stay": func(s ir.Stmt) bool {
-		p, v := setTo(s)
+		p, v := constantAssigned(s)
 		return p == nil || v == nil || !isBar(p) || v.Kind() == constant.Bool
 	},
 	"adjoints of copied elements stay": func(s ir.Stmt) bool {
@@ -99,7 +99,7 @@ var mutations = map[string]mutation{
 		return p == nil || !isBar(p)
 	},
 	"no exit is noticed": func(s ir.Stmt) bool {
-		p, v := setTo(s)
+		p, v := constantAssigned(s)
 		return p == nil || !strings.HasPrefix(p.Root.Name, "left") || v == nil || !constant.BoolVal(v)
 	},
 	"iterations are not counted": func(s ir.Stmt) bool {
@@ -145,8 +145,8 @@ var mistakes = map[string]struct {
 	"prepared functions are lent":                {(*adjoint.Program).LendPrepared, 142},
 }
 
-// TestMistakes checks that some random program detects each mistake.
-func TestMistakes(t *testing.T) {
+// TestMistakesDetected checks that some random program detects each mistake.
+func TestMistakesDetected(t *testing.T) {
 	if testing.Short() {
 		t.Skip("differentiates many programs")
 	}
@@ -159,7 +159,7 @@ func TestMistakes(t *testing.T) {
 			seed, failure, err := randprog.Catches(1000, likely, func(c *randprog.Case, tally *randprog.Tally) error {
 				s := c.Adjoints(tangents())
 				for k := range c.Inputs {
-					a, _, err := builtWith(c, 0, k, mistake.make)
+					a, _, err := buildWithMistake(c, 0, k, mistake.make)
 					if err == nil {
 						err = s.Check(a, tally)
 					}
@@ -204,8 +204,8 @@ func mutated(f *ir.Func, m mutation, done map[*ir.Func]bool) {
 	f.Body = change(f.Body)
 }
 
-// TestMutations checks that some random program detects each mutation.
-func TestMutations(t *testing.T) {
+// TestMutationsDetected checks that some random program detects each mutation.
+func TestMutationsDetected(t *testing.T) {
 	if testing.Short() {
 		t.Skip("differentiates many programs")
 	}
@@ -214,7 +214,7 @@ func TestMutations(t *testing.T) {
 			seed, failure, err := randprog.Catches(1000, 0, func(c *randprog.Case, tally *randprog.Tally) error {
 				s := c.Adjoints(tangents())
 				for k := range c.Inputs {
-					a, _, err := built(c, adjoint.Optimizations["simplification"], k)
+					a, _, err := buildAdjoint(c, adjoint.Optimizations["simplification"], k)
 					if err != nil {
 						return err
 					}

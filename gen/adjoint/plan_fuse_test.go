@@ -9,9 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/adjoint"
 )
 
-// TestBehind checks loops that cannot be fused, since the reversal of a call after the loop needs values that the loop
-// or the call computes.
-func TestBehind(t *testing.T) {
+// TestNotFusedBeforeCall checks loops that cannot be fused, since the reversal of a call after the loop needs values
+// that the loop or the call computes.
+func TestNotFusedBeforeCall(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)
 	for _, f := range []string{"Tail", "Gathered"} {
@@ -23,9 +23,9 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestExits checks statements after an exit nested in two conditions: neither are they reversed if they were skipped,
-// nor do analyses rely on them.
-func TestExits(t *testing.T) {
+// TestNestedExits checks statements after an exit nested in two conditions: neither are they reversed if they were
+// skipped, nor do analyses rely on them.
+func TestNestedExits(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)
 	for name, o := range variants {
@@ -41,9 +41,9 @@ func TestExits(t *testing.T) {
 	}
 }
 
-// TestCarried checks that a loop is not fused if iterations communicate active values in memory, and is if these are
-// passive.
-func TestCarried(t *testing.T) {
+// TestNotFusedIfLoopCarried checks that a loop is not fused if iterations communicate active values in memory, and is
+// if these are passive.
+func TestNotFusedIfLoopCarried(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)
 	for _, tt := range []struct {

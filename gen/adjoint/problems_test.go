@@ -31,7 +31,7 @@ func TestProblems(t *testing.T) {
 			}
 			t.Run(tt.name+" "+name, func(t *testing.T) {
 				f := function(t, p, path, tt.name)
-				a, err := without(disabled).Of(f, activity.Bits(1))
+				a, err := programWithout(disabled).Of(f, activity.Bits(1))
 				if err != nil {
 					t.Fatal(err)
 				}

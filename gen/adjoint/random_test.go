@@ -50,14 +50,18 @@ func tangents() func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
 	}
 }
 
-// built returns the adjoint of c with respect to the parameters of its k-th input, without the disabled optimizations.
-// It also returns the optimizations that are possible for it.
-func built(c *randprog.Case, disabled adjoint.Optimization, k int) (*randprog.Adjoint, adjoint.Optimization, error) {
-	return builtWith(c, disabled, k, func(*adjoint.Program) {})
+// buildAdjoint returns the adjoint of c with respect to the parameters of its k-th input, without the disabled
+// optimizations. It also returns the optimizations that are possible for it.
+func buildAdjoint(
+	c *randprog.Case,
+	disabled adjoint.Optimization,
+	k int,
+) (*randprog.Adjoint, adjoint.Optimization, error) {
+	return buildWithMistake(c, disabled, k, func(*adjoint.Program) {})
 }
 
-// builtWith is built with a Program that mistake has modified.
-func builtWith(c *randprog.Case, disabled adjoint.Optimization, k int,
+// buildWithMistake is built with a Program that mistake has modified.
+func buildWithMistake(c *randprog.Case, disabled adjoint.Optimization, k int,
 	mistake func(p *adjoint.Program)) (_ *randprog.Adjoint, _ adjoint.Optimization, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -109,8 +113,8 @@ func reached(f *ir.Func) []*ir.Func {
 	return list
 }
 
-// asked checks the adjoint a of a case, its second derivatives if twice is set.
-func asked(c *randprog.Case, s *randprog.Adjoints, a *randprog.Adjoint, twice bool, tally *randprog.Tally) error {
+// checkCase checks the adjoint a of a case, its second derivatives if twice is set.
+func checkCase(c *randprog.Case, s *randprog.Adjoints, a *randprog.Adjoint, twice bool, tally *randprog.Tally) error {
 	if err := s.Check(a, tally); err != nil {
 		return err
 	}
@@ -131,7 +135,7 @@ func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) erro
 		}
 		s := c.Adjoints(tangents())
 		k := int(turn % uint64(len(c.Inputs)))
-		plain, applicable, err := built(c, 0, k)
+		plain, applicable, err := buildAdjoint(c, 0, k)
 		if err != nil {
 			return err
 		}
@@ -143,9 +147,9 @@ func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) erro
 			if n := uint64(len(names)); *variantsOf > 0 && name != "" && (uint64(i)+n-turn%n)%n >= uint64(*variantsOf) {
 				continue
 			}
-			a, _, err := built(c, variants[name], k)
+			a, _, err := buildAdjoint(c, variants[name], k)
 			if err == nil {
-				err = asked(c, s, a, twice, tally)
+				err = checkCase(c, s, a, twice, tally)
 			}
 			if err == nil && variants[name]&applicable == 0 && a.F.String() != plain.F.String() {
 				err = &randprog.Failure{Oracle: "applicable", Input: k,
@@ -154,32 +158,32 @@ func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) erro
 			if err == nil {
 				continue
 			}
-			f := named(err, name)
-			f.Again = again(name, twice)
+			f := withVariant(err, name)
+			f.Again = checkVariant(name, twice)
 			return f
 		}
 		return nil
 	}
 }
 
-// again returns a check of one variant with all inputs.
-func again(name string, twice bool) func(c *randprog.Case, tally *randprog.Tally) error {
+// checkVariant returns a check of one variant with all inputs.
+func checkVariant(name string, twice bool) func(c *randprog.Case, tally *randprog.Tally) error {
 	return func(c *randprog.Case, tally *randprog.Tally) error {
 		for k := range c.Inputs {
-			a, _, err := built(c, variants[name], k)
+			a, _, err := buildAdjoint(c, variants[name], k)
 			if err != nil {
 				return err
 			}
-			if err := asked(c, c.Adjoints(tangents()), a, twice, tally); err != nil {
-				return named(err, name)
+			if err := checkCase(c, c.Adjoints(tangents()), a, twice, tally); err != nil {
+				return withVariant(err, name)
 			}
 		}
 		return nil
 	}
 }
 
-// named adds the name of the variant to a failure.
-func named(err error, name string) *randprog.Failure {
+// withVariant adds the name of the variant to a failure.
+func withVariant(err error, name string) *randprog.Failure {
 	f := err.(*randprog.Failure)
 	f.Text = fmt.Sprintf("variant %q: %s", name, f.Text)
 	return f

@@ -61,8 +61,8 @@ func TestRuleRefused(t *testing.T) {
 	}
 }
 
-// TestRuleKeeps checks that values that a pullback does not read are not recorded.
-func TestRuleKeeps(t *testing.T) {
+// TestRuleUnreadNotRecorded checks that values that a pullback does not read are not recorded.
+func TestRuleUnreadNotRecorded(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	work := func(name string) string {
 		w := adjoint.New(types.NewPackage("w", "w"), "Work", adjoint.Options{})

@@ -26,12 +26,12 @@ func gradient(t *testing.T, a *adjoint.Adjoint, x []float64, rest ...any) []floa
 	return ir.As[[]float64](in[1+len(rest)])
 }
 
-// TestUnused checks that an infinite derivative of an unused value does not reach the gradient.
-func TestUnused(t *testing.T) {
+// TestInfiniteUnused checks that an infinite derivative of an unused value does not reach the gradient.
+func TestInfiniteUnused(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	p := load(t, path)
 	for name, o := range variants {
-		a, err := without(o).Of(function(t, p, path, "Unused"),
+		a, err := programWithout(o).Of(function(t, p, path, "Unused"),
 			activity.Bits(1))
 		if err != nil {
 			t.Fatal(err)
@@ -45,8 +45,8 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// TestSecond compares the tangent of an adjoint with central differences of the adjoint.
-func TestSecond(t *testing.T) {
+// TestSecondDerivatives compares the tangent of an adjoint with central differences of the adjoint.
+func TestSecondDerivatives(t *testing.T) {
 	const path = "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs"
 	const own = "github.com/nabla-ad/nabla/gen/adjoint/testdata/funcs"
 	const loops = "github.com/nabla-ad/nabla/gen/adjoint/testdata/loops"
@@ -73,7 +73,7 @@ func TestSecond(t *testing.T) {
 					from, at = marked, loops
 				}
 				f := function(t, from, at, name)
-				a, err := without(o).Of(f, activity.Bits(1))
+				a, err := programWithout(o).Of(f, activity.Bits(1))
 				if err != nil {
 					t.Fatal(err)
 				}

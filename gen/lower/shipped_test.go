@@ -71,7 +71,8 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// TestNoDerivative: code with a case for each value of a parameter has no derivative by it, and is not looked into for one.
+// TestNoDerivative: code with a case for each value of a parameter has no derivative by it, and is not looked into for
+// one.
 func TestNoDerivative(t *testing.T) {
 	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/floats"}, LoadOptions{Flags: []string{"-tags=noasm"}})
 	if err != nil {

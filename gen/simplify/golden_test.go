@@ -25,10 +25,10 @@ func TestGolden(t *testing.T) {
 		base := strings.TrimSuffix(filepath.Base(name), ".ir")
 		pass := passes[base]
 		if pass == nil {
-			pass = sums[base]
+			pass = sumPasses[base]
 		}
 		if pass == nil {
-			pass = others[base]
+			pass = untestedPasses[base]
 		}
 		if pass == nil {
 			t.Fatalf("no pass %s", base)

@@ -46,16 +46,16 @@ func outcome(t *testing.T, f *ir.Func, seed uint64, aliased bool) (numbers []flo
 	return append(numbers, ir.As[[]float64](in[1])...), err != nil
 }
 
-// sums are the passes that reorder sums; results are compared with a tolerance.
-var sums = map[string]func(f *ir.Func){
+// sumPasses are the passes that reorder sums; results are compared with a tolerance.
+var sumPasses = map[string]func(f *ir.Func){
 	"increments":      func(f *ir.Func) { simplify.Increments(f, false, nil) },
 	"windows":         func(f *ir.Func) { simplify.Windows(f, false, nil) },
 	"windowsdistinct": func(f *ir.Func) { simplify.Windows(f, true, nil) },
 	"distinct":        func(f *ir.Func) { simplify.Increments(f, true, nil) },
 }
 
-// others are passes with preconditions; they are only tested by TestGolden.
-var others = map[string]func(f *ir.Func){
+// untestedPasses are passes with preconditions; they are only tested by TestGolden.
+var untestedPasses = map[string]func(f *ir.Func){
 	"stacks": func(f *ir.Func) { simplify.Adjoint(f, nil, true, f.Params[1], func(*ir.Var) bool { return true }) },
 	"unread": func(f *ir.Func) {
 		if simplify.Unread(f, f.Params[0], f.Params[1]) {
@@ -97,9 +97,9 @@ func parse(t testing.TB, text string) *ir.Func {
 	return f
 }
 
-// same compares a random function with the output of each pass, run on the same arguments. It returns the number of
-// runs and of those that panicked.
-func same(t *testing.T, seed uint64) (runs, panics int) {
+// comparePasses compares a random function with the output of each pass, run on the same arguments. It returns the
+// number of runs and of those that panicked.
+func comparePasses(t *testing.T, seed uint64) (runs, panics int) {
 	text := program(seed, false)
 	f := parse(t, text)
 	for name, pass := range passes {
@@ -126,7 +126,7 @@ func TestRandom(t *testing.T) {
 	programs := uint64(longtest.Cases(0, 60, 200, 2000))
 	runs, panics := 0, 0
 	for seed := range programs {
-		r, p := same(t, seed)
+		r, p := comparePasses(t, seed)
 		runs, panics = runs+r, panics+p
 	}
 	t.Logf("%d runs, %d panics", runs, panics)
@@ -137,7 +137,7 @@ func TestRandom(t *testing.T) {
 
 func FuzzPasses(f *testing.F) {
 	f.Add(uint64(1))
-	f.Fuzz(func(t *testing.T, seed uint64) { same(t, seed) })
+	f.Fuzz(func(t *testing.T, seed uint64) { comparePasses(t, seed) })
 }
 
 // equal compares numbers with a relative tolerance, or bit for bit if it is 0. All NaNs are equal.

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestStages compares the lists of passes in passes.go with the tables in the package comment.
-func TestStages(t *testing.T) {
+// TestPassTables compares the lists of passes in passes.go with the tables in the package comment.
+func TestPassTables(t *testing.T) {
 	tables := docTables(t)
 	if len(tables) != 2 {
 		t.Fatalf("the package comment has %d tables, want one of passes and one of stages", len(tables))

@@ -1,13 +1,10 @@
-// Package bench measures how long derivatives take, compared with the functions
-// they are derivatives of, and reports it. A derivative is checked against the
-// reference before it is timed: a wrong one has no time.
+// Package bench measures the time of derivatives relative to the functions they are derivatives of, and reports it. A
+// derivative is compared with the reference before it is timed; a wrong one is not timed.
 //
-// The plain function and the prepared derivatives of all engines of one task take
-// turns, in rounds that each begin with another one, so that a machine whose speed
-// changes changes all of them alike. Preparations and unprepared calls follow in
-// rounds of their own, because the garbage that they make would slow the others.
-// Reports show medians of the rounds; a spread is the distance between the
-// quartiles divided by the median.
+// The plain function and the prepared derivatives of all engines in one task are timed in turns. Each round begins with
+// another one, so that a change of the machine's speed affects all alike. Preparations and unprepared calls follow in
+// separate rounds, since their garbage would slow the others. Reports show medians of the rounds; a spread is the
+// interquartile range divided by the median.
 package bench
 
 import (
@@ -20,7 +17,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/timing"
 )
 
-// An Engine is something that computes derivatives.
+// An Engine computes derivatives of test problems.
 type Engine struct {
 	Name string
 	// Approximate reports whether the engine is held to Problem.Difference instead of Problem.Tolerance.
@@ -32,15 +29,14 @@ type Engine struct {
 	Sparse func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error)
 	// SkipSparse keeps an engine without Sparse out of those problems.
 	SkipSparse bool
-	// Once is the derivative without preparation. Nil means Prepare and one call of its result.
+	// Once is the derivative without preparation. Nil means Prepare followed by one call.
 	Once func(p *problems.Problem) Derivative
 }
 
-// LargestDense is the number of inputs up to which derivatives that are sparse are
-// computed as dense matrices too.
+// LargestDense is the largest number of inputs for which sparse derivatives are also computed as dense matrices.
 const LargestDense = 3000
 
-// Takes tells whether the engine takes part in a task.
+// Takes reports whether the engine takes part in a task.
 func (e Engine) Takes(t Task) bool {
 	switch {
 	case e.Sparse != nil:
@@ -51,7 +47,7 @@ func (e Engine) Takes(t Task) bool {
 	return true
 }
 
-// prepare is Prepare or Sparse. The plan is nil where the matrix is dense.
+// prepare calls Prepare or Sparse. The plan is nil for a dense matrix.
 func (e Engine) prepare(p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
 	if e.Sparse != nil {
 		return e.Sparse(p)
@@ -60,9 +56,8 @@ func (e Engine) prepare(p *problems.Problem) (Derivative, *nabla.SparsePlan, err
 	return d, nil, err
 }
 
-// Derivative writes y = f(x) and d = the derivative at x, where f is that of the
-// problem's selected case: a dense matrix row after row, a sparse one in the order of
-// its pattern. A Hessian is computed alone, without y.
+// A Derivative writes y = f(x) and d, the derivative at x, where f is the function of the problem's selected case: a
+// dense matrix row by row, a sparse one in the order of its pattern. For a Hessian it does not write y.
 type Derivative func(y, d, x []float64) error
 
 // A Task is a problem with a size.
@@ -71,8 +66,7 @@ type Task struct {
 	N     int
 }
 
-// Tasks expands the problems with their usual sizes, or with these sizes where they
-// are free and sizes is not empty.
+// Tasks returns the problems with their usual sizes or, if a problem's size is free and sizes is not empty, with these.
 func Tasks(entries []problems.Entry, sizes []int) []Task {
 	var tasks []Task
 	for _, e := range entries {
@@ -87,29 +81,29 @@ func Tasks(entries []problems.Entry, sizes []int) []Task {
 	return tasks
 }
 
-// Config is the selection of tasks and engines of a run, with its budget.
+// A Config selects the tasks and engines of a run, and its budget.
 type Config struct {
 	Tasks   []Task
 	Engines []Engine
-	// Budget is for how long each function and each prepared derivative is repeated.
-	// Preparations and unprepared calls get half of it each.
+	// Budget is the time for which each function and each prepared derivative is repeated. Preparations and unprepared
+	// calls get half of it each.
 	Budget time.Duration
 	// Progress, if set, is called with the name of the next step, step done of total. It is called by one goroutine at
 	// a time, and never during a timing.
 	Progress func(done, total int, what string)
 }
 
-// Rows is how many there will be.
+// Rows returns the number of rows of a complete run.
 func (c Config) Rows() int {
 	n := 0
 	for _, t := range c.Tasks {
-		n += len(c.in(t))
+		n += len(c.enginesFor(t))
 	}
 	return n
 }
 
-// in are the engines that take part in a task.
-func (c Config) in(t Task) []Engine {
+// enginesFor returns the engines that take part in a task.
+func (c Config) enginesFor(t Task) []Engine {
 	return slices.DeleteFunc(slices.Clone(c.Engines), func(e Engine) bool { return !e.Takes(t) })
 }
 
@@ -119,30 +113,29 @@ type Row struct {
 	Task         string
 	N            int
 	Engine       string
-	PlainNS      float64 // of the plain function, measured once for all engines of a task
-	DerivativeNS float64 // of the prepared derivative
-	Ratio        float64 // of the two
+	PlainNS      float64 // time of the plain function, measured once for all engines of a task
+	DerivativeNS float64 // time of the prepared derivative
+	Ratio        float64 // DerivativeNS / PlainNS
 	PrepareNS    float64
 	Allocs       float64 // of one call of the prepared derivative
-	Error        float64 // the largest, relative to the largest component
+	Error        float64 // largest error, relative to the largest component
 	OK           bool
-	// Err is why there is no derivative, where the engine could not compute it.
+	// Err is the reason that there is no derivative, nil if there is one.
 	Err error
 
 	Title        string  // of the task
 	Hessian      bool    // the derivative is a Hessian, computed without the value
-	Approximate  bool    // the error is held to what difference quotients reach
-	PlainSpread  float64 // interquartile range / median, of the samples
+	Approximate  bool    // the error is compared with the accuracy of difference quotients
+	PlainSpread  float64 // interquartile range / median of the samples of the plain function
 	Spread       float64 // the same of the prepared derivative
-	UnpreparedNS float64 // of the derivative asked for once
-	// BreakEven is after how many calls preparation has paid for itself, see
-	// [breakEven]; +Inf where it never does.
+	UnpreparedNS float64 // time of the derivative without preparation
+	// BreakEven is the number of calls after which preparation has paid off, see [breakEven]; +Inf for never.
 	BreakEven    float64
 	Bytes        float64 // allocated by one call of the prepared derivative
 	Calls        float64 // of the user's function in one call of the prepared derivative
 	PrepareCalls float64 // of the user's function in the preparation
 
-	Sparse *Sparse // nil where the matrix is dense
+	Sparse *Sparse // nil for a dense matrix
 
 	// The samples that the medians are taken of.
 	Plain, Derivative, Unprepared, Prepare timing.Samples
@@ -151,9 +144,9 @@ type Row struct {
 // Sparse holds the detected pattern and the chosen method for a sparse matrix, with their costs.
 type Sparse struct {
 	NNZ    int // entries of the pattern
-	Colors int // 0 where the engine computes entries
-	// DetectionNS and ColoringNS are parts of the preparation, medians over as many of
-	// them as there were. ColoringNS is NaN where there was none.
+	Colors int // 0 if the engine computes entries
+	// DetectionNS and ColoringNS are parts of the preparation, medians over all preparations. ColoringNS is NaN without
+	// a colouring.
 	DetectionNS, ColoringNS float64
 }
 
@@ -169,9 +162,9 @@ func Run(ctx context.Context, c Config) ([]Row, error) {
 	go func() {
 		defer close(results)
 		progress := progress{tell: c.Progress}
-		tasks := slices.DeleteFunc(slices.Clone(c.Tasks), func(t Task) bool { return len(c.in(t)) == 0 })
+		tasks := slices.DeleteFunc(slices.Clone(c.Tasks), func(t Task) bool { return len(c.enginesFor(t)) == 0 })
 		for _, t := range tasks {
-			progress.total += len(c.in(t)) + 2*timing.Rounds
+			progress.total += len(c.enginesFor(t)) + 2*timing.Rounds
 		}
 		for _, t := range tasks {
 			send := func(rows []Row, final bool, err error) {
@@ -180,7 +173,14 @@ func Run(ctx context.Context, c Config) ([]Row, error) {
 				case <-ctx.Done():
 				}
 			}
-			rows, err := measure(ctx, t, c.in(t), c.Budget, &progress, func(rows []Row) { send(rows, false, nil) })
+			rows, err := measure(
+				ctx,
+				t,
+				c.enginesFor(t),
+				c.Budget,
+				&progress,
+				func(rows []Row) { send(rows, false, nil) },
+			)
 			send(rows, true, err)
 			if err != nil {
 				return
@@ -196,7 +196,7 @@ func Run(ctx context.Context, c Config) ([]Row, error) {
 				return append(done, current...), ctx.Err()
 			case r.err != nil && ctx.Err() == nil:
 				return done, r.err
-			case r.err != nil: // interrupted: what was sent before stands
+			case r.err != nil: // interrupted: the rows sent before are kept
 			case r.final:
 				done, current = append(done, r.rows...), nil
 			default:
@@ -208,7 +208,7 @@ func Run(ctx context.Context, c Config) ([]Row, error) {
 	}
 }
 
-// progress counts steps.
+// A progress counts steps and reports them.
 type progress struct {
 	tell        func(done, total int, what string)
 	done, total int

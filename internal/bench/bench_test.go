@@ -19,8 +19,8 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// honest copies the reference; change spoils it.
-func honest(name string, change func(y, d []float64)) Engine {
+// copyReference returns an engine that copies the reference; change may modify the result.
+func copyReference(name string, change func(y, d []float64)) Engine {
 	return Engine{Name: name, Prepare: func(p *problems.Problem) (Derivative, error) {
 		return func(y, d, x []float64) error {
 			for _, c := range p.Cases {
@@ -62,7 +62,7 @@ func run(t *testing.T, e Engine, names ...string) []Row {
 }
 
 func TestRunHonest(t *testing.T) {
-	rows := run(t, honest("honest", nil), "T1", "T3", "T6")
+	rows := run(t, copyReference("honest", nil), "T1", "T3", "T6")
 	if len(rows) != 3 {
 		t.Fatalf("%d rows, want 3", len(rows))
 	}
@@ -102,7 +102,7 @@ func TestRunWrong(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := run(t, honest("liar", tt.change), "T1")[0]
+			r := run(t, copyReference("liar", tt.change), "T1")[0]
 			if r.OK || r.Err != nil {
 				t.Errorf("ok %v, err %v, want a wrong row", r.OK, r.Err)
 			}
@@ -113,10 +113,10 @@ func TestRunWrong(t *testing.T) {
 	}
 }
 
-// TestRunWrongBlock spoils one block of T6 that is small beside the largest one.
+// TestRunWrongBlock modifies one block of T6 that is small compared with the largest one.
 func TestRunWrongBlock(t *testing.T) {
 	calls := 0
-	e := honest("liar", func(_, d []float64) {
+	e := copyReference("liar", func(_, d []float64) {
 		if calls++; calls == 1000 {
 			d[3] += 1e-6
 		}
@@ -127,12 +127,12 @@ func TestRunWrongBlock(t *testing.T) {
 }
 
 func TestRunApproximate(t *testing.T) {
-	e := honest("differences", func(_, d []float64) { d[0] *= 1 + 1e-6 })
+	e := copyReference("differences", func(_, d []float64) { d[0] *= 1 + 1e-6 })
 	e.Approximate = true
 	if r := run(t, e, "T1")[0]; !r.OK || r.Error == 0 {
 		t.Errorf("ok %v, error %v: finite differences are not held to exactness", r.OK, r.Error)
 	}
-	e = honest("differences", func(_, d []float64) { d[0] *= 1.1 })
+	e = copyReference("differences", func(_, d []float64) { d[0] *= 1.1 })
 	e.Approximate = true
 	if r := run(t, e, "T1")[0]; r.OK {
 		t.Errorf("error %v passes", r.Error)
@@ -160,7 +160,7 @@ func TestRunInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	release := make(chan struct{})
 	defer close(release)
-	stuck := honest("stuck", nil)
+	stuck := copyReference("stuck", nil)
 	prepare := stuck.Prepare
 	stuck.Prepare = func(p *problems.Problem) (Derivative, error) {
 		if p.Name == "T3" {
@@ -170,7 +170,12 @@ func TestRunInterrupted(t *testing.T) {
 		return prepare(p)
 	}
 	rows, err := Run(ctx, Config{
-		Tasks: tasks(t, "T1", "T3", "T6"), Engines: []Engine{honest("honest", nil), stuck}, Budget: time.Millisecond,
+		Tasks: tasks(
+			t,
+			"T1",
+			"T3",
+			"T6",
+		), Engines: []Engine{copyReference("honest", nil), stuck}, Budget: time.Millisecond,
 	})
 	if len(rows) != 2 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d rows and error %v, want 2 and %v", len(rows), err, context.Canceled)
@@ -182,11 +187,11 @@ func TestRunInterruptedTurns(t *testing.T) {
 	for _, tt := range []struct {
 		at      string
 		samples int
-		once    bool // the unprepared call has a time
+		once    bool // the unprepared call was timed
 	}{{"T3 n=10 prepared 3/11", 2, false}, {"T3 n=10 unprepared 3/11", 11, true}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		rows, err := Run(ctx, Config{
-			Tasks: tasks(t, "T1", "T3"), Engines: []Engine{honest("one", nil), honest("two", nil)},
+			Tasks: tasks(t, "T1", "T3"), Engines: []Engine{copyReference("one", nil), copyReference("two", nil)},
 			Budget: time.Millisecond,
 			Progress: func(_, _ int, what string) {
 				if what == tt.at {
@@ -212,7 +217,7 @@ func TestRunInterruptedTurns(t *testing.T) {
 func TestRunProgress(t *testing.T) {
 	var told []string
 	_, err := Run(t.Context(), Config{
-		Tasks: tasks(t, "T1", "T3"), Engines: []Engine{honest("honest", nil)}, Budget: time.Millisecond,
+		Tasks: tasks(t, "T1", "T3"), Engines: []Engine{copyReference("honest", nil)}, Budget: time.Millisecond,
 		Progress: func(done, total int, what string) {
 			if done != len(told) || total != 2*(1+2*timing.Rounds) {
 				t.Errorf("%d of %d", done, total)
@@ -232,10 +237,10 @@ func TestRunProgress(t *testing.T) {
 	}
 }
 
-// TestRunOnce has an engine whose one-shot derivative differs from the prepared one.
+// TestRunOnce has an engine whose derivative without preparation differs from the prepared one.
 func TestRunOnce(t *testing.T) {
-	e := honest("honest", nil)
-	wrong := honest("liar", func(_, d []float64) { d[0]++ })
+	e := copyReference("honest", nil)
+	wrong := copyReference("liar", func(_, d []float64) { d[0]++ })
 	e.Once = func(p *problems.Problem) Derivative { d, _ := wrong.Prepare(p); return d }
 	if r := run(t, e, "T1")[0]; r.OK || !math.IsNaN(r.DerivativeNS) {
 		t.Errorf("a wrong unprepared derivative passes: %+v", r)
@@ -244,7 +249,7 @@ func TestRunOnce(t *testing.T) {
 	if r := run(t, e, "T1")[0]; r.OK || !errors.Is(r.Err, errBroken) {
 		t.Errorf("ok %v, err %v", r.OK, r.Err)
 	}
-	slow := honest("slow", nil)
+	slow := copyReference("slow", nil)
 	slow.Once = func(p *problems.Problem) Derivative {
 		d, _ := slow.Prepare(p)
 		return func(y, dd, x []float64) error { time.Sleep(time.Millisecond); return d(y, dd, x) }
@@ -258,7 +263,7 @@ func TestRunOnce(t *testing.T) {
 func TestRunFailingLater(t *testing.T) {
 	var e Engine
 	var calls int
-	e = honest("honest", nil)
+	e = copyReference("honest", nil)
 	prepare := e.Prepare
 	e.Prepare = func(p *problems.Problem) (Derivative, error) {
 		if calls++; calls > 6 {
@@ -271,12 +276,12 @@ func TestRunFailingLater(t *testing.T) {
 	}
 }
 
-// TestCountCalls counts calls of the functions, which engines see through Func too.
+// TestCountCalls counts calls of the functions, including those that engines make through Func.
 func TestCountCalls(t *testing.T) {
 	counting := func(times int) Engine {
 		return Engine{Name: "counting", Prepare: func(p *problems.Problem) (Derivative, error) {
 			p.Eval(make([]float64, p.M), p.Cases[0].X)
-			d, err := honest("", nil).Prepare(p)
+			d, err := copyReference("", nil).Prepare(p)
 			return func(y, dd, x []float64) error {
 				for range times {
 					p.Eval(y, x)
@@ -344,7 +349,7 @@ func TestRunSparse(t *testing.T) {
 	}
 }
 
-// TestRunSparseWrong has patterns that miss entries, and spoiled ones.
+// TestRunSparseWrong has patterns that lack entries, and wrong ones.
 func TestRunSparseWrong(t *testing.T) {
 	const n = 10
 	diagonal := sparsity.Known{H: sparsity.Banded(n, n, 0, 0)}
@@ -382,7 +387,7 @@ func TestRunSparseWrong(t *testing.T) {
 			}
 		})
 	}
-	// More entries than there are other than zero are no mistake.
+	// A pattern may have more entries than there are nonzeros.
 	full := OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}, Detector: sparsity.None{}})
 	if r := run(t, full, "listing2")[0]; !r.OK || r.Sparse.NNZ != n*n || r.Sparse.Colors != n {
 		t.Errorf("a full pattern: %+v, %+v", r, r.Sparse)
@@ -396,7 +401,7 @@ func TestRunSparseWrong(t *testing.T) {
 }
 
 func TestTakes(t *testing.T) {
-	dense, sparse := honest("dense", nil), OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}})
+	dense, sparse := copyReference("dense", nil), OfSparse(nabla.AutoSparse{Dense: forwarddiff.Backend{}})
 	slow := dense
 	slow.SkipSparse = true
 	for _, tt := range []struct {
@@ -416,7 +421,7 @@ func TestTakes(t *testing.T) {
 			t.Errorf("%s n=%d: %v, %v, %v", tt.task, tt.n, dense.Takes(task), slow.Takes(task), sparse.Takes(task))
 		}
 	}
-	// A task of nobody's is no row and no step.
+	// A task without engines has no row and no step.
 	steps := 0
 	rows, err := Run(t.Context(), Config{
 		Tasks: tasks(t, "T1", "listing2"), Engines: []Engine{slow}, Budget: time.Millisecond,
@@ -431,9 +436,8 @@ func TestTakes(t *testing.T) {
 	}
 }
 
-// TestSeriesDiffer counts marks and colours of as many engines as the command has, and
-// more.
-func TestSeriesDiffer(t *testing.T) {
+// TestSeriesDistinct checks that the marks and colours of all engines of the command, and of more, are distinct.
+func TestSeriesDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for k := range 20 {
 		_, color, _ := strings.Cut(seriesClass(k), " ")
@@ -461,7 +465,7 @@ func TestTasks(t *testing.T) {
 
 func TestAllocations(t *testing.T) {
 	var keep []*int
-	e := honest("wasteful", func(_, _ []float64) { keep = append(keep[:0:0], new(int), new(int)) })
+	e := copyReference("wasteful", func(_, _ []float64) { keep = append(keep[:0:0], new(int), new(int)) })
 	if r := run(t, e, "T1")[0]; r.Allocs != 3 {
 		t.Errorf("%v allocations, want 3: two numbers and the slice", r.Allocs)
 	}

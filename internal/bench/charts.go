@@ -12,7 +12,7 @@ import (
 // A Chart is the content of a plot. All its numeric axes are logarithmic. It has either Curves, of time against n, or
 // Dots, in lines of a task each.
 type Chart struct {
-	Section, Note string // of several charts that belong together
+	Section, Note string // heading of a group of charts
 	Title         string
 	XLabel        string
 	Engines       []string
@@ -28,25 +28,24 @@ type Chart struct {
 	tick func(float64) string
 }
 
-// A Curve is the times of an engine at the sizes of one task. That of the plain
-// function has Engine = -1.
+// A Curve holds the times of an engine at the sizes of one task. That of the plain function has Engine = -1.
 type Curve struct {
 	Engine int // index in Chart.Engines
 	N      []int
 	NS     []float64
 }
 
-// A Dot is one engine's value in a task.
+// A Dot is the value of one engine in a task.
 type Dot struct {
 	Line, Engine int
 	Value        float64
 	Text         string // the value with its unit
 }
 
-// Decades are the powers of ten between which an axis runs.
+// A Decades is the range of a logarithmic axis, from one power of ten to another.
 type Decades struct{ From, To int }
 
-// decades cover the values that are positive numbers. Without any it is false.
+// decades returns the range of the positive values, and false if there are none.
 func decades(values []float64) (d Decades, ok bool) {
 	lo, hi := math.Inf(1), 0.0
 	for _, v := range values {
@@ -63,7 +62,7 @@ func decades(values []float64) (d Decades, ok bool) {
 	return d, true
 }
 
-// Ticks are powers of ten, with at most limit steps between them.
+// Ticks returns powers of ten in the range, with at most limit steps between them.
 func (d Decades) Ticks(limit int) []float64 {
 	step := max(1, (d.To-d.From+limit-1)/limit)
 	var ticks []float64
@@ -73,13 +72,13 @@ func (d Decades) Ticks(limit int) []float64 {
 	return ticks
 }
 
-// XTick is how a power of ten is written at the x axis.
+// XTick formats a power of ten at the x axis.
 func (c Chart) XTick(v float64) string { return c.tick(v) }
 
-// YTick is how a power of ten is written at the y axis.
+// YTick formats a power of ten at the y axis.
 func (c Chart) YTick(v float64) string { return powerOfTime(v) }
 
-// powerOfTime is a power of ten of nanoseconds.
+// powerOfTime formats a power of ten of nanoseconds.
 func powerOfTime(ns float64) string {
 	e := int(math.Round(math.Log10(ns)))
 	switch {
@@ -91,7 +90,7 @@ func powerOfTime(ns float64) string {
 	return fmt.Sprintf("%v %s", math.Pow10(e%3), []string{"ns", "µs", "ms"}[e/3])
 }
 
-// power is a power of ten.
+// power formats a power of ten.
 func power(v float64) string {
 	e := int(math.Round(math.Log10(v)))
 	if e < 5 {
@@ -104,8 +103,8 @@ func power(v float64) string {
 	return s
 }
 
-// Charts are the plots of the rows: for every task with several sizes time against
-// n, then ratios, preparation times and break-even calls.
+// Charts returns the charts of the rows: for every task with several sizes time against n, then ratios, preparation
+// times and break-even calls.
 func Charts(rows []Row) []Chart {
 	charts := curveCharts(rows)
 	add := func(c Chart, value func(Row) float64, text func(float64) string) {
@@ -222,7 +221,7 @@ func dots(c *Chart, rows []Row, value func(Row) float64, text func(float64) stri
 	return len(c.Dots) > 0
 }
 
-// enginesOf are the names of the engines in the order of the rows.
+// enginesOf returns the names of the engines in the order of the rows.
 func enginesOf(rows []Row) []string {
 	var names []string
 	for _, r := range rows {

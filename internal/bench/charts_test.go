@@ -69,8 +69,17 @@ func TestCharts(t *testing.T) {
 // TestCurves checks that curves are in the order of n, whatever the order of the rows, and omit failed rows.
 func TestCurves(t *testing.T) {
 	rows := []Row{
-		timed("T3", "Rosenbrock", 100, "one", 2, 20, 200, 1), timed("T3", "Rosenbrock", 100, "two", 2, 30, 300, 1),
-		timed("T3", "Rosenbrock", 10, "one", 1, 10, 100, 1), timed("T3", "Rosenbrock", 10, "two", 1, 15, 150, 1),
+		timedRow(
+			"T3",
+			"Rosenbrock",
+			100,
+			"one",
+			2,
+			20,
+			200,
+			1,
+		), timedRow("T3", "Rosenbrock", 100, "two", 2, 30, 300, 1),
+		timedRow("T3", "Rosenbrock", 10, "one", 1, 10, 100, 1), timedRow("T3", "Rosenbrock", 10, "two", 1, 15, 150, 1),
 	}
 	rows[3].OK = false
 	rows[0].Hessian = true

@@ -8,10 +8,9 @@ import (
 	"github.com/nabla-ad/nabla/internal/problems"
 )
 
-// countCalls is how often an engine calls the function of p while it prepares the
-// derivative, and in a call of it: the least of a few, because engines that replay
-// compare the replay with the function now and then. The functions that are counted
-// take their data for constants.
+// countCalls returns the number of calls of the function of p by the preparation of a derivative and by a call of it.
+// The latter is the minimum over a few calls, since engines that replay a recording occasionally compare it with the
+// function. The counting functions treat their data as constants.
 func countCalls(p *problems.Problem, e Engine) (prepare, call float64) {
 	var count atomic.Int64 // engines may use goroutines
 	q := *p
@@ -35,7 +34,7 @@ func countCalls(p *problems.Problem, e Engine) (prepare, call float64) {
 		return math.NaN(), math.NaN()
 	}
 	prepare = float64(count.Load())
-	y, jac := room(&q, plan)
+	y, jac := buffers(&q, plan)
 	call = math.Inf(1)
 	for i := range 4 {
 		count.Store(0)

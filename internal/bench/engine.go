@@ -11,10 +11,10 @@ import (
 	"github.com/nabla-ad/nabla/sparse"
 )
 
-// Of makes an Engine of a backend that traces.
+// Of returns an Engine of a backend that traces.
 func Of(b nabla.Backend) Engine { return dense(b, traced, tracedBound) }
 
-// OfPlain makes an Engine of a backend that approximates derivatives of plain Go.
+// OfPlain returns an Engine of a backend that approximates derivatives of plain Go.
 func OfPlain(b nabla.Backend) Engine {
 	e := dense(b, plain, func(p *problems.Problem) *nabla.Func {
 		if p.M > 1 {
@@ -26,14 +26,13 @@ func OfPlain(b nabla.Backend) Engine {
 	return e
 }
 
-// OfSource makes an Engine of a backend that runs generated code.
+// OfSource returns an Engine of a backend that runs generated code.
 func OfSource(b nabla.Backend) Engine { return dense(b, plain, plainBound) }
 
-// OfSparse makes an Engine of a backend that computes sparse matrices by tracing.
+// OfSparse returns an Engine of a backend that computes sparse matrices by tracing.
 func OfSparse(b nabla.AutoSparse) Engine { return sparseOf(b, traced, tracedBound) }
 
-// OfSparseSource makes an Engine of a backend that computes sparse matrices by generated
-// code.
+// OfSparseSource returns an Engine of a backend that computes sparse matrices by generated code.
 func OfSparseSource(b nabla.AutoSparse) Engine { return sparseOf(b, plain, plainBound) }
 
 func plain(p *problems.Problem) func(x []float64) float64        { return p.Plain }
@@ -41,16 +40,18 @@ func traced(p *problems.Problem) func(x []nabla.Real) nabla.Real { return p.Trac
 func plainBound(p *problems.Problem) *nabla.Func                 { return p.Bound }
 func tracedBound(p *problems.Problem) *nabla.Func                { return p.Func }
 
-// fixed wraps b so that it trusts the data captured by the functions of problems, which are method values, not to
-// change: a recording is compared with them occasionally, as with a function at package level.
-func fixed(b nabla.Backend) nabla.Backend { return nabla.Policy{Backend: b, FixedCaptures: true} }
+// fixedCaptures wraps b so that it trusts the data captured by the functions of problems, which are method values, not
+// to change: a recording is compared with them occasionally, as with a function at package level.
+func fixedCaptures(b nabla.Backend) nabla.Backend {
+	return nabla.Policy{Backend: b, FixedCaptures: true}
+}
 
-// dense makes an Engine of a backend and the form of the functions that it takes: bound is
-// nil for functions of one output without data, which scalar gives then.
+// dense returns an Engine of a backend for functions of type F. bound returns nil for functions of one output without
+// data; scalar returns these.
 func dense[F nabla.ScalarFunc](b nabla.Backend, scalar func(*problems.Problem) F,
 	bound func(*problems.Problem) *nabla.Func) Engine {
 	name := b.Name()
-	b = fixed(b)
+	b = fixedCaptures(b)
 	return Engine{Name: name, Prepare: func(p *problems.Problem) (Derivative, error) {
 		switch f := bound(p); {
 		case p.Hessian:
@@ -78,7 +79,7 @@ func dense[F nabla.ScalarFunc](b nabla.Backend, scalar func(*problems.Problem) F
 func sparseOf[F nabla.ScalarFunc](
 	auto nabla.AutoSparse, scalar func(*problems.Problem) F, bound func(*problems.Problem) *nabla.Func,
 ) Engine {
-	b := fixed(auto)
+	b := fixedCaptures(auto)
 	return Engine{Name: auto.Name(), Sparse: func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error) {
 		if p.Hessian {
 			return sparseHessian(scalar(p), b, p)
@@ -129,7 +130,7 @@ func jacobian(f *nabla.Func, b nabla.Backend, p *problems.Problem) (Derivative, 
 	if err != nil {
 		return nil, err
 	}
-	wrap := wrapper(func(d []float64) (*mat.Dense, error) { return mat.NewDense(p.M, p.N, d), nil })
+	wrap := reuseMatrix(func(d []float64) (*mat.Dense, error) { return mat.NewDense(p.M, p.N, d), nil })
 	return func(y, d, x []float64) error {
 		dst, err := wrap(d)
 		if err != nil {
@@ -146,7 +147,7 @@ func sparseJacobian(f *nabla.Func, b nabla.Backend, p *problems.Problem) (Deriva
 		return nil, nil, err
 	}
 	plan := prep.Plan()
-	wrap := wrapper(func(d []float64) (*sparse.CSC, error) { return sparse.NewCSC(plan.Pattern, d), nil })
+	wrap := reuseMatrix(func(d []float64) (*sparse.CSC, error) { return sparse.NewCSC(plan.Pattern, d), nil })
 	return func(y, d, x []float64) error {
 		dst, err := wrap(d)
 		if err != nil {
@@ -173,8 +174,8 @@ func hessian[F nabla.ScalarFunc](f F, b nabla.Backend, p *problems.Problem) (Der
 	if err != nil {
 		return nil, err
 	}
-	// Engines fill both triangles of the square, of which gonum looks at one.
-	wrap := wrapper(func(d []float64) (*mat.SymDense, error) { return mat.NewSymDense(p.N, d), nil })
+	// Engines fill both triangles of the square; gonum reads one of them.
+	wrap := reuseMatrix(func(d []float64) (*mat.SymDense, error) { return mat.NewSymDense(p.N, d), nil })
 	return func(_, d, x []float64) error {
 		dst, err := wrap(d)
 		if err != nil {
@@ -207,7 +208,9 @@ func sparseHessian[F nabla.ScalarFunc](f F, b nabla.Backend,
 		return nil, nil, err
 	}
 	plan := prep.Plan()
-	wrap := wrapper(func(d []float64) (*sparse.SymCSC, error) { return sparse.NewSymCSC(plan.Pattern, blas.All, d) })
+	wrap := reuseMatrix(
+		func(d []float64) (*sparse.SymCSC, error) { return sparse.NewSymCSC(plan.Pattern, blas.All, d) },
+	)
 	return func(_, d, x []float64) error {
 		dst, err := wrap(d)
 		if err != nil {
@@ -228,9 +231,9 @@ func sparseHessianOnce[F nabla.ScalarFunc](f F, b nabla.Backend) Derivative {
 	}
 }
 
-// wrapper makes matrices of slices. The callers pass one slice again and again: it is
-// wrapped once.
-func wrapper[M any](wrap func(d []float64) (M, error)) func(d []float64) (M, error) {
+// reuseMatrix returns wrap with a cache of one matrix: callers pass the same slice repeatedly, which is then wrapped
+// once.
+func reuseMatrix[M any](wrap func(d []float64) (M, error)) func(d []float64) (M, error) {
 	var last []float64
 	var m M
 	return func(d []float64) (_ M, err error) {
@@ -243,8 +246,7 @@ func wrapper[M any](wrap func(d []float64) (M, error)) func(d []float64) (M, err
 	}
 }
 
-// copyEntries copies the entries of a sparse matrix. Two preparations find the same
-// pattern.
+// copyEntries copies the entries of a sparse matrix. All preparations detect the same pattern.
 func copyEntries(d []float64, m mat.Matrix) error {
 	s, ok := m.(interface{ Data() []float64 })
 	if !ok {

@@ -15,22 +15,21 @@ import (
 	"github.com/nabla-ad/nabla/internal/timing"
 )
 
-// Formats are the names of the formats that Write knows.
+// Formats lists the formats of Write.
 var Formats = []string{"table", "csv", "json", "markdown", "benchstat", "html", "svg"}
 
-// Write writes the report in a format. Only benchstat and html have room for more than the rows. svg is an error where
-// there is
+// Write writes the report in a format. Only benchstat and html contain more than the rows. Format svg fails if there is
 // nothing to plot.
 func Write(w io.Writer, format string, r Report) error {
 	switch format {
 	case "table":
-		return tabular.Text(w, heads(r.Rows), cells(r.Rows))
+		return tabular.Text(w, tabularColumns(r.Rows), cells(r.Rows))
 	case "csv":
 		return writeCSV(w, r.Rows)
 	case "json":
 		return writeJSON(w, r.Rows)
 	case "markdown":
-		return tabular.Markdown(w, heads(r.Rows), cells(r.Rows))
+		return tabular.Markdown(w, tabularColumns(r.Rows), cells(r.Rows))
 	case "benchstat":
 		return writeBenchstat(w, r)
 	case "html":
@@ -41,12 +40,12 @@ func Write(w io.Writer, format string, r Report) error {
 	return fmt.Errorf("unknown format %q; formats: %s", format, strings.Join(Formats, ", "))
 }
 
-// anySparse reports whether some of the rows have figures of sparse matrices.
+// anySparse reports whether a row has a sparse matrix.
 func anySparse(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return r.Sparse != nil })
 }
 
-// record is a row as JSON shows it.
+// A record is a row of JSON.
 type record struct {
 	Task         string         `json:"task"`
 	N            int            `json:"n"`
@@ -78,7 +77,7 @@ func (r Row) record() record {
 	}
 }
 
-// sparseRecord is a row of a report in which some are sparse.
+// A sparseRecord is a row of a report with sparse rows.
 type sparseRecord struct {
 	record
 	NNZ         tabular.Number `json:"nnz"`
@@ -92,8 +91,7 @@ func (r Row) sparseRecord() sparseRecord {
 		tabular.Number(r.coloring())}
 }
 
-// Figures that a dense row lacks are NaN, and so are the colours of an engine that computes
-// entries.
+// Figures that a dense row lacks are NaN, and so is the number of colours of an engine that computes entries.
 func (r Row) nnz() float64       { return r.sparse(func(s *Sparse) float64 { return float64(s.NNZ) }) }
 func (r Row) detection() float64 { return r.sparse(func(s *Sparse) float64 { return s.DetectionNS }) }
 func (r Row) coloring() float64  { return r.sparse(func(s *Sparse) float64 { return s.ColoringNS }) }
@@ -113,7 +111,7 @@ func (r Row) sparse(of func(*Sparse) float64) float64 {
 	return of(r.Sparse)
 }
 
-// writeJSON writes an array with an object per line.
+// writeJSON writes an array with one object per line.
 func writeJSON(w io.Writer, rows []Row) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("[")
@@ -171,10 +169,10 @@ func writeCSV(w io.Writer, rows []Row) error {
 	return c.Error()
 }
 
-// A column is one of those that people read, in table, markdown and html.
+// A column is a column of the formats table, markdown and html.
 type column struct {
 	name string
-	word bool // flush left, and sorted as text
+	word bool // left-aligned, and sorted as text
 	note string
 	text func(Row) string
 	// value returns the sort key of a row. NaN comes last.
@@ -215,7 +213,7 @@ var columns = []column{
 		text: func(r Row) string { return tabular.Scientific(r.Error) }, value: func(r Row) float64 { return r.Error }},
 }
 
-// sparseColumns are for reports in which some rows are sparse.
+// sparseColumns holds the columns of reports with sparse rows.
 var sparseColumns = []column{
 	{name: "nnz", note: "entries of the sparsity pattern", text: func(r Row) string { return tabular.Count(r.nnz()) },
 		value: Row.nnz},
@@ -227,7 +225,7 @@ var sparseColumns = []column{
 		text: func(r Row) string { return tabular.Duration(r.coloring()) }, value: Row.coloring},
 }
 
-// columnsOf are the columns that a report of these rows has.
+// columnsOf returns the columns of a report of these rows.
 func columnsOf(rows []Row) []column {
 	all := slices.Clone(columns)
 	if anySparse(rows) {
@@ -236,7 +234,7 @@ func columnsOf(rows []Row) []column {
 	return append(all, column{name: "", word: true, text: verdict})
 }
 
-func heads(rows []Row) []tabular.Column {
+func tabularColumns(rows []Row) []tabular.Column {
 	var all []tabular.Column
 	for _, c := range columnsOf(rows) {
 		all = append(all, tabular.Column{Name: c.name, Word: c.word})
@@ -244,7 +242,7 @@ func heads(rows []Row) []tabular.Column {
 	return all
 }
 
-// cells are the columns of the rows.
+// cells returns the text of each row and column.
 func cells(rows []Row) [][]string {
 	columns := columnsOf(rows)
 	var all [][]string
@@ -258,9 +256,8 @@ func cells(rows []Row) [][]string {
 	return all
 }
 
-// writeBenchstat writes a line per sample, in the format of Go benchmarks
-// (golang.org/design/14313-benchmark-format). The prepared derivative has the name
-// of the engine alone.
+// writeBenchstat writes one line per sample, in the format of Go benchmarks (golang.org/design/14313-benchmark-format).
+// The prepared derivative has the name of the engine alone.
 func writeBenchstat(w io.Writer, r Report) error {
 	b := bufio.NewWriter(w)
 	for _, kv := range [][2]string{{"goos", r.Info.OS}, {"goarch", r.Info.Arch},

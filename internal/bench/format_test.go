@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// timed is a row with these times; every sample lies by a part off the median.
-func timed(task, title string, n int, engine string, plain, derivative, unprepared, prepare float64) Row {
+// timedRow returns a row with these times; samples deviate from the median by a fraction.
+func timedRow(task, title string, n int, engine string, plain, derivative, unprepared, prepare float64) Row {
 	around := func(ns float64, calls int) timing.Samples {
 		return timing.Samples{Calls: calls, NS: []float64{ns, ns * 0.875, ns * 1.125}}
 	}
@@ -35,8 +35,7 @@ func timed(task, title string, n int, engine string, plain, derivative, unprepar
 	}
 }
 
-// sample is a report with all that may happen: an engine that is wrong, one that
-// fails, names that want escaping.
+// sample returns a report with every special case: an engine that is wrong, one that fails, names that need escaping.
 func sample() Report {
 	nan := math.NaN()
 	missing := Row{
@@ -44,10 +43,10 @@ func sample() Report {
 		PlainSpread: nan, Spread: nan, UnpreparedNS: nan, BreakEven: nan, Bytes: nan, Calls: nan, PrepareCalls: nan,
 	}
 	rows := []Row{
-		timed("T1", "sum of squares", 10, "forwarddiff", 4.25, 17, 1800, 837),
-		timed("T1", "sum of squares", 10, "reversediff(compile)", 4.25, 12.5, 2100, 26.4e3),
-		timed("T1", "sum of squares", 10000, "forwarddiff", 8123.456789, 61.25e6, 70e6, 43e3),
-		timed("T1", "sum of squares", 10000, "reversediff(compile)", 8123.456789, 45312.2, 600e3, 26.4e6),
+		timedRow("T1", "sum of squares", 10, "forwarddiff", 4.25, 17, 1800, 837),
+		timedRow("T1", "sum of squares", 10, "reversediff(compile)", 4.25, 12.5, 2100, 26.4e3),
+		timedRow("T1", "sum of squares", 10000, "forwarddiff", 8123.456789, 61.25e6, 70e6, 43e3),
+		timedRow("T1", "sum of squares", 10000, "reversediff(compile)", 8123.456789, 45312.2, 600e3, 26.4e6),
 	}
 	rows[1].Error, rows[3].Error = 1.2345e-16, 1.7e-15
 	rows[3].Allocs, rows[3].Bytes, rows[3].Calls = 12, 34567, 0
@@ -57,7 +56,7 @@ func sample() Report {
 	liar.Task, liar.Title, liar.N, liar.Engine, liar.Error = "gmm", "Gaussian mixture", 30, "liar", 0.25
 	broken.Task, broken.Title, broken.N = "T8", "Lorenz system", 6
 	broken.Engine, broken.Err = "broken, <it> seems | so", errBroken
-	slow := timed("T5", "Gaussian mixture", 330, "slow", 999.6, 3.02e9, 2.9e9, 999.4e3)
+	slow := timedRow("T5", "Gaussian mixture", 330, "slow", 999.6, 3.02e9, 2.9e9, 999.4e3)
 	slow.Error, slow.Allocs, slow.Bytes, slow.Approximate = 3.7e-5, 140, 5.2e9, true
 	rest := []Row{slow}
 	breakEven(rest)
@@ -68,14 +67,31 @@ func sample() Report {
 	}
 }
 
-// sparseSample is a report in which some rows are sparse.
+// sparseSample returns a report with sparse rows.
 func sparseSample() Report {
 	rows := []Row{
-		timed("listing2", "Hessian of the sum of squared differences", 1000, "forwarddiff", 800, 24.6e6, 43e6, 13.9e6),
-		timed("listing2", "Hessian of the sum of squared differences", 1000, "sparse(forwarddiff)", 800, 71.25e3,
+		timedRow(
+			"listing2",
+			"Hessian of the sum of squared differences",
+			1000,
+			"forwarddiff",
+			800,
+			24.6e6,
+			43e6,
+			13.9e6,
+		),
+		timedRow("listing2", "Hessian of the sum of squared differences", 1000, "sparse(forwarddiff)", 800, 71.25e3,
 			11.5e6, 10e6),
-		timed("listing2", "Hessian of the sum of squared differences", 1000, "sparse(reversediff(compile))", 800, 9e3,
-			13e6, 5.5e6),
+		timedRow(
+			"listing2",
+			"Hessian of the sum of squared differences",
+			1000,
+			"sparse(reversediff(compile))",
+			800,
+			9e3,
+			13e6,
+			5.5e6,
+		),
 	}
 	rows[1].Sparse = &Sparse{NNZ: 2998, Colors: 3, DetectionNS: 430e3, ColoringNS: 961e3}
 	rows[2].Sparse = &Sparse{NNZ: 2998, DetectionNS: 403e3, ColoringNS: math.NaN()}
@@ -89,7 +105,7 @@ func sparseSample() Report {
 	return Report{Info: sample().Info, Rows: append(rows, wrong), Want: 4}
 }
 
-// TestWriteSparse has columns that reports without sparse rows have not.
+// TestWriteSparse checks the columns of sparse rows.
 func TestWriteSparse(t *testing.T) {
 	for _, format := range []string{"table", "csv", "json", "markdown"} {
 		var b strings.Builder
@@ -128,7 +144,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestWriteInterrupted writes a report that lacks rows, and one that has none.
+// TestWriteInterrupted writes a report that lacks rows, and one without any.
 func TestWriteInterrupted(t *testing.T) {
 	r := sample()
 	r.Want = 12
@@ -170,8 +186,7 @@ func golden(t *testing.T, name, got string) {
 	t.Errorf("%s (rewrite with -update): lines are missing", file)
 }
 
-// TestKeys keeps the keys of JSON and the columns of CSV the same, the first ten as
-// they have always been.
+// TestKeys requires that the keys of JSON and the columns of CSV stay the same.
 func TestKeys(t *testing.T) {
 	var j, c strings.Builder
 	if err := errors.Join(Write(&j, "json", sample()), Write(&c, "csv", sample())); err != nil {
@@ -197,7 +212,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestBenchstat reads the lines as golang.org/design/14313-benchmark-format says.
+// TestBenchstat parses the lines according to golang.org/design/14313-benchmark-format.
 func TestBenchstat(t *testing.T) {
 	var b strings.Builder
 	if err := Write(&b, "benchstat", sample()); err != nil {

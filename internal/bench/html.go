@@ -25,12 +25,12 @@ var (
 	page = template.Must(template.New("page").Parse(pageHTML))
 )
 
-// pageData is the input of the template.
+// A pageData is the input of the template.
 type pageData struct {
 	CSS   template.CSS
 	JS    template.JS
 	Facts []pageFact
-	// Missing is how many rows an interruption cost, Wrong how many failed the check.
+	// Missing is the number of rows that an interruption cost, Wrong that of failed comparisons.
 	Rows, Missing, Wrong int
 	Legend               []pageKey
 	Sections             []pageSection
@@ -77,9 +77,9 @@ type pageRow struct {
 }
 
 type pageCell struct {
-	Text, Value string // Value is what sorts
+	Text, Value string // Value is the sort key
 	Word, Bad   bool
-	Key         *pageKey // of the engine whose name it is
+	Key         *pageKey // of the engine, in the column of engines
 }
 
 func writeHTML(w io.Writer, r Report) error {
@@ -189,13 +189,13 @@ func keyOf(legend []pageKey, engine string) *pageKey {
 	return &legend[i]
 }
 
-// A summary is one engine over all tasks.
+// A summary holds the figures of one engine over all tasks.
 type summary struct {
 	engine             string
 	ok, rows           int
-	ratio, once        float64 // geometric means over what is ok
+	ratio, once        float64 // geometric means over correct rows
 	least, most        float64 // ratios
-	fastest, firstOnce int     // in how many tasks
+	fastest, firstOnce int     // number of tasks
 }
 
 func summaries(rows []Row) []summary {
@@ -232,7 +232,7 @@ func summaries(rows []Row) []summary {
 	return all
 }
 
-// fastest tells whether no other correct row has a smaller time.
+// fastest reports whether no other correct row has a smaller time.
 func fastest(rows []Row, r Row, ns func(Row) float64) bool {
 	if math.IsNaN(ns(r)) {
 		return false

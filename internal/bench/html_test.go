@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestPageAlone looks for anything that the page would have to fetch.
-func TestPageAlone(t *testing.T) {
+// TestPageSelfContained requires that the page does not refer to anything that would have to be fetched.
+func TestPageSelfContained(t *testing.T) {
 	var b strings.Builder
 	if err := Write(&b, "html", sample()); err != nil {
 		t.Fatal(err)
@@ -31,9 +31,8 @@ func TestPageAlone(t *testing.T) {
 	}
 }
 
-// TestFactsThatAreKnown checks that the page shows the known facts about the machine and the measurement, and no
-// others.
-func TestFactsThatAreKnown(t *testing.T) {
+// TestKnownFacts requires that the page shows the known facts about the machine and the measurement, and no others.
+func TestKnownFacts(t *testing.T) {
 	if got := facts(Info{}); len(got) != 0 {
 		t.Errorf("facts of nothing: %v", got)
 	}
@@ -115,8 +114,8 @@ addEventListener("securitypolicyviolation", e => seen.push("policy: " + e.violat
 for (const level of ["error", "warn"]) console[level] = (...a) => seen.push(level + ": " + a.join(" "));
 </script>`
 
-// A tried holds the observations of the harness in one frame.
-type tried struct {
+// A frameReport holds the observations of the harness in one frame.
+type frameReport struct {
 	Errors             []string
 	Charts             []int
 	ChartWidths        []float64
@@ -180,7 +179,7 @@ func TestBrowserSparse(t *testing.T) {
 	}
 }
 
-func browse(t *testing.T, report Report, chromium string, flags ...string) map[string]tried {
+func browse(t *testing.T, report Report, chromium string, flags ...string) map[string]frameReport {
 	t.Helper()
 	var page strings.Builder
 	if err := Write(&page, "html", report); err != nil {
@@ -226,7 +225,7 @@ func browse(t *testing.T, report Report, chromium string, flags ...string) map[s
 		t.Fatalf("no result in\n%s", dom)
 	}
 	text = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(text)
-	seen := map[string]tried{}
+	seen := map[string]frameReport{}
 	if err := json.Unmarshal([]byte(text), &seen); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -240,7 +239,7 @@ func browse(t *testing.T, report Report, chromium string, flags ...string) map[s
 	return seen
 }
 
-func checkFrame(t *testing.T, name string, r tried) {
+func checkFrame(t *testing.T, name string, r frameReport) {
 	if len(r.Errors) > 0 {
 		t.Errorf("%s: the console has %q", name, r.Errors)
 	}

@@ -12,29 +12,28 @@ import (
 	"github.com/nabla-ad/nabla/internal/timing"
 )
 
-// entrant is an engine in a task.
-type entrant struct {
+// A contestant is an engine in a task.
+type contestant struct {
 	engine Engine
 	p      *problems.Problem
 	d      Derivative
-	plan   *nabla.SparsePlan // nil where the matrix is dense
-	first  time.Duration     // of the first preparation
+	plan   *nabla.SparsePlan // nil for a dense matrix
+	first  time.Duration     // time of the first preparation
 	row    Row
 
 	// Times that the preparations took for the sparse plan, if there is one.
 	detection, coloring []float64
 
-	prepared, unprepared, prepare *timing.Timing // nil where there is nothing to time
+	prepared, unprepared, prepare *timing.Timing // nil if it is not timed
 }
 
-// measure checks and times the engines in one task. tell gets the rows that there
-// are after each round. The error is that of the task or of ctx; those of engines
-// are in their rows.
+// measure checks and times the engines in one task. It passes the rows so far to tell after each round. The error is
+// that of the task or of ctx; errors of engines are in their rows.
 func measure(ctx context.Context, t Task, engines []Engine, budget time.Duration, steps *progress,
 	tell func([]Row)) ([]Row, error) {
-	entrants := make([]*entrant, len(engines))
+	entrants := make([]*contestant, len(engines))
 	for i, e := range engines {
-		p, err := t.Entry.New(t.N) // anew, so that no engine finds another's traces
+		p, err := t.Entry.New(t.N) // a new one, so that no engine finds another's traces
 		if err != nil {
 			return nil, err
 		}
@@ -76,20 +75,20 @@ func measure(ctx context.Context, t Task, engines []Engine, budget time.Duration
 	return rowsOf(entrants, plain, true), nil
 }
 
-func newEntrant(p *problems.Problem, e Engine) *entrant {
+func newEntrant(p *problems.Problem, e Engine) *contestant {
 	nan := math.NaN()
-	return &entrant{engine: e, p: p, row: Row{
+	return &contestant{engine: e, p: p, row: Row{
 		Task: p.Name, Title: p.Title, Hessian: p.Hessian, N: p.N, Engine: e.Name, Approximate: e.Approximate,
 		PlainNS: nan, DerivativeNS: nan, Ratio: nan, PrepareNS: nan, Allocs: nan, Error: nan,
 		PlainSpread: nan, Spread: nan, UnpreparedNS: nan, BreakEven: nan, Bytes: nan, Calls: nan, PrepareCalls: nan,
 	}}
 }
 
-// fail notes why there is no derivative.
-func (e *entrant) fail(err error) { e.row.Err, e.row.OK = err, false }
+// fail stores the reason that there is no derivative.
+func (e *contestant) fail(err error) { e.row.Err, e.row.OK = err, false }
 
-// check prepares the derivative, compares it with the references and counts.
-func (e *entrant) check(budget time.Duration) {
+// check prepares the derivative, compares it with the references, and counts calls and allocations.
+func (e *contestant) check(budget time.Duration) {
 	e.p.Select(0)
 	start := time.Now()
 	d, plan, err := e.engine.prepare(e.p)
@@ -99,7 +98,7 @@ func (e *entrant) check(budget time.Duration) {
 		return
 	}
 	e.d, e.plan = d, plan
-	e.planned(plan)
+	e.storePlanTimes(plan)
 	tol := e.p.Tolerance
 	if e.engine.Approximate {
 		tol = e.p.Difference
@@ -110,13 +109,13 @@ func (e *entrant) check(budget time.Duration) {
 	once := time.Since(start)
 	if err == nil && row.Error <= tol {
 		var again float64
-		if once < budget { // a second time: what was recorded is replayed now
+		if once < budget { // a second time: this replays the recording
 			again, err = compare(e.p, d, plan, len(e.p.Cases))
-			row.Error = worse(row.Error, again)
+			row.Error = maxError(row.Error, again)
 		}
 		if err == nil {
-			again, err = compare(e.p, e.once(), plan, 1)
-			row.Error = worse(row.Error, again)
+			again, err = compare(e.p, e.oneShot(), plan, 1)
+			row.Error = maxError(row.Error, again)
 		}
 	}
 	if row.OK = err == nil && row.Error <= tol; !row.OK {
@@ -133,8 +132,8 @@ func (e *entrant) check(budget time.Duration) {
 	row.PrepareCalls, row.Calls = countCalls(e.p, e.engine)
 }
 
-// planned stores the times that a preparation took for its plan.
-func (e *entrant) planned(plan *nabla.SparsePlan) {
+// storePlanTimes stores the times that a preparation took for its plan.
+func (e *contestant) storePlanTimes(plan *nabla.SparsePlan) {
 	if plan == nil {
 		return
 	}
@@ -144,8 +143,8 @@ func (e *entrant) planned(plan *nabla.SparsePlan) {
 	}
 }
 
-// once is the derivative without preparation.
-func (e *entrant) once() Derivative {
+// oneShot returns the derivative without preparation.
+func (e *contestant) oneShot() Derivative {
 	if e.engine.Once != nil {
 		return e.engine.Once(e.p)
 	}
@@ -158,10 +157,10 @@ func (e *entrant) once() Derivative {
 	}
 }
 
-// call computes the prepared derivatives of all cases.
-func (e *entrant) call() func() error {
+// call returns a function that computes the prepared derivatives of all cases.
+func (e *contestant) call() func() error {
 	p := e.p
-	y, jac := room(p, e.plan)
+	y, jac := buffers(p, e.plan)
 	return func() error {
 		for i := range p.Cases {
 			if err := e.d(y, jac, p.Select(i).X); err != nil {
@@ -172,17 +171,17 @@ func (e *entrant) call() func() error {
 	}
 }
 
-// time makes the timings and finds how many calls fill a sample.
-func (e *entrant) time(budget time.Duration) {
-	p, once := e.p, e.once()
-	y, jac := room(p, e.plan)
+// time creates the timings and calibrates them.
+func (e *contestant) time(budget time.Duration) {
+	p, once := e.p, e.oneShot()
+	y, jac := buffers(p, e.plan)
 	e.prepared = timing.New(e.call(), len(p.Cases))
 	e.unprepared = timing.New(func() error { return once(y, jac, p.Select(0).X) }, 1)
 	e.prepare = timing.New(func() error {
 		p.Select(0)
 		_, plan, err := e.engine.prepare(p)
 		if err == nil {
-			e.planned(plan)
+			e.storePlanTimes(plan)
 		}
 		return err
 	}, 1)
@@ -201,9 +200,8 @@ func plainTiming(p *problems.Problem) *timing.Timing {
 	}, len(p.Cases))
 }
 
-// rowsOf are the rows of a task: all of them, or those that have a time or will
-// never have one.
-func rowsOf(entrants []*entrant, plain *timing.Timing, all bool) []Row {
+// rowsOf returns the rows of a task: all of them, or those that have a time or will never have one.
+func rowsOf(entrants []*contestant, plain *timing.Timing, all bool) []Row {
 	var rows []Row
 	for _, e := range entrants {
 		if e.row.OK {
@@ -241,11 +239,10 @@ func rowsOf(entrants []*entrant, plain *timing.Timing, all bool) []Row {
 	return rows
 }
 
-// compare computes the first cases and compares values and derivatives with the
-// references. The error is the largest, relative to the largest component of the
-// case.
+// compare computes the first cases and compares values and derivatives with the references. It returns the largest
+// error, relative to the largest component of the case.
 func compare(p *problems.Problem, d Derivative, plan *nabla.SparsePlan, cases int) (worst float64, err error) {
-	y, jac := room(p, plan)
+	y, jac := buffers(p, plan)
 	for i := range cases {
 		c := p.Select(i)
 		fill(y, math.NaN())
@@ -254,19 +251,19 @@ func compare(p *problems.Problem, d Derivative, plan *nabla.SparsePlan, cases in
 			return math.NaN(), err
 		}
 		if plan != nil {
-			worst = worse(worst, relativeSparse(plan.Pattern, jac, c.Elements))
+			worst = maxError(worst, relativeSparse(plan.Pattern, jac, c.Elements))
 		} else {
-			worst = worse(worst, relative(jac, p.Dense(c)))
+			worst = maxError(worst, relative(jac, p.Dense(c)))
 		}
 		if !p.Hessian {
-			worst = worse(worst, relative(y, c.Value))
+			worst = maxError(worst, relative(y, c.Value))
 		}
 	}
 	return worst, nil
 }
 
-// room is for the value and the derivative.
-func room(p *problems.Problem, plan *nabla.SparsePlan) (y, d []float64) {
+// buffers returns slices for the value and the derivative.
+func buffers(p *problems.Problem, plan *nabla.SparsePlan) (y, d []float64) {
 	size := p.Rows() * p.N
 	if plan != nil {
 		size = plan.Pattern.NNZ()

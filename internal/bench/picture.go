@@ -12,7 +12,7 @@ import (
 //go:embed page/picture.css
 var pictureCSS string
 
-// A picture has two charts side by side, below the names of the engines.
+// A picture has two charts side by side, below the names of the engines. Sizes are in the units of the view box.
 const (
 	pictureColumns = 2
 	pictureMargin  = 24.0
@@ -21,7 +21,7 @@ const (
 	titleHeight    = 20.0 // of the title of a chart
 )
 
-// writeSVG writes the charts as one picture with everything in it.
+// writeSVG writes the charts as one self-contained picture.
 func writeSVG(w io.Writer, rows []Row) error {
 	charts := Charts(rows)
 	if len(charts) == 0 {
@@ -57,10 +57,10 @@ func writeSVG(w io.Writer, rows []Row) error {
 	return err
 }
 
-// columnAt is the left edge of column i.
+// columnAt returns the left edge of column i.
 func columnAt(i int) float64 { return pictureMargin + float64(i)*(chartWidth+pictureMargin) }
 
-// key draws which mark is which engine, from top on, and returns where that ends.
+// key draws the names of the engines with their marks, from top on, and returns the lower edge.
 func (s *canvas) key(engines []string, top float64) float64 {
 	n := len(engines) + 1
 	for k := range n {
@@ -78,7 +78,7 @@ func (s *canvas) key(engines []string, top float64) float64 {
 	return top + keyHeight*float64((n+pictureColumns-1)/pictureColumns)
 }
 
-// sections groups the charts that belong together.
+// sections groups charts of one section.
 func sections(charts []Chart) [][]Chart {
 	var all [][]Chart
 	for i, c := range charts {

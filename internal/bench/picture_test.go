@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// textOf is the text of an XML document, which is well-formed.
+// textOf returns the text of an XML document, and fails if it is not well-formed.
 func textOf(t *testing.T, document string) string {
 	t.Helper()
 	dec := xml.NewDecoder(strings.NewReader(document))
@@ -28,8 +28,8 @@ func textOf(t *testing.T, document string) string {
 	}
 }
 
-// TestPicture: the picture has everything that the charts of the page have, needs nothing from elsewhere, and all marks
-// lie in it.
+// TestPicture requires that the picture has all charts of the page, refers to nothing outside of it, and contains all
+// marks.
 func TestPicture(t *testing.T) {
 	for _, r := range []Report{sample(), sparseSample()} {
 		var b, page strings.Builder
@@ -60,7 +60,8 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// TestPictureClasses: the style sheet has a colour for every series, and the same as that of the page in light.
+// TestPictureClasses requires that the style sheet has a colour for every series, the same as the light set of the
+// page.
 func TestPictureClasses(t *testing.T) {
 	light, _, _ := strings.Cut(pageCSS, "@media")
 	for k := range palette {
@@ -78,7 +79,7 @@ func TestPictureClasses(t *testing.T) {
 	}
 }
 
-func TestNothingToPlot(t *testing.T) {
+func TestPictureWithoutData(t *testing.T) {
 	for _, rows := range [][]Row{nil, {{Task: "T1", Engine: "liar", N: 3, DerivativeNS: math.NaN()}}} {
 		if err := Write(io.Discard, "svg", Report{Rows: rows}); err == nil ||
 			!strings.Contains(err.Error(), "nothing to plot") {

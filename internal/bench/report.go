@@ -11,8 +11,7 @@ import (
 type Report struct {
 	Info Info
 	Rows []Row
-	// Want is how many rows were asked for. It is more than len(Rows) after an
-	// interruption.
+	// Want is the number of rows requested, which exceeds len(Rows) after an interruption.
 	Want int
 }
 
@@ -21,12 +20,12 @@ type Info struct {
 	Go       string // version
 	OS, Arch string
 	CPU      string // name of the processor
-	CPUs     int    // that the program may use
+	CPUs     int    // number that the program may use
 	Date     string
 	Budget   time.Duration // see [Config]
 }
 
-// Here are the circumstances here, without a date.
+// Here returns the circumstances on this machine, without a date.
 func Here() Info {
 	return Info{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(),
 		CPUs: runtime.GOMAXPROCS(0)}

@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// geometricMean is the right mean of ratios. NaNs do not count.
+// geometricMean returns the geometric mean of v without NaNs. It is the mean for ratios.
 func geometricMean(v []float64) float64 {
 	sum, n := 0.0, 0
 	for _, a := range v {
@@ -18,14 +18,13 @@ func geometricMean(v []float64) float64 {
 	return math.Exp(sum / float64(n))
 }
 
-// breakEven fills in, for the rows of one task, after how many calls preparation has
-// paid for itself: the smallest whole k for which
+// breakEven sets, for the rows of one task, the number of calls after which preparation has paid off: the smallest
+// whole k for which
 //
 //	prepare + k·derivative ≤ k·alternative
 //
-// where the alternative is the cheapest unprepared call of any engine among the
-// rows. An engine that approximates is no alternative to one that does not. Where a
-// prepared call takes as long as the alternative, there is no such k: +Inf.
+// where the alternative is the cheapest unprepared call of any engine among the rows. An approximate engine is no
+// alternative for an exact one. If a prepared call is not faster than the alternative, it is +Inf.
 func breakEven(rows []Row) {
 	for i := range rows {
 		r := &rows[i]
@@ -46,13 +45,13 @@ func breakEven(rows []Row) {
 	}
 }
 
-// relative is the largest difference of the two, relative to the largest of want.
-// It is NaN where got has a NaN.
+// relative returns the largest difference of got from want, relative to the largest component of want. It is NaN if got
+// has a NaN.
 func relative(got, want []float64) float64 {
 	worst, scale := 0.0, 0.0
 	for i, w := range want {
-		if got[i] != w { // equal infinities have no difference
-			worst = worse(worst, math.Abs(got[i]-w))
+		if got[i] != w { // the difference of equal infinities would be NaN
+			worst = maxError(worst, math.Abs(got[i]-w))
 		}
 		scale = max(scale, math.Abs(w))
 	}
@@ -62,7 +61,7 @@ func relative(got, want []float64) float64 {
 	return worst / scale
 }
 
-// relativeSparse does the same for a sparse matrix, whose elements off the pattern are zero.
+// relativeSparse is relative for a sparse matrix, whose elements outside of the pattern are zero.
 func relativeSparse(p *sparsity.Pattern, got []float64, want []problems.Element) float64 {
 	inside := make([]float64, p.NNZ())
 	outside := map[[2]int]float64{}
@@ -79,8 +78,8 @@ func relativeSparse(p *sparsity.Pattern, got []float64, want []problems.Element)
 	return relative(got, inside)
 }
 
-// worse is the larger of two errors; NaN is worse than any number.
-func worse(a, b float64) float64 {
+// maxError returns the larger of two errors; NaN is larger than any number.
+func maxError(a, b float64) float64 {
 	if a != a || b != b {
 		return math.NaN()
 	}

@@ -11,11 +11,10 @@ import (
 	"github.com/nabla-ad/nabla/internal/tabular"
 )
 
-// The charts are SVG with classes; a style sheet gives them their colours: that of the page, where they differ between
-// light and
-// dark, or that of a picture. Series k has the class "k" and "s"+k.
+// The charts are SVG with classes. A style sheet assigns the colours: that of the page, which has a light and a dark
+// set, or that of a picture. Series k has the classes "k" and "s"+k.
 
-// chartWidth is the width of every chart in the units of its view box.
+// chartWidth is the width of every chart in units of its view box.
 const chartWidth = 480
 
 // A logAxis maps values to positions.
@@ -29,12 +28,12 @@ func (a logAxis) position(v float64) float64 {
 	return a.at + part*(a.end-a.at)
 }
 
-// A canvas is SVG that is being written.
+// A canvas is SVG text being written.
 type canvas struct{ strings.Builder }
 
 func (s *canvas) printf(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
-// text writes a label. anchor is start, middle or end.
+// text draws a label. anchor is start, middle or end.
 func (s *canvas) text(x, y float64, anchor, label string) {
 	s.printf(`<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`+"\n", x, y, anchor, html.EscapeString(label))
 }
@@ -43,7 +42,7 @@ func (s *canvas) line(class string, x1, y1, x2, y2 float64) {
 	s.printf(`<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`+"\n", class, x1, y1, x2, y2)
 }
 
-// markers tell series apart without colours.
+// markers are the shapes that distinguish series without colours.
 var markers = [...]string{
 	`<circle r="4"/>`,
 	`<rect x="-3.6" y="-3.6" width="7.2" height="7.2"/>`,
@@ -56,22 +55,22 @@ var markers = [...]string{
 	`<path class="open" d="M0-4.8 4.4 3.4H-4.4Z"/>`,
 }
 
-// palette is the number of colours. It has no divisor in common with that of the
-// markers, so that the two together tell many series apart.
+// palette is the number of colours. It is coprime to the number of markers, so that combinations distinguish many
+// series.
 const palette = 8
 
 func marker(k int) string { return markers[k%len(markers)] }
 
-// marker draws the mark of series k, with a tip that is shown under the pointer.
+// marker draws the mark of series k, with a tooltip.
 func (s *canvas) marker(k int, x, y float64, tip string) {
 	s.printf(`<g class="m" transform="translate(%.1f %.1f)"><title>%s</title>%s</g>`+"\n",
 		x, y, html.EscapeString(tip), marker(k))
 }
 
-// seriesClass is the class of series k: which one it is, and its colour.
+// seriesClass returns the classes of series k: its identity and its colour.
 func seriesClass(k int) string { return fmt.Sprintf("k%d s%d", k, k%palette) }
 
-// svg draws a chart for the page.
+// svg returns a chart for the page.
 func svg(c Chart) template.HTML {
 	s := new(canvas)
 	height := s.chart(c)
@@ -122,12 +121,12 @@ func (s *canvas) curves(c Chart) float64 {
 	return height
 }
 
-// dots draws a band for each line, and in it the engines one below the other.
+// dots draws a band for each line of the chart, with the engines one below the other.
 func (s *canvas) dots(c Chart) float64 {
 	const top, bottom, step, never = 8.0, 50.0, 7.0, chartWidth - 28
 	left := 106.0
 	for _, l := range c.Lines {
-		left = max(left, 12+8.5*float64(utf8.RuneCountInString(l))) // narrow windows have larger letters
+		left = max(left, 12+8.5*float64(utf8.RuneCountInString(l))) // narrow windows have a larger font
 	}
 	x := logAxis{c.X, left, chartWidth - 30}
 	if c.Never {

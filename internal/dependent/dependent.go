@@ -1,8 +1,7 @@
-// Package dependent is for tests that make modules which depend on this one and run the go command there.
+// Package dependent is for tests that create modules which depend on this one and run the go command in them.
 //
-// Such a module requires what this one requires, in the same versions, so that nothing is downloaded where the tests of
-// this
-// module found everything. What is not there is fetched as the environment says, and where that fails the test does.
+// Such a module requires the same versions as this one, so that nothing is downloaded that the tests of this module
+// have not downloaded. Missing modules are downloaded as the environment specifies, and the test fails if that fails.
 package dependent
 
 import (
@@ -14,14 +13,13 @@ import (
 	"testing"
 )
 
-// Environ is the environment of the go command in such a module. It may complete go.mod, whose go version can be an
-// older one, and
-// a workspace around a temporary directory is none of its own.
+// Environ returns the environment of the go command in such a module. The command may complete go.mod, whose go version
+// may be older, and ignores a workspace around the temporary directory.
 func Environ() []string {
 	return append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -mod=mod"), "GOWORK=off")
 }
 
-// Mod returns what go.mod has to say beside the name of the module, and go.sum. The test is in a directory of this
+// Mod returns the contents of go.mod without the module line, and go.sum. The test must run in a directory of this
 // module.
 func Mod(t testing.TB) (mod, sum string) {
 	t.Helper()
@@ -46,7 +44,7 @@ func Mod(t testing.TB) (mod, sum string) {
 
 const module = "github.com/nabla-ad/nabla"
 
-// root is the directory of this module.
+// root returns the directory of this module.
 func root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

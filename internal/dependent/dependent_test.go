@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/nabla-ad/nabla"
 
-// flags make what is in a temporary cache be compiled once: objects do not depend on where it is.
+// flags makes objects independent of the temporary module cache, so that packages in it are compiled once.
 const flags = "-modcacherw -trimpath"
 
 func write(t *testing.T, name, text string) {
@@ -39,7 +39,8 @@ func output(t *testing.T, dir string, env []string, name string, args ...string)
 	return string(out)
 }
 
-// TestMod: a module with what Mod returns can use packages of this one, and has the versions that this one has.
+// TestMod requires that a module with the results of Mod can use packages of this one, in the same versions of other
+// modules.
 func TestMod(t *testing.T) {
 	const list = "{{range .Deps}}{{println .}}{{end}}"
 	mod, sum := dependent.Mod(t)
@@ -59,9 +60,8 @@ func TestMod(t *testing.T) {
 	}
 }
 
-// emptyCache is an environment with an empty module cache, and the names of the modules that are in it later. What this
-// module's
-// cache has is not fetched from elsewhere.
+// emptyCache returns an environment with an empty module cache, and a function that returns the names of the modules in
+// it. Modules in the cache of this module are copied, not downloaded.
 func emptyCache(t *testing.T) (env []string, modules func() []string) {
 	t.Helper()
 	cache := t.TempDir()
@@ -86,9 +86,8 @@ func emptyCache(t *testing.T) (env []string, modules func() []string) {
 	}
 }
 
-// TestDownloads: a module that imports every package for users, its test the conformance kit, downloads gonum, and one
-// that has the
-// command as a tool no more than that needs.
+// TestDownloads requires that a module that imports every public package, and the conformance kit in its test,
+// downloads only gonum, and that the command as a tool downloads only its own requirements.
 func TestDownloads(t *testing.T) {
 	longtest.Skip(t, "downloads modules")
 	root, err := filepath.Abs("../..")
@@ -147,8 +146,8 @@ func TestConformance(t *testing.T) { difftest.Run(t, reversediff.Backend{}, nil)
 	}
 }
 
-// TestUnpublished runs the lines of README for the time before a version is published, in an empty directory, and those
-// after them.
+// TestUnpublished runs the commands that README gives for unpublished versions, in an empty directory, and those after
+// them.
 func TestUnpublished(t *testing.T) {
 	longtest.Skip(t, "downloads modules")
 	if runtime.GOOS == "windows" {
@@ -188,7 +187,7 @@ func TestUnpublished(t *testing.T) {
 	}
 }
 
-// block returns the first block of code in text that is of this language, and the text behind it.
+// block returns the first code block of the given language in text, and the text after it.
 func block(t *testing.T, text, language string) (code, rest string) {
 	t.Helper()
 	_, rest, found := strings.Cut(text, "\n```"+language+"\n")

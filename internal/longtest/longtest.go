@@ -1,14 +1,12 @@
-// Package longtest says how long tests may take.
+// Package longtest determines how long tests take.
 //
-//	go test -short ./...       # what the race detector runs: no test builds programs
+//	go test -short ./...       # under the race detector: no test builds programs
 //	go test ./...              # a sample of everything, in two minutes
-//	NABLA_LONG=1 go test ./... # what hunts: many random programs, whole libraries, all combinations of options
+//	NABLA_LONG=1 go test ./... # hunts: many random programs, whole libraries, all combinations of options
 //
-// A claim has a test in the second form that fails where the claim is broken; the third looks for mistakes that nobody
-// thought
-// of. Tests ask while they run and not before, so that the go command knows that a result depends on the variable, and
-// does not
-// take a cached one.
+// A claim has a test in the second form that fails if the claim is broken; the third form searches for unknown
+// mistakes. Tests read the variable while they run, not in initialisers, so that the go command does not use a cached
+// result for another length.
 package longtest
 
 import (
@@ -17,16 +15,16 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable that asks for the long form. Empty or 0 is none.
+// Variable is the environment variable that selects the long form, unless it is empty or 0.
 const Variable = "NABLA_LONG"
 
-// Long reports whether tests hunt.
+// Long reports whether the long form is selected.
 func Long() bool {
 	v := os.Getenv(Variable)
 	return v != "" && v != "0" && !testing.Short()
 }
 
-// Skip skips a test that only hunts.
+// Skip skips a test that belongs to the long form, unless that is selected.
 func Skip(t testing.TB, reason string) {
 	t.Helper()
 	if !Long() {
@@ -34,8 +32,8 @@ func Skip(t testing.TB, reason string) {
 	}
 }
 
-// Cases returns how many cases a test looks at: given if it is not 0, as by a flag of the test, otherwise few, usual or
-// many.
+// Cases returns the number of cases of a test: given if it is not 0, as by a flag of the test, otherwise few with
+// -short, usual, or many in the long form.
 func Cases(given, few, usual, many int) int {
 	switch {
 	case given != 0:
@@ -48,7 +46,7 @@ func Cases(given, few, usual, many int) int {
 	return usual
 }
 
-// Sample returns all of list in the long form, otherwise n elements of it at even distances.
+// Sample returns all of list in the long form, otherwise n elements of it at equal distances.
 func Sample[T any](list []T, n int) []T {
 	if Long() || n >= len(list) {
 		return list
@@ -60,9 +58,8 @@ func Sample[T any](list []T, n int) []T {
 	return sample
 }
 
-// Main is the TestMain of a package most of whose memory lives as long as a test, such as what packages are loaded to:
-// it
-// collects garbage seldom, unless GOGC says how often.
+// Main is the TestMain of a package whose memory mostly lives as long as the test, such as loaded packages: it makes
+// garbage collections rare, unless GOGC is set.
 func Main(m *testing.M) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)

@@ -1,15 +1,14 @@
-// Package mmio reads and writes the text of Matrix Market files, entry by entry:
-// package sparsity keeps the places, package sparse the values too.
+// Package mmio reads and writes Matrix Market files, entry by entry. Packages sparsity and sparse build on it.
 //
-// The format is that of R. F. Boisvert, R. Pozo and K. A. Remington, "The Matrix
-// Market Exchange Formats: Initial Design", NISTIR 5935 (1996).
+// The format is that of R. F. Boisvert, R. Pozo and K. A. Remington, "The Matrix Market Exchange Formats: Initial
+// Design", NISTIR 5935 (1996).
 package mmio
 
 import "fmt"
 
-// A Header is what a file says before its entries.
+// A Header is the first line and the line of sizes of a file.
 type Header struct {
-	Array              bool // all values, column by column, instead of entries with their places
+	Array              bool // all values, column by column, instead of entries with their positions
 	Field              Field
 	Symmetry           Symmetry
 	Rows, Cols, Listed int // Listed is the number of data lines
@@ -18,7 +17,7 @@ type Header struct {
 // A Field is the kind of the values.
 type Field string
 
-// A Symmetry says what the entries that are listed tell about those that are not.
+// A Symmetry relates entries that are not listed to those that are.
 type Symmetry string
 
 // The words of the format. "double" is read as [Real].
@@ -34,7 +33,7 @@ const (
 	Hermitian Symmetry = "hermitian"
 )
 
-// An Error says which line is not in the format, from 1, and why.
+// An Error is a violation of the format in a line, counted from 1.
 type Error struct {
 	Line   int
 	Reason string

@@ -20,8 +20,8 @@ type Reader struct {
 // maxLine bounds the length of a line; the format itself allows 1024 bytes.
 const maxLine = 1 << 20
 
-// NewReader reads up to and including the line with the sizes. What is not in the
-// format is an *Error; other errors are those of r.
+// NewReader reads up to and including the line of sizes. A violation of the format is an *Error; other errors are those
+// of r.
 func NewReader(r io.Reader) (*Reader, error) {
 	rd := &Reader{lines: bufio.NewScanner(r)}
 	rd.lines.Buffer(nil, maxLine)
@@ -120,11 +120,9 @@ func (r *Reader) sizes(words []string) error {
 	return nil
 }
 
-// Each calls entry for the entries in the order of the file, their places counted
-// from 0; a pattern has the value 1, and the zeros of an array are left out. With
-// expand the mirror image of an entry off the diagonal follows it, if the file is
-// not general. It returns an *Error, an error of the reader, or nil once the file
-// has been read to its end.
+// Each calls entry for the entries in the order of the file, with positions counted from 0. A pattern has the value 1,
+// and zeros of an array are left out. With expand, an entry off the diagonal of a file that is not general is followed
+// by its mirror image. Each returns an *Error, an error of the reader, or nil after the end of the file.
 func (r *Reader) Each(expand bool, entry func(i, j int, v complex128)) error {
 	h := r.Header
 	mirrored := expand && h.Symmetry != General

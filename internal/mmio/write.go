@@ -6,10 +6,9 @@ import (
 	"strconv"
 )
 
-// Write writes a coordinate file: the header, and the entries that each calls add
-// with, their places counted from 0. The values of a pattern are not written; others
-// have as many digits as it takes to read the same number back. It is the caller who
-// calls add h.Listed times.
+// Write writes a coordinate file: the header, and the entries that each passes to add, whose positions are counted from
+// 0. add must be called h.Listed times. Values are written with as many digits as are needed to read the same number,
+// and not at all for a pattern.
 func Write(w io.Writer, h Header, each func(add func(i, j int, v float64))) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("%%MatrixMarket matrix coordinate " + string(h.Field) + " " + string(h.Symmetry) + "\n")
@@ -29,5 +28,5 @@ func Write(w io.Writer, h Header, each func(add func(i, j int, v float64))) erro
 		line[len(line)-1] = '\n'
 		b.Write(line)
 	})
-	return b.Flush() // the first error of all the writes
+	return b.Flush() // returns the first error of all writes
 }

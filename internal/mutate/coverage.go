@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// A block is a piece of a file that a cover profile counts.
+// A block is a range of a file that a cover profile counts.
 type block struct {
 	fromLine, fromCol, toLine, toCol int
 	run                              bool
 }
 
-// coverage has the blocks of each file, by its base name.
+// A coverage maps base names of files to their blocks.
 type coverage map[string][]block
 
-// readCoverage reads a profile of one package.
+// readCoverage reads the cover profile of one package.
 func readCoverage(r io.Reader) (coverage, error) {
 	c := coverage{}
 	lines := bufio.NewScanner(r)
@@ -45,9 +45,9 @@ func readCoverage(r io.Reader) (coverage, error) {
 	return c, lines.Err()
 }
 
-// runs reports whether the tests run what m changes. What no block has, such as a variable
-// of the package, is taken to be run.
-func (c coverage) runs(m *mutant) bool {
+// covers reports whether the tests run the code that m changes. Code outside of all blocks, such as a package-level
+// variable, counts as covered.
+func (c coverage) covers(m *mutant) bool {
 	inside := false
 	for _, b := range c[filepath.Base(m.file)] {
 		after := m.line > b.fromLine || m.line == b.fromLine && m.col >= b.fromCol

@@ -41,7 +41,7 @@ func f(a, b int, s string, x float64, ok bool) int {
 }
 `
 
-// TestSites has every mutant of a file.
+// TestSites compares all mutants of a file with a list.
 func TestSites(t *testing.T) {
 	all, err := mutantsOf("p.go", []byte(sample))
 	if err != nil {
@@ -91,7 +91,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-func TestShuffled(t *testing.T) {
+func TestShuffleDeterministic(t *testing.T) {
 	order := func(seed uint64) (lines []int) {
 		var all []*mutant
 		for i := range 50 {
@@ -119,7 +119,7 @@ func TestCoverage(t *testing.T) {
 		runs      bool
 	}{{"a.go", 3, 10, true}, {"a.go", 4, 1, true}, {"a.go", 5, 1, true}, {"a.go", 8, 1, false}, {"a.go", 6, 1, true},
 		{"b.go", 50, 1, false}, {"c.go", 1, 1, true}} {
-		if got := c.runs(&mutant{file: "/x/" + at.file, line: at.line, col: at.col}); got != at.runs {
+		if got := c.covers(&mutant{file: "/x/" + at.file, line: at.line, col: at.col}); got != at.runs {
 			t.Errorf("%s:%d:%d runs: %v", at.file, at.line, at.col, got)
 		}
 	}
@@ -130,7 +130,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// module writes a module and makes its directory the current one.
+// module writes a module and changes to its directory.
 func module(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -192,7 +192,7 @@ func TestVerdicts(t *testing.T) {
 	})
 	run := func(ctx context.Context, n, parallel int) *summary {
 		s, err := mutate(ctx,
-			options{n: n, seed: 7, parallel: parallel, patience: 5, least: time.Second, dir: dir,
+			options{n: n, seed: 7, parallel: parallel, slowdown: 5, minLimit: time.Second, dir: dir,
 				patterns: []string{"./..."}})
 		if err != nil && ctx.Err() == nil {
 			t.Fatal(err)
@@ -229,16 +229,24 @@ func TestVerdicts(t *testing.T) {
 	if text, err := os.ReadFile("p.go"); err != nil || string(text) != tried {
 		t.Error("the tree has changed")
 	}
-	// Fewer of them are the first ones, however many are tried at a time.
+	// A smaller number of mutants are the first ones, independent of the number tried at a time.
 	for _, parallel := range longtest.Sample([]int{3, 1}, 1) {
 		few := run(t.Context(), 3, parallel)
 		if few.tried() != 3 {
 			t.Errorf("%d tried, want 3", few.tried())
 		}
 		for i, r := range few.results {
-			if a := s.results[i]; r.place(dir) != a.place(dir) || r.kind != a.kind || r.verdict != a.verdict {
-				t.Errorf("result %d is %s %s %d, and %s %s %d of all", i, r.place(dir), r.kind, r.verdict, a.place(dir),
-					a.kind, a.verdict)
+			if a := s.results[i]; r.position(dir) != a.position(dir) || r.kind != a.kind || r.verdict != a.verdict {
+				t.Errorf(
+					"result %d is %s %s %d, and %s %s %d of all",
+					i,
+					r.position(dir),
+					r.kind,
+					r.verdict,
+					a.position(dir),
+					a.kind,
+					a.verdict,
+				)
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// bounded is a command; its memory is not bounded here.
-func bounded(ctx context.Context, _ int, name string, args ...string) *exec.Cmd {
+// limitedCommand returns a command; its memory is not limited on this system.
+func limitedCommand(ctx context.Context, _ int, name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, name, args...)
 }

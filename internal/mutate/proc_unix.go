@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// bounded is a command with that much address space, 0 for any, that ends with all that it
-// has started.
-func bounded(ctx context.Context, mib int, name string, args ...string) *exec.Cmd {
+// limitedCommand returns a command with an address space of mib MiB, unlimited if that is 0. When it ends, so do all
+// processes that it has started.
+func limitedCommand(ctx context.Context, mib int, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	if mib > 0 {
 		script := fmt.Sprintf("ulimit -v %d; exec \"$0\" \"$@\"", mib*1024)

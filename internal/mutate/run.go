@@ -14,28 +14,28 @@ import (
 	"time"
 )
 
-// verdict is what became of a mutant.
+// A verdict is the result of trying a mutant.
 type verdict int
 
 const (
 	killed     verdict = iota // a test failed
-	timedOut                  // the tests took much longer than without
+	timedOut                  // the tests took much longer than for the original
 	survived                  // the tests passed
-	uncovered                 // the tests do not run it
-	uncompiled                // it is no Go
-	untested                  // the package has no tests, or they fail without a change
+	uncovered                 // the tests do not run the mutated code
+	uncompiled                // it does not compile
+	untested                  // the package has no tests, or they fail for the original
 	unfinished                // the run was interrupted
 )
 
-// options are those of a run.
+// options configures a run.
 type options struct {
-	n        int // mutants whose tests are run
+	n        int // number of mutants whose tests are run
 	seed     uint64
 	parallel int
-	patience float64       // times the tests may take longer
-	least    time.Duration // how long they may take in any case
-	memory   int           // MiB of address space for the tests, 0 for any
-	dir      string        // where patterns are resolved
+	slowdown float64       // factor by which tests may take longer
+	minLimit time.Duration // time that tests may always take
+	memory   int           // MiB of address space for the tests, 0 for no limit
+	dir      string        // directory for resolving patterns
 	patterns []string
 	progress func(s *summary) // may be nil
 }
@@ -46,18 +46,18 @@ type result struct {
 	verdict verdict
 }
 
-// summary is what a run found.
+// A summary holds the results of a run.
 type summary struct {
 	results []result          // in the order of the seed
-	broken  map[string]string // packages whose tests cannot be used, and why
-	sites   int               // mutants there are
+	broken  map[string]string // packages whose tests are unusable, with the reason
+	sites   int               // number of possible mutants
 	count   [unfinished + 1]int
 }
 
-// tried is how many mutants had their tests run.
+// tried returns the number of mutants whose tests were run.
 func (s *summary) tried() int { return s.count[killed] + s.count[timedOut] + s.count[survived] }
 
-// targets are the packages that match, without those below testdata.
+// targets returns the packages that match, except those below testdata directories.
 func targets(ctx context.Context, dir string, patterns []string) (all []*target, err error) {
 	cmd := exec.CommandContext(ctx, "go",
 		append([]string{"list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles"}, patterns...)...)
@@ -87,7 +87,7 @@ func targets(ctx context.Context, dir string, patterns []string) (all []*target,
 	}
 }
 
-// baseline is how the tests of a package run without a change.
+// A baseline holds the results of the tests of an unmodified package.
 type baseline struct {
 	once  sync.Once
 	took  time.Duration
@@ -95,15 +95,15 @@ type baseline struct {
 	err   error
 }
 
-// A lab tries mutants.
-type lab struct {
+// A runner tries mutants.
+type runner struct {
 	options
 	tmp   string
 	mu    sync.Mutex
 	bases map[*target]*baseline
 }
 
-// mutate finds the mutants of the packages that match and tries n of them.
+// mutate tries n of the mutants of the packages that match.
 func mutate(ctx context.Context, o options) (*summary, error) {
 	pkgs, err := targets(ctx, o.dir, o.patterns)
 	if err != nil {
@@ -122,9 +122,9 @@ func mutate(ctx context.Context, o options) (*summary, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	l := &lab{options: o, tmp: tmp, bases: map[*target]*baseline{}}
+	l := &runner{options: o, tmp: tmp, bases: map[*target]*baseline{}}
 	s := &summary{broken: map[string]string{}, sites: len(all)}
-	s.results = l.all(ctx, shuffled(all, o.seed), s)
+	s.results = l.tryAll(ctx, shuffled(all, o.seed), s)
 	for p, b := range l.bases {
 		if b.err != nil {
 			s.broken[p.Path] = b.err.Error()
@@ -133,9 +133,9 @@ func mutate(ctx context.Context, o options) (*summary, error) {
 	return s, ctx.Err()
 }
 
-// all tries mutants one after the other, several at a time, until n of them had their tests
-// run. Which are in the result does not depend on which was faster.
-func (l *lab) all(ctx context.Context, mutants []*mutant, s *summary) []result {
+// tryAll tries mutants in order, several at a time, until the tests of n of them were run. The mutants in the result do
+// not depend on timing.
+func (l *runner) tryAll(ctx context.Context, mutants []*mutant, s *summary) []result {
 	verdicts := make([]verdict, len(mutants))
 	for i := range verdicts {
 		verdicts[i] = unfinished
@@ -154,7 +154,7 @@ func (l *lab) all(ctx context.Context, mutants []*mutant, s *summary) []result {
 				}
 				next++
 				mu.Unlock()
-				v := l.try(ctx, mutants[i])
+				v := l.verdictOn(ctx, mutants[i])
 				mu.Lock()
 				verdicts[i] = v
 				s.count[v]++
@@ -178,8 +178,8 @@ func (l *lab) all(ctx context.Context, mutants []*mutant, s *summary) []result {
 	return out
 }
 
-// base runs the tests of a package as it is, once.
-func (l *lab) base(ctx context.Context, p *target) *baseline {
+// baseline returns the baseline of a package, which it measures once.
+func (l *runner) baseline(ctx context.Context, p *target) *baseline {
 	l.mu.Lock()
 	b := l.bases[p]
 	if b == nil {
@@ -187,11 +187,11 @@ func (l *lab) base(ctx context.Context, p *target) *baseline {
 		l.bases[p] = b
 	}
 	l.mu.Unlock()
-	b.once.Do(func() { b.err = l.measure(ctx, p, b) })
+	b.once.Do(func() { b.err = l.measureBaseline(ctx, p, b) })
 	return b
 }
 
-func (l *lab) measure(ctx context.Context, p *target, b *baseline) error {
+func (l *runner) measureBaseline(ctx context.Context, p *target, b *baseline) error {
 	if p.Tests == 0 {
 		return errors.New("it has no tests")
 	}
@@ -220,7 +220,7 @@ func (l *lab) measure(ctx context.Context, p *target, b *baseline) error {
 }
 
 // build builds the test binary of a package.
-func (l *lab) build(ctx context.Context, p *target, binary string, flags ...string) ([]byte, error) {
+func (l *runner) build(ctx context.Context, p *target, binary string, flags ...string) ([]byte, error) {
 	args := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary}, flags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, p.Path)...)
 	cmd.Dir = p.Dir
@@ -229,14 +229,20 @@ func (l *lab) build(ctx context.Context, p *target, binary string, flags ...stri
 
 var errTimeout = errors.New("the tests take too long")
 
-// run runs a test binary for as long as limit.
-func (l *lab) run(ctx context.Context, p *target, binary string, limit time.Duration, flags ...string) ([]byte, error) {
+// run runs a test binary with a time limit.
+func (l *runner) run(
+	ctx context.Context,
+	p *target,
+	binary string,
+	limit time.Duration,
+	flags ...string,
+) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := bounded(ctx, l.memory, binary, append([]string{"-test.short", "-test.failfast"}, flags...)...)
+	cmd := limitedCommand(ctx, l.memory, binary, append([]string{"-test.short", "-test.failfast"}, flags...)...)
 	cmd.Dir = p.Dir
 	cmd.WaitDelay = 10 * time.Second
-	out := &head{max: 1 << 16}
+	out := &prefixWriter{max: 1 << 16}
 	cmd.Stdout, cmd.Stderr = out, out
 	err := cmd.Run()
 	if ctx.Err() == context.DeadlineExceeded {
@@ -245,15 +251,15 @@ func (l *lab) run(ctx context.Context, p *target, binary string, limit time.Dura
 	return out.text, err
 }
 
-// try is the verdict on a mutant.
-func (l *lab) try(ctx context.Context, m *mutant) verdict {
-	b := l.base(ctx, m.pkg)
+// verdictOn tries a mutant and returns the verdict.
+func (l *runner) verdictOn(ctx context.Context, m *mutant) verdict {
+	b := l.baseline(ctx, m.pkg)
 	switch {
 	case ctx.Err() != nil:
 		return unfinished
 	case b.err != nil:
 		return untested
-	case !b.cover.runs(m):
+	case !b.cover.covers(m):
 		return uncovered
 	}
 	dir, err := os.MkdirTemp(l.tmp, "mutant")
@@ -272,7 +278,7 @@ func (l *lab) try(ctx context.Context, m *mutant) verdict {
 		}
 		return uncompiled
 	}
-	_, err = l.run(ctx, m.pkg, binary, max(l.least, time.Duration(l.patience*float64(b.took))))
+	_, err = l.run(ctx, m.pkg, binary, max(l.minLimit, time.Duration(l.slowdown*float64(b.took))))
 	switch {
 	case ctx.Err() != nil:
 		return unfinished
@@ -284,7 +290,7 @@ func (l *lab) try(ctx context.Context, m *mutant) verdict {
 	return killed
 }
 
-// overlay writes the changed file, and the file that tells the go command of it.
+// overlay writes the mutated file, and the overlay file for the go command, whose name it returns.
 func (m *mutant) overlay(dir string) (string, error) {
 	src, err := os.ReadFile(m.file)
 	if err != nil {
@@ -302,13 +308,13 @@ func (m *mutant) overlay(dir string) (string, error) {
 	return name, os.WriteFile(name, text, 0o666)
 }
 
-// head keeps the beginning of what is written to it: a mutant may print without end.
-type head struct {
+// A prefixWriter keeps the beginning of what is written to it, since a mutant may print without end.
+type prefixWriter struct {
 	text []byte
 	max  int
 }
 
-func (t *head) Write(p []byte) (int, error) {
+func (t *prefixWriter) Write(p []byte) (int, error) {
 	t.text = append(t.text, p[:min(len(p), t.max-len(t.text))]...)
 	return len(p), nil
 }

@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// A mutant is a package with one place of one file changed.
+// A mutant is a package with a change in one place of one file.
 type mutant struct {
 	pkg        *target
-	file       string // absolute
+	file       string // absolute name
 	line, col  int
-	start, end int    // bytes of the file
-	text       string // in their place
-	kind       string // what was done, in words
+	start, end int    // replaced bytes of the file
+	text       string // their replacement
+	kind       string // description of the change
 }
 
-// target is a package whose tests are tried.
+// A target is a package whose tests are tried.
 type target struct {
 	Path, Dir string
-	Files     []string // absolute, of this build, without tests
-	Tests     int      // files of tests
+	Files     []string // absolute names of the files of this build, without tests
+	Tests     int      // number of test files
 }
 
 var swapped = map[token.Token]token.Token{
@@ -38,19 +38,18 @@ var swapped = map[token.Token]token.Token{
 	token.INC: token.DEC, token.DEC: token.INC,
 }
 
-// bounds are comparisons that differ where both sides are equal.
-var bounds = map[token.Token]token.Token{
+// boundaryOperators maps comparisons to those that differ only if both sides are equal.
+var boundaryOperators = map[token.Token]token.Token{
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
 }
 
-// opposite are comparisons that are true where the other is not.
-var opposite = map[token.Token]token.Token{
+// negatedOperators maps comparisons to their negations.
+var negatedOperators = map[token.Token]token.Token{
 	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ,
 	token.LEQ: token.GTR,
 }
 
-// mutants are all mutants of a package, of files that are not generated, in the order of
-// the source.
+// mutants returns all mutants of a package, without those of generated files, in the order of the source.
 func (p *target) mutants() (all []*mutant, err error) {
 	for _, name := range p.Files {
 		src, err := os.ReadFile(name)
@@ -69,7 +68,7 @@ func (p *target) mutants() (all []*mutant, err error) {
 	return all, nil
 }
 
-// mutantsOf are the mutants of a file.
+// mutantsOf returns the mutants of a file.
 func mutantsOf(name string, src []byte) ([]*mutant, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
@@ -79,18 +78,18 @@ func mutantsOf(name string, src []byte) ([]*mutant, error) {
 	if ast.IsGenerated(file) {
 		return nil, nil
 	}
-	f := &finder{fset: fset, name: name, src: string(src), kept: map[ast.Node]bool{}}
+	f := &finder{fset: fset, name: name, src: string(src), required: map[ast.Node]bool{}}
 	ast.Inspect(file, f.visit)
 	return f.found, nil
 }
 
 // A finder collects the mutants of a file.
 type finder struct {
-	fset  *token.FileSet
-	name  string
-	src   string
-	kept  map[ast.Node]bool // statements without which a loop would not end
-	found []*mutant
+	fset     *token.FileSet
+	name     string
+	src      string
+	required map[ast.Node]bool // statements without which a loop would not end
+	found    []*mutant
 }
 
 func (f *finder) add(from, to token.Pos, text, kind string, args ...any) {
@@ -102,7 +101,7 @@ func (f *finder) add(from, to token.Pos, text, kind string, args ...any) {
 	}
 }
 
-// source is the text of a node.
+// source returns the text of a node.
 func (f *finder) source(n ast.Node) string {
 	return f.src[f.fset.Position(n.Pos()).Offset:f.fset.Position(n.End()).Offset]
 }
@@ -116,21 +115,21 @@ func (f *finder) visit(n ast.Node) bool {
 		f.condition(n.Cond)
 	case *ast.ForStmt:
 		if n.Post != nil {
-			f.kept[n.Post] = true
+			f.required[n.Post] = true
 		}
 		f.condition(n.Cond)
 	case *ast.BlockStmt:
-		f.drop(n.List)
+		f.dropStatements(n.List)
 	case *ast.CaseClause:
-		f.drop(n.Body)
+		f.dropStatements(n.Body)
 	case *ast.CommClause:
-		f.drop(n.Body)
+		f.dropStatements(n.Body)
 	case *ast.BinaryExpr:
 		f.binary(n)
 	case *ast.AssignStmt:
 		f.operator(n.TokPos, n.Tok, swapped, "operator")
 	case *ast.IncDecStmt:
-		if !f.kept[n] {
+		if !f.required[n] {
 			f.operator(n.TokPos, n.Tok, swapped, "operator")
 		}
 	case *ast.BasicLit:
@@ -139,12 +138,12 @@ func (f *finder) visit(n ast.Node) bool {
 	return true
 }
 
-// condition negates the condition of an if or for. Comparisons are negated as such.
+// condition negates the condition of an if or for. A comparison is replaced by the opposite one.
 func (f *finder) condition(e ast.Expr) {
 	if e == nil {
 		return
 	}
-	if b, ok := e.(*ast.BinaryExpr); ok && opposite[b.Op] != 0 {
+	if b, ok := e.(*ast.BinaryExpr); ok && negatedOperators[b.Op] != 0 {
 		return
 	}
 	f.add(e.Pos(), e.End(), "!("+f.source(e)+")", "negated condition")
@@ -155,11 +154,11 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 		return
 	}
 	f.operator(n.OpPos, n.Op, swapped, "operator")
-	f.operator(n.OpPos, n.Op, bounds, "boundary")
-	f.operator(n.OpPos, n.Op, opposite, "negated comparison")
+	f.operator(n.OpPos, n.Op, boundaryOperators, "boundary")
+	f.operator(n.OpPos, n.Op, negatedOperators, "negated comparison")
 }
 
-// isString reports whether e is a string for what can be seen.
+// isString reports whether e is syntactically a string.
 func isString(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -193,8 +192,8 @@ func (f *finder) constant(n *ast.BasicLit) {
 	}
 }
 
-// drop leaves out each of the statements that can be, those that declare nothing.
-func (f *finder) drop(list []ast.Stmt) {
+// dropStatements removes each of the statements that declare nothing.
+func (f *finder) dropStatements(list []ast.Stmt) {
 	for _, s := range list {
 		kind := ""
 		switch s := s.(type) {
@@ -213,14 +212,14 @@ func (f *finder) drop(list []ast.Stmt) {
 	}
 }
 
-// apply is the file with the mutation.
+// apply returns the mutated file.
 func (m *mutant) apply(src []byte) []byte {
 	out := append([]byte{}, src[:m.start]...)
 	out = append(out, m.text...)
 	return append(out, src[m.end:]...)
 }
 
-// diff is the lines of src that the mutation changes, before and after.
+// diff returns the lines of src that the mutation changes, before and after.
 func (m *mutant) diff(src []byte) string {
 	from := strings.LastIndexByte(string(src[:m.start]), '\n') + 1
 	to := len(src)
@@ -233,8 +232,8 @@ func (m *mutant) diff(src []byte) string {
 	return lines("-", string(src[from:to])) + lines("+", string(src[from:m.start])+m.text+string(src[m.end:to]))
 }
 
-// place is where the mutant is, as seen from dir.
-func (m *mutant) place(dir string) string {
+// position returns the file relative to dir, and the line.
+func (m *mutant) position(dir string) string {
 	name := m.file
 	if rel, err := filepath.Rel(dir, name); err == nil && !strings.HasPrefix(rel, "..") {
 		name = rel
@@ -242,8 +241,8 @@ func (m *mutant) place(dir string) string {
 	return fmt.Sprintf("%s:%d:%d", name, m.line, m.col)
 }
 
-// shuffled puts mutants into an order that depends on the seed alone. Packages come up in
-// proportion to what can be changed in them.
+// shuffled returns the mutants in a random order that depends on the seed only. Packages occur in proportion to their
+// numbers of mutants.
 func shuffled(all []*mutant, seed uint64) []*mutant {
 	r := rand.New(rand.NewPCG(seed, 0))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

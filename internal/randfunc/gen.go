@@ -2,24 +2,23 @@ package randfunc
 
 import "math"
 
-// Options says what New may use.
+// Options selects the constructs that New may use.
 type Options struct {
-	M       int  // outputs; 0 means 1
-	Nested  bool // derivatives inside the function
-	Escapes bool // Value
+	M       int  // number of outputs; 0 means 1
+	Nested  bool // nested derivatives
+	Escapes bool // uses of Value
 }
 
-// New makes a program and a number of points from bytes. Every sequence of bytes
-// makes one; the empty one is the identity. The points have the length of the
-// inputs.
+// New makes a program and a number of points of its input length from bytes. Every sequence of bytes is valid; the
+// empty one makes the identity.
 func New(data []byte, points int, o Options) (*Prog, [][]float64) {
-	g := &gen{data: data, o: o}
+	g := &generator{data: data, o: o}
 	head := g.byte()
 	n := 1 + int(head&3)
-	g.tame = head&4 == 0
+	g.bounded = head&4 == 0
 	wild := head&8 != 0
 	m := max(o.M, 1)
-	p := g.prog(n, m, 0, 1+g.upto(14), 0)
+	p := g.prog(n, m, 0, 1+g.below(14), 0)
 	xs := make([][]float64, points)
 	for i := range xs {
 		xs[i] = make([]float64, n)
@@ -34,16 +33,18 @@ func New(data []byte, points int, o Options) (*Prog, [][]float64) {
 	return p, xs
 }
 
-type gen struct {
+// A generator makes random decisions from bytes; without any left, all decisions are 0.
+type generator struct {
 	data []byte
 	o    Options
-	tame bool
-	p    *Prog
-	deep int // nesting of blocks
-	in   int // nesting of functions
+	// bounded is set for programs whose arguments are brought into the domains of functions.
+	bounded    bool
+	p          *Prog
+	blockDepth int // nesting of blocks
+	funcDepth  int // nesting of functions
 }
 
-func (g *gen) byte() byte {
+func (g *generator) byte() byte {
 	if len(g.data) == 0 {
 		return 0
 	}
@@ -52,26 +53,27 @@ func (g *gen) byte() byte {
 	return b
 }
 
-func (g *gen) upto(n int) int { return int(g.byte()) % n }
+func (g *generator) below(n int) int { return int(g.byte()) % n }
 
+// specials and extremes are constants that are likely to reveal mistakes.
 var specials = []float64{0, 1, -1, 0.5, 2, -2, 3, -0.5, 10, 0.1, 1e-3, -7, 0.25, math.Pi, 1e3, math.Copysign(0, -1)}
 var extremes = []float64{1e300, -1e300, 1e-300, 5e-324, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64}
 
-func (g *gen) constant() float64 {
+func (g *generator) constant() float64 {
 	b := int(g.byte())
 	switch {
 	case b < 128 || len(g.data) == 0:
 		return specials[b%len(specials)]
-	case b < 248 || g.tame:
+	case b < 248 || g.bounded:
 		return (float64(b)*256+float64(g.byte()))/8192 - 6
 	}
 	return extremes[b-248]
 }
 
-func (g *gen) prog(n, m, caps, stmts, in int) *Prog {
-	outer, deep := g.p, g.deep
+func (g *generator) prog(n, m, caps, stmts, in int) *Prog {
+	outer, deep := g.p, g.blockDepth
 	p := &Prog{N: n, M: m, Caps: caps, Vars: n + caps + 4, Scratch: 3}
-	g.p, g.deep, g.in = p, 0, in
+	g.p, g.blockDepth, g.funcDepth = p, 0, in
 	p.Body = g.block(stmts)
 	for i := range m {
 		out := n + caps + i%4
@@ -83,21 +85,21 @@ func (g *gen) prog(n, m, caps, stmts, in int) *Prog {
 	if size(p.Body) == 0 {
 		p.Outs[0] = 0
 	}
-	g.p, g.deep, g.in = outer, deep, in-1
+	g.p, g.blockDepth, g.funcDepth = outer, deep, in-1
 	return p
 }
 
-func (g *gen) variable() int { return g.upto(g.p.Vars) }
+func (g *generator) variable() int { return g.below(g.p.Vars) }
 
-// target favours the variables that are returned.
-func (g *gen) target() int {
+// target returns a variable to assign, with preference for those that are returned.
+func (g *generator) target() int {
 	if b := int(g.byte()); b < 200 {
 		return g.p.N + g.p.Caps + b%(g.p.Vars-g.p.N-g.p.Caps)
 	}
 	return g.variable()
 }
 
-func (g *gen) block(n int) (body []Stmt) {
+func (g *generator) block(n int) (body []Stmt) {
 	for range n {
 		if len(g.data) == 0 {
 			break
@@ -107,67 +109,67 @@ func (g *gen) block(n int) (body []Stmt) {
 	return body
 }
 
-func (g *gen) stmt() []Stmt {
+func (g *generator) stmt() []Stmt {
 	switch b := g.byte(); {
 	case b < 60: // arithmetic
-		return g.apply(g.upto(8))
+		return g.apply(g.below(8))
 	case b < 155:
-		return g.apply(g.upto(len(functions)))
+		return g.apply(g.below(len(functions)))
 	case b < 165:
 		return []Stmt{{Kind: Const, D: g.target(), C: g.constant()}}
 	case b < 180:
-		return []Stmt{{Kind: Where, D: g.target(), Cond: Cond(g.upto(int(numConds))), A: g.variables(4)}}
+		return []Stmt{{Kind: Where, D: g.target(), Cond: Cond(g.below(int(numConds))), A: g.variables(4)}}
 	case b < 187:
-		return []Stmt{{Kind: Store, K: g.upto(g.p.Scratch), A: g.variables(1)}}
+		return []Stmt{{Kind: Store, K: g.below(g.p.Scratch), A: g.variables(1)}}
 	case b < 194:
-		return []Stmt{{Kind: Load, K: g.upto(g.p.Scratch), D: g.target()}}
+		return []Stmt{{Kind: Load, K: g.below(g.p.Scratch), D: g.target()}}
 	case b < 197:
 		return []Stmt{{Kind: StoreAt, A: g.variables(2)}}
 	case b < 201:
 		return []Stmt{{Kind: LoadAt, D: g.target(), A: g.variables(1)}}
 	case b < 206:
-		return []Stmt{{Kind: Output, K: g.upto(g.p.M), D: g.target(), A: g.variables(1)}}
+		return []Stmt{{Kind: Output, K: g.below(g.p.M), D: g.target(), A: g.variables(1)}}
 	case b < 209:
 		if !g.o.Escapes {
 			return nil
 		}
 		return []Stmt{{Kind: Escape, D: g.target(), A: g.variables(1)}}
 	case b < 225:
-		if g.deep > 1 {
+		if g.blockDepth > 1 {
 			return nil
 		}
-		s := Stmt{Kind: If, Cond: Cond(g.upto(int(LtAnd))), A: g.variables(2)}
-		g.deep++
-		s.Body, s.Else = g.block(1+g.upto(3)), g.block(g.upto(3))
-		g.deep--
+		s := Stmt{Kind: If, Cond: Cond(g.below(int(LtAnd))), A: g.variables(2)}
+		g.blockDepth++
+		s.Body, s.Else = g.block(1+g.below(3)), g.block(g.below(3))
+		g.blockDepth--
 		return []Stmt{s}
 	case b < 238:
-		if g.deep > 1 {
+		if g.blockDepth > 1 {
 			return nil
 		}
-		s := Stmt{Kind: For, K: 1 + g.upto(5), A: g.variables(2)}
-		g.deep++
-		s.Body = g.block(1 + g.upto(4))
-		g.deep--
+		s := Stmt{Kind: For, K: 1 + g.below(5), A: g.variables(2)}
+		g.blockDepth++
+		s.Body = g.block(1 + g.below(4))
+		g.blockDepth--
 		return []Stmt{s}
 	}
-	if !g.o.Nested || g.in > 0 {
+	if !g.o.Nested || g.funcDepth > 0 {
 		return nil
 	}
-	s := Stmt{Kind: Grad, D: g.target(), Engine: g.upto(5)}
+	s := Stmt{Kind: Grad, D: g.target(), Engine: g.below(5)}
 	if g.byte()&1 != 0 {
 		s.Kind = Box
 	}
-	s.A = g.variables(1 + g.upto(3))
+	s.A = g.variables(1 + g.below(3))
 	if s.Kind == Grad {
-		s.Caps = g.variables(g.upto(3))
-		s.K = g.upto(len(s.A))
+		s.Caps = g.variables(g.below(3))
+		s.K = g.below(len(s.A))
 	}
-	s.Sub = g.prog(len(s.A), 1, len(s.Caps), 1+g.upto(5), g.in+1)
+	s.Sub = g.prog(len(s.A), 1, len(s.Caps), 1+g.below(5), g.funcDepth+1)
 	return []Stmt{s}
 }
 
-func (g *gen) variables(n int) []int {
+func (g *generator) variables(n int) []int {
 	a := make([]int, n)
 	for i := range a {
 		a[i] = g.variable()
@@ -186,18 +188,17 @@ func fnIndex(name string) int {
 
 var fnSq, fnTanh, fnScale, fnAddConst = fnIndex("Sq"), fnIndex("Tanh"), fnIndex("Scale"), fnIndex("AddConst")
 
-// apply is a call of function f, with arguments brought into its domain where the
-// program is tame.
-func (g *gen) apply(f int) (out []Stmt) {
+// apply returns a call of function f. In bounded programs its arguments are brought into its domain.
+func (g *generator) apply(f int) (out []Stmt) {
 	fn := &functions[f]
 	s := Stmt{Kind: Apply, Fn: f, D: g.target(), A: g.variables(fn.arity)}
 	switch fn.comp {
 	case scale, addConst, powConst:
 		s.C = g.constant()
 	case ldexp, polygamma, jn, yn:
-		s.K = g.upto(4)
+		s.K = g.below(4)
 	}
-	if g.tame {
+	if g.bounded {
 		for i := range min(fn.arity, 3) {
 			tmp := s.D
 			if i > 0 { // the target holds the first argument; the second needs another place

@@ -6,86 +6,92 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// An Oracle is the value and the derivatives of a program at a point, computed
-// without any engine, number by number, and bounds on how far another order of
-// operations may end from them.
+// An Oracle holds the value and the derivatives of a program at a point, computed without any engine, and bounds on the
+// deviation of other orders of operations.
 type Oracle struct {
 	Y      []float64
 	Grad   [][]float64 // by output
 	Hess   [][]float64 // by output, n×n
 	Scale  [][]float64 // Σ |∂| over all paths: rounding errors are multiples of it
 	Scale2 [][]float64 // the same for second derivatives
-	Err    []float64   // bound on the rounding error of the value, roughly
-	Smooth bool        // no derivative inside
-	Big    bool        // a factor so large that another order of products may overflow
+	Err    []float64   // approximate bound on the rounding error of the value
+	Smooth bool        // no nested derivative
+	Big    bool        // a factor is so large that another order of products may overflow
 }
 
-// Oracle computes p at x.
+// Oracle evaluates p at x.
 func (p *Prog) Oracle(x []float64) *Oracle {
 	n := len(x)
 	g := &oracle{n: n}
-	in := make([]num, n)
+	in := make([]dual, n)
 	for i, v := range x {
 		in[i] = g.variable(v, i)
 	}
-	y := make([]num, p.M)
-	run[num](g, p, y, in, nil)
+	y := make([]dual, p.M)
+	run[dual](g, p, y, in, nil)
 	o := &Oracle{Smooth: !g.inner, Big: g.big}
 	for _, v := range y {
-		if v.t == nil {
+		if v.grad == nil {
 			c := g.zero(v.v)
-			c.e = v.e
+			c.bound = v.bound
 			v = c
 		}
 		o.Y = append(o.Y, v.v)
-		o.Grad = append(o.Grad, v.t)
-		o.Hess = append(o.Hess, v.h)
-		o.Scale = append(o.Scale, v.a)
-		o.Scale2 = append(o.Scale2, v.ah)
-		o.Err = append(o.Err, v.e)
+		o.Grad = append(o.Grad, v.grad)
+		o.Hess = append(o.Hess, v.hess)
+		o.Scale = append(o.Scale, v.gradAbs)
+		o.Scale2 = append(o.Scale2, v.hessAbs)
+		o.Err = append(o.Err, v.bound)
 	}
 	return o
 }
 
-// num is a number with derivatives. Where on is false a derivative is a
-// structural zero. All slices are nil for a constant.
-type num struct {
-	v     float64
-	e     float64 // bound on the error of v
-	on    []bool
-	t, a  []float64
-	h, ah []float64
+// A dual is a number with first and second derivatives. If depends is false, a derivative is a structural zero. All
+// slices are nil for a constant. gradAbs and hessAbs are sums of the magnitudes of the terms of grad and hess.
+type dual struct {
+	v             float64
+	bound         float64 // bound on the error of v
+	depends       []bool
+	grad, gradAbs []float64
+	hess, hessAbs []float64
 }
 
+// An oracle is the algebra of duals with n inputs.
 type oracle struct {
 	n     int
 	inner bool
 	big   bool
 }
 
-// tooBig is far enough from overflow for a few factors.
-const tooBig = 1e50
+// hugeFactor is so far from overflow that a few factors of its size do not overflow.
+const hugeFactor = 1e50
 
 const eps = 0x1p-52
 
-func (g *oracle) zero(v float64) num {
+func (g *oracle) zero(v float64) dual {
 	n := g.n
-	return num{v: v, on: make([]bool, n), t: make([]float64, n), a: make([]float64, n), h: make([]float64, n*n),
-		ah: make([]float64, n*n)}
+	return dual{
+		v:       v,
+		depends: make([]bool, n),
+		grad:    make([]float64, n),
+		gradAbs: make([]float64, n),
+		hess:    make([]float64, n*n),
+		hessAbs: make([]float64, n*n),
+	}
 }
 
-func (g *oracle) variable(v float64, i int) num {
+func (g *oracle) variable(v float64, i int) dual {
 	x := g.zero(v)
-	x.on[i], x.t[i], x.a[i] = true, 1, 1
+	x.depends[i], x.grad[i], x.gradAbs[i] = true, 1, 1
 	return x
 }
 
-func (g *oracle) konst(c float64) num           { return num{v: c} }
-func (g *oracle) value(a num) float64           { return a.v }
-func (g *oracle) toInt(a num) int               { return int(a.v) }
-func (g *oracle) compare(c Cond, a, b num) bool { return decide(c, a.v, b.v, 0, 0) }
+func (g *oracle) constant(c float64) dual        { return dual{v: c} }
+func (g *oracle) value(a dual) float64           { return a.v }
+func (g *oracle) toInt(a dual) int               { return int(a.v) }
+func (g *oracle) compare(c Cond, a, b dual) bool { return decide(c, a.v, b.v, 0, 0) }
 
-func (g *oracle) where(c Cond, a, b, yes, no num) num {
+func (g *oracle) where(c Cond, a, b, yes, no dual) dual {
 	if c == NaN {
 		c = NotLt
 	}
@@ -95,10 +101,10 @@ func (g *oracle) where(c Cond, a, b, yes, no num) num {
 	return no
 }
 
-func (g *oracle) composite(*Stmt, []num) (num, bool) { return num{}, false }
+func (g *oracle) composite(*Stmt, []dual) (dual, bool) { return dual{}, false }
 
-// apply is the chain rule, to second order.
-func (g *oracle) apply(op rules.Op, args []num) num {
+// apply applies op by the chain rule, to second order.
+func (g *oracle) apply(op rules.Op, args []dual) dual {
 	var v [3]float64
 	for i := range args {
 		v[i] = args[i].v
@@ -113,30 +119,30 @@ func (g *oracle) apply(op rules.Op, args []num) num {
 	active := false
 	var p [3]float64
 	for i := range args {
-		if args[i].t == nil || rules.Partial(op, i) == nil {
+		if args[i].grad == nil || rules.Partial(op, i) == nil {
 			continue
 		}
 		active = true
 		p[i] = partial(op, i, v[:len(args)], value)
 		g.add(&out, &args[i], p[i], op)
-		out.e += math.Abs(p[i]) * args[i].e
-		if q := math.Abs(p[i]); q > tooBig && !math.IsInf(q, 1) || q != 0 && q < 1/tooBig {
+		out.bound += math.Abs(p[i]) * args[i].bound
+		if q := math.Abs(p[i]); q > hugeFactor && !math.IsInf(q, 1) || q != 0 && q < 1/hugeFactor {
 			g.big = true
 		}
-		if op == rules.Div && i == 1 && v[1] != 0 && math.IsInf(1/v[1], 0) { // a factor of p[1], which may be 0
+		if op == rules.Div && i == 1 && v[1] != 0 && math.IsInf(1/v[1], 0) { // a factor of p[1], whose product may be 0
 			g.big = true
 		}
 		if (op == rules.Mod || op == rules.Remainder) && math.Abs(v[0]) > 1e8*math.Abs(v[1]) { // jumps everywhere
 			g.big = true
 		}
 	}
-	out.e += 4 * eps * math.Abs(value)
+	out.bound += 4 * eps * math.Abs(value)
 	if !active {
-		return num{v: value, e: out.e}
+		return dual{v: value, bound: out.bound}
 	}
 	for i := range args {
 		for j := range args {
-			if args[i].t == nil || args[j].t == nil || rules.Partial(op, i) == nil {
+			if args[i].grad == nil || args[j].grad == nil || rules.Partial(op, i) == nil {
 				continue
 			}
 			g.second(&out, op, i, j, args, value)
@@ -145,44 +151,45 @@ func (g *oracle) apply(op rules.Op, args []num) num {
 	return out
 }
 
-// add adds p times the derivatives of a.
-func (g *oracle) add(out, a *num, p float64, op rules.Op) {
+// add adds p times the derivatives of a to out.
+func (g *oracle) add(out, a *dual, p float64, op rules.Op) {
 	for k := range g.n {
-		if !a.on[k] {
+		if !a.depends[k] {
 			continue
 		}
 		if op == rules.Add { // a sum has no factors
-			out.t[k] += a.t[k]
+			out.grad[k] += a.grad[k]
 		} else {
-			out.t[k] += p * a.t[k]
+			out.grad[k] += p * a.grad[k]
 		}
-		out.on[k] = true
-		out.a[k] += math.Abs(p) * a.a[k]
+		out.depends[k] = true
+		out.gradAbs[k] += math.Abs(p) * a.gradAbs[k]
 	}
-	for k := range a.h {
-		if a.ah[k] != 0 {
-			out.h[k] += p * a.h[k]
-			out.ah[k] += math.Abs(p) * a.ah[k]
+	for k := range a.hess {
+		if a.hessAbs[k] != 0 {
+			out.hess[k] += p * a.hess[k]
+			out.hessAbs[k] += math.Abs(p) * a.hessAbs[k]
 		}
 	}
 }
 
-func (g *oracle) second(out *num, op rules.Op, i, j int, args []num, v float64) {
-	d := make([]line, len(args))
+// second adds the second partial derivative with respect to arguments i and j to out.
+func (g *oracle) second(out *dual, op rules.Op, i, j int, args []dual, v float64) {
+	d := make([]lineDual, len(args))
 	for k := range args {
-		d[k].v = args[k].v
+		d[k].value = args[k].v
 	}
-	d[j].d, d[j].a, d[j].on = 1, 1, true
+	d[j].deriv, d[j].derivAbs, d[j].depends = 1, 1, true
 	e := rules.Partial(op, i)
-	r := eval(e, d, lineApply(op, d))
-	if !r.on {
+	r := eval(e, d, applyLine(op, d))
+	if !r.depends {
 		return
 	}
 	for k := range g.n {
 		for l := range g.n {
-			if args[i].on[k] && args[j].on[l] {
-				out.h[k*g.n+l] += r.d * args[i].t[k] * args[j].t[l]
-				out.ah[k*g.n+l] += r.a * args[i].a[k] * args[j].a[l]
+			if args[i].depends[k] && args[j].depends[l] {
+				out.hess[k*g.n+l] += r.deriv * args[i].grad[k] * args[j].grad[l]
+				out.hessAbs[k*g.n+l] += r.derivAbs * args[i].gradAbs[k] * args[j].gradAbs[l]
 			}
 		}
 	}
@@ -210,18 +217,17 @@ func partial(op rules.Op, i int, a []float64, v float64) float64 {
 	return []float64{a[1], a[0], 1}[i] // FMA
 }
 
-// line is a number on a line: value, derivative, and the derivative with all
-// signs positive.
-type line struct {
-	v, d, a float64
-	on      bool
+// A lineDual is a number on a line: value, derivative along it, and the derivative with all signs positive.
+type lineDual struct {
+	value, deriv, derivAbs float64
+	depends                bool
 }
 
-// eval is the derivative expression e along a line.
-func eval(e *rules.Expr, args []line, v line) line {
+// eval evaluates the derivative expression e along a line.
+func eval(e *rules.Expr, args []lineDual, v lineDual) lineDual {
 	switch e.Kind {
 	case rules.Num:
-		return line{v: e.Num}
+		return lineDual{value: e.Num}
 	case rules.ArgX:
 		return args[0]
 	case rules.ArgY:
@@ -231,19 +237,19 @@ func eval(e *rules.Expr, args []line, v line) line {
 	case rules.ArgV:
 		return v
 	}
-	a := make([]line, len(e.Args))
+	a := make([]lineDual, len(e.Args))
 	for i := range a {
 		a[i] = eval(e.Args[i], args, v)
 	}
-	return lineApply(e.Op, a)
+	return applyLine(e.Op, a)
 }
 
-func lineApply(op rules.Op, args []line) line {
+func applyLine(op rules.Op, args []lineDual) lineDual {
 	a := make([]float64, len(args))
 	for i := range a {
-		a[i] = args[i].v
+		a[i] = args[i].value
 	}
-	r := line{v: valueOf(op, a)}
+	r := lineDual{value: valueOf(op, a)}
 	if op.Choice() {
 		i := 2
 		switch {
@@ -256,86 +262,86 @@ func lineApply(op rules.Op, args []line) line {
 		return r
 	}
 	for i := range args {
-		if !args[i].on || rules.Partial(op, i) == nil {
+		if !args[i].depends || rules.Partial(op, i) == nil {
 			continue
 		}
-		p := partial(op, i, a, r.v)
-		r.d += p * args[i].d
-		r.a += math.Abs(p) * args[i].a
-		r.on = true
+		p := partial(op, i, a, r.value)
+		r.deriv += p * args[i].deriv
+		r.derivAbs += math.Abs(p) * args[i].derivAbs
+		r.depends = true
 	}
 	return r
 }
 
-// grad is a derivative inside: its value is a gradient, its derivative a row of a
-// Hessian. Second derivatives of it are not known here.
-func (g *oracle) grad(s *Stmt, a, caps []num) num {
+// grad evaluates a nested derivative: its value is a gradient, its derivative a row of a Hessian. Its second
+// derivatives are not computed.
+func (g *oracle) grad(s *Stmt, a, caps []dual) dual {
 	g.inner = true
-	all := append(append([]num(nil), a...), caps...)
+	all := append(append([]dual(nil), a...), caps...)
 	in := &oracle{n: len(all)}
-	x := make([]num, len(all))
+	x := make([]dual, len(all))
 	for i := range all {
 		x[i] = in.variable(all[i].v, i)
 	}
-	y := make([]num, 1)
-	run[num](in, s.Sub, y, x[:len(a)], x[len(a):])
+	y := make([]dual, 1)
+	run[dual](in, s.Sub, y, x[:len(a)], x[len(a):])
 	r := y[0]
-	if r.t == nil || !r.on[s.K] {
-		return num{}
+	if r.grad == nil || !r.depends[s.K] {
+		return dual{}
 	}
-	out := g.zero(r.t[s.K])
-	out.e = 1e-13 * r.a[s.K]
+	out := g.zero(r.grad[s.K])
+	out.bound = 1e-13 * r.gradAbs[s.K]
 	g.big = g.big || in.big
 	for j := range all {
-		h, ah := r.h[s.K*in.n+j], r.ah[s.K*in.n+j]
-		out.e += ah * all[j].e
-		if all[j].t == nil || ah == 0 {
+		h, ah := r.hess[s.K*in.n+j], r.hessAbs[s.K*in.n+j]
+		out.bound += ah * all[j].bound
+		if all[j].grad == nil || ah == 0 {
 			continue
 		}
 		for k := range g.n {
-			if all[j].on[k] {
-				out.t[k] += h * all[j].t[k]
-				out.a[k] += ah * all[j].a[k]
-				out.on[k] = true
+			if all[j].depends[k] {
+				out.grad[k] += h * all[j].grad[k]
+				out.gradAbs[k] += ah * all[j].gradAbs[k]
+				out.depends[k] = true
 			}
 		}
 	}
 	return out
 }
 
-// box is the function itself, but what it does not depend on is not seen from
-// outside: its zeros are no structural ones.
-func (g *oracle) box(s *Stmt, a []num) num {
-	y := make([]num, 1)
-	run[num](g, s.Sub, y, a, nil)
+// box evaluates a function that is differentiated separately. Its zeros are computed, not structural, since its
+// dependences are not visible from outside.
+func (g *oracle) box(s *Stmt, a []dual) dual {
+	y := make([]dual, 1)
+	run[dual](g, s.Sub, y, a, nil)
 	r := g.zero(y[0].v)
-	r.e = y[0].e
+	r.bound = y[0].bound
 	active := false
 	for k := range g.n {
 		for i := range a {
-			r.on[k] = r.on[k] || a[i].t != nil && a[i].on[k]
+			r.depends[k] = r.depends[k] || a[i].grad != nil && a[i].depends[k]
 		}
-		active = active || r.on[k]
+		active = active || r.depends[k]
 	}
 	if !active {
-		return num{v: r.v, e: r.e}
+		return dual{v: r.v, bound: r.bound}
 	}
-	if y[0].t != nil {
-		copy(r.t, y[0].t)
-		copy(r.a, y[0].a)
-		copy(r.h, y[0].h)
-		copy(r.ah, y[0].ah)
+	if y[0].grad != nil {
+		copy(r.grad, y[0].grad)
+		copy(r.gradAbs, y[0].gradAbs)
+		copy(r.hess, y[0].hess)
+		copy(r.hessAbs, y[0].hessAbs)
 	}
 	for k := range g.n {
 		for i := range a {
-			if a[i].t != nil && a[i].on[k] {
-				r.a[k] += 0 * a[i].a[k] // a zero that meets an infinity is seen
+			if a[i].grad != nil && a[i].depends[k] {
+				r.gradAbs[k] += 0 * a[i].gradAbs[k] // 0 times infinity must be NaN
 			}
 		}
 	}
 	for i := range a {
-		for k := range a[i].ah {
-			r.ah[k] += 0 * a[i].ah[k]
+		for k := range a[i].hessAbs {
+			r.hessAbs[k] += 0 * a[i].hessAbs[k]
 		}
 	}
 	return r

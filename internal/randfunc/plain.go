@@ -11,12 +11,12 @@ import (
 type Plain struct {
 	prog *Prog
 	real *Real
-	// Branch is a fingerprint of the decisions of the last run: comparisons, signs,
-	// steps. Two points with one fingerprint lie on one smooth piece.
+	// Branch is a hash of the decisions of the last run: comparisons, signs, numbers of iterations. The function is
+	// smooth between points with equal hashes.
 	Branch uint64
 }
 
-// Plain is p over float64.
+// Plain returns p over float64.
 func (p *Prog) Plain() *Plain { return &Plain{prog: p, real: p.Real()} }
 
 // Run writes p(x) to y.
@@ -25,19 +25,19 @@ func (p *Plain) Run(y, x []float64) {
 	run[float64](p, p.prog, y, x, nil)
 }
 
-func (p *Plain) note(v int) { p.Branch = (p.Branch ^ uint64(v)) * 1099511628211 }
+func (p *Plain) record(v int) { p.Branch = (p.Branch ^ uint64(v)) * 1099511628211 }
 
-func (p *Plain) konst(c float64) float64 { return c }
-func (p *Plain) value(a float64) float64 { return a }
+func (p *Plain) constant(c float64) float64 { return c }
+func (p *Plain) value(a float64) float64    { return a }
 
 func (p *Plain) toInt(a float64) int {
-	p.note(int(a))
+	p.record(int(a))
 	return int(a)
 }
 
 func (p *Plain) compare(c Cond, a, b float64) bool {
 	d := decide(c, a, b, 0, 0)
-	p.note(int(rules.Value2(rules.Eq, 1, 0)) + truth(d))
+	p.record(int(rules.Value2(rules.Eq, 1, 0)) + truth(d))
 	return d
 }
 
@@ -53,14 +53,14 @@ func (p *Plain) where(c Cond, a, b, yes, no float64) float64 {
 		c = NotLt
 	}
 	d := decide(c, a, b, yes, no)
-	p.note(truth(d))
+	p.record(truth(d))
 	if d {
 		return yes
 	}
 	return no
 }
 
-// inMath holds the operations that package math has.
+// inMath1 holds the operations of one argument that package math has.
 var inMath1 = map[rules.Op]func(float64) float64{
 	rules.Sqrt: math.Sqrt, rules.Cbrt: math.Cbrt, rules.Exp: math.Exp, rules.Exp2: math.Exp2, rules.Expm1: math.Expm1,
 	rules.Log: math.Log, rules.Log2: math.Log2, rules.Log10: math.Log10, rules.Log1p: math.Log1p,
@@ -74,6 +74,7 @@ var inMath1 = map[rules.Op]func(float64) float64{
 	rules.Trunc: math.Trunc, rules.Round: math.Round, rules.RoundToEven: math.RoundToEven, rules.Logb: math.Logb,
 }
 
+// inMath2 holds those of two arguments.
 var inMath2 = map[rules.Op]func(x, y float64) float64{
 	rules.Pow: math.Pow, rules.Hypot: math.Hypot, rules.Atan2: math.Atan2, rules.Max: math.Max, rules.Min: math.Min,
 	rules.Mod: math.Mod, rules.Remainder: math.Remainder, rules.Copysign: math.Copysign,
@@ -99,16 +100,16 @@ func (p *Plain) apply(op rules.Op, a []float64) float64 {
 	case rules.FMA:
 		return math.FMA(a[0], a[1], a[2])
 	case rules.Abs:
-		p.note(truth(a[0] < 0))
+		p.record(truth(a[0] < 0))
 	case rules.Copysign:
-		p.note(truth(a[0] < 0))
-		p.note(truth(math.Signbit(a[1])))
+		p.record(truth(a[0] < 0))
+		p.record(truth(math.Signbit(a[1])))
 	case rules.Max, rules.Min, rules.Nextafter:
-		p.note(truth(a[0] < a[1]))
+		p.record(truth(a[0] < a[1]))
 	case rules.Mod, rules.Remainder:
-		p.note(int(math.Round((a[0] - inMath2[op](a[0], a[1])) / a[1])))
+		p.record(int(math.Round((a[0] - inMath2[op](a[0], a[1])) / a[1])))
 	case rules.Floor, rules.Ceil, rules.Trunc, rules.Round, rules.RoundToEven, rules.Logb:
-		p.note(int(inMath1[op](a[0])))
+		p.record(int(inMath1[op](a[0])))
 	}
 	if f, ok := inMath1[op]; ok {
 		return f(a[0])
@@ -128,11 +129,11 @@ func (p *Plain) composite(s *Stmt, a []float64) (float64, bool) {
 		return math.Ldexp(a[0], ldexpBy[s.K&3]), true
 	case modfWhole:
 		w, _ := math.Modf(a[0])
-		p.note(int(w))
+		p.record(int(w))
 		return w, true
 	case modfFrac:
 		w, f := math.Modf(a[0])
-		p.note(int(w))
+		p.record(int(w))
 		return f, true
 	case lgamma:
 		l, _ := math.Lgamma(a[0])
@@ -141,8 +142,8 @@ func (p *Plain) composite(s *Stmt, a []float64) (float64, bool) {
 	return 0, false
 }
 
-// grad is taken from the library, over constants: what is compared is that it
-// comes out the same under differentiation.
+// grad evaluates a nested derivative by package nabla, over constants: tests check that the result is the same under
+// differentiation.
 func (p *Plain) grad(s *Stmt, a, caps []float64) float64 {
 	return p.real.grad(s, constants(a), constants(caps)).Value()
 }

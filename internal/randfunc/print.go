@@ -9,7 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// String is p as a Go function over nabla.Real.
+// String returns p as a Go function over nabla.Real.
 func (p *Prog) String() string {
 	w := &writer{}
 	w.line("func f(y, x []nabla.Real) {")
@@ -21,26 +21,27 @@ func (p *Prog) String() string {
 	return w.b.String()
 }
 
+// A writer writes Go source with indentation.
 type writer struct {
-	b    strings.Builder
-	deep int
+	b      strings.Builder
+	indent int
 }
 
 func (w *writer) line(format string, args ...any) {
-	w.b.WriteString(strings.Repeat("\t", w.deep))
+	w.b.WriteString(strings.Repeat("\t", w.indent))
 	fmt.Fprintf(&w.b, format, args...)
 	w.b.WriteByte('\n')
 }
 
 func (w *writer) prog(p *Prog, x string) {
-	w.deep++
+	w.indent++
 	w.line("v := make([]nabla.Real, %d)", p.Vars)
 	w.line("copy(v, %s)", x)
 	if uses(p.Body, Store, Load, StoreAt, LoadAt) {
 		w.line("s := []nabla.Real{nabla.Const(0), nabla.Const(1), nabla.Const(2)}")
 	}
 	w.block(p.Body)
-	w.deep--
+	w.indent--
 }
 
 func uses(body []Stmt, kinds ...Kind) bool {
@@ -161,27 +162,27 @@ func (w *writer) stmt(s *Stmt) {
 		w.line("%s = nabla.Const(%s.Value())", v(s.D), v(s.A[0]))
 	case If:
 		w.line("if %s {", s.Cond.text(s.A))
-		w.deep++
+		w.indent++
 		w.block(s.Body)
-		w.deep--
+		w.indent--
 		if len(s.Else) > 0 {
 			w.line("} else {")
-			w.deep++
+			w.indent++
 			w.block(s.Else)
-			w.deep--
+			w.indent--
 		}
 		w.line("}")
 	case For:
 		w.line("for i := 0; i < %d && %s.Less(%s); i++ {", s.K, v(s.A[0]), v(s.A[1]))
-		w.deep++
+		w.indent++
 		w.block(s.Body)
-		w.deep--
+		w.indent--
 		w.line("}")
 	case Grad, Box:
 		w.line("inner := func(z []nabla.Real) nabla.Real {")
-		w.deep++
+		w.indent++
 		w.line("captured := []nabla.Real{%s}", list(s.Caps))
-		w.deep--
+		w.indent--
 		w.prog(s.Sub, "append(z, captured...)")
 		w.line("	return v[%d]", s.Sub.Outs[0])
 		w.line("}")
@@ -195,7 +196,7 @@ func (w *writer) stmt(s *Stmt) {
 	}
 }
 
-// Points prints points.
+// Points returns points as Go literals.
 func Points(xs [][]float64) string {
 	var b strings.Builder
 	for _, x := range xs {

@@ -1,11 +1,9 @@
-// Package randfunc makes random functions, for tests that compare engines.
+// Package randfunc generates random functions, for tests that compare engines.
 //
-// A [Prog] is a small imperative program: assignments of elementary functions,
-// branches, loops that data ends, scratch memory, in-place outputs, escapes of
-// values, and derivatives taken inside. It is made from bytes by [New], printed as
-// Go by String, made smaller by [Shrink], and runs in three ways: over float64
-// ([Prog.Plain]), over nabla.Real ([Prog.Real]) and over numbers that carry first
-// and second derivatives with bounds on their rounding error ([Prog.Oracle]).
+// A [Prog] is a small imperative program: assignments of elementary functions, branches, loops whose length depends on
+// data, scratch memory, in-place outputs, escapes of values, and nested derivatives. [New] makes it from bytes, String
+// prints it as Go, and [Shrink] makes it smaller. It runs over float64 ([Prog.Plain]), over nabla.Real ([Prog.Real])
+// and over numbers that carry first and second derivatives with bounds on their rounding error ([Prog.Oracle]).
 package randfunc
 
 import "github.com/nabla-ad/nabla/rules"
@@ -13,17 +11,17 @@ import "github.com/nabla-ad/nabla/rules"
 // A Prog is a function of N numbers with M outputs.
 type Prog struct {
 	N, M    int
-	Vars    int // variables: the inputs, the captured numbers, the others
-	Caps    int // numbers captured from the function around it
+	Vars    int // number of variables: the inputs, the captured numbers, the others
+	Caps    int // numbers captured from the enclosing function
 	Scratch int // length of the scratch slice
 	Body    []Stmt
-	Outs    []int // the variables that are returned
+	Outs    []int // variables that are returned
 }
 
-// Kind says what a statement does.
+// A Kind is the kind of a statement.
 type Kind uint8
 
-// The kinds of statements. v is the variables, s the scratch slice, y the outputs.
+// The kinds of statements. v are the variables, s the scratch slice, y the outputs.
 const (
 	Apply   Kind = iota // v[D] = Fn(v[A]...)
 	Const               // v[D] = C
@@ -41,7 +39,7 @@ const (
 	numKinds
 )
 
-// A Stmt is one statement.
+// A Stmt is one statement. Its kind determines the fields in use.
 type Stmt struct {
 	Kind       Kind
 	Fn         int // index into the table of functions
@@ -53,10 +51,10 @@ type Stmt struct {
 	Body, Else []Stmt
 	Sub        *Prog
 	Caps       []int
-	Engine     int // which engine differentiates Sub
+	Engine     int // index of the engine that differentiates Sub
 }
 
-// Cond is a comparison, decided or not.
+// A Cond is a comparison.
 type Cond uint8
 
 // The conditions. The last three are for Where only.
@@ -72,7 +70,7 @@ const (
 	numConds
 )
 
-// composite names functions of package nabla that are no elementary operation.
+// A composite names a function of package nabla that is no elementary operation.
 type composite uint8
 
 const (
@@ -94,8 +92,7 @@ const (
 	isInf
 )
 
-// domain says how an argument is brought into the domain where the program is
-// tame.
+// A domain is the transformation of an argument into the domain of a function, for programs with bounded values.
 type domain uint8
 
 const (
@@ -109,14 +106,14 @@ const (
 
 // A function is a row of the table: an elementary operation or a composite.
 type function struct {
-	name  string // how it is written in Go, with the arguments following
+	name  string // Go expression, to be followed by the arguments
 	arity int
 	op    rules.Op
 	comp  composite
 	in    [3]domain
 }
 
-// functions is all that a program can call.
+// functions is the table of all functions that a program can call.
 var functions = []function{
 	{name: "Add", arity: 2, op: rules.Add},
 	{name: "Sub", arity: 2, op: rules.Sub},

@@ -14,31 +14,31 @@ type Real struct {
 	boxes map[*Prog]func([]nabla.Real) nabla.Real
 }
 
-// Real is p over nabla.Real.
+// Real returns p over nabla.Real.
 func (p *Prog) Real() *Real {
 	return &Real{prog: p, boxes: map[*Prog]func([]nabla.Real) nabla.Real{}}
 }
 
-// Scalar is p as a function with one output.
+// Scalar runs p as a function with one output.
 func (r *Real) Scalar(x []nabla.Real) nabla.Real {
 	var y [1]nabla.Real
 	run[nabla.Real](r, r.prog, y[:], x, nil)
 	return y[0]
 }
 
-// Vector is p as a function that returns a slice.
+// Vector runs p as a function that returns a slice.
 func (r *Real) Vector(x []nabla.Real) []nabla.Real {
 	y := make([]nabla.Real, r.prog.M)
 	run[nabla.Real](r, r.prog, y, x, nil)
 	return y
 }
 
-// Into is p as a function that writes its outputs.
+// Into runs p as a function that writes its outputs.
 func (r *Real) Into(y, x []nabla.Real) { run[nabla.Real](r, r.prog, y, x, nil) }
 
-func (r *Real) konst(c float64) nabla.Real { return nabla.Const(c) }
-func (r *Real) value(a nabla.Real) float64 { return a.Value() }
-func (r *Real) toInt(a nabla.Real) int     { return a.Int() }
+func (r *Real) constant(c float64) nabla.Real { return nabla.Const(c) }
+func (r *Real) value(a nabla.Real) float64    { return a.Value() }
+func (r *Real) toInt(a nabla.Real) int        { return a.Int() }
 
 func (r *Real) compare(c Cond, a, b nabla.Real) bool {
 	switch c {
@@ -148,7 +148,7 @@ func (r *Real) composite(s *Stmt, a []nabla.Real) (nabla.Real, bool) {
 	return nabla.Real{}, false
 }
 
-// Engines differentiate the inner functions.
+// Engines lists the engines of nested derivatives.
 var Engines = []nabla.Backend{
 	forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
 	forwarddiff.Backend{Chunk: 1},

@@ -6,12 +6,12 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// algebra is what a program computes with.
+// An algebra is the number type that a program computes with, and its operations.
 type algebra[T any] interface {
-	konst(c float64) T
+	constant(c float64) T
 	apply(op rules.Op, a []T) T
-	// composite is a function of package nabla that is more than one operation,
-	// where the algebra has it itself.
+	// composite applies a function of package nabla that is more than one operation, and reports whether the algebra
+	// implements it.
 	composite(s *Stmt, a []T) (T, bool)
 	compare(c Cond, a, b T) bool
 	where(c Cond, a, b, yes, no T) T
@@ -21,9 +21,10 @@ type algebra[T any] interface {
 	box(s *Stmt, a []T) T
 }
 
-// steps bounds the length of a run.
+// steps bounds the number of statements of a run.
 const steps = 400
 
+// A runner is the state of a run: variables, scratch memory and outputs.
 type runner[T any] struct {
 	g     algebra[T]
 	v     []T
@@ -36,10 +37,10 @@ type runner[T any] struct {
 func run[T any](g algebra[T], p *Prog, y, x, caps []T) {
 	r := &runner[T]{g: g, v: make([]T, p.Vars), s: make([]T, p.Scratch), y: y, steps: steps}
 	for i := range r.v {
-		r.v[i] = g.konst(0)
+		r.v[i] = g.constant(0)
 	}
 	for i := range r.s {
-		r.s[i] = g.konst(float64(i))
+		r.s[i] = g.constant(float64(i))
 	}
 	copy(r.v, x)
 	copy(r.v[p.N:], caps)
@@ -80,7 +81,7 @@ func (r *runner[T]) stmt(s *Stmt) {
 	case Apply:
 		v[s.D] = call(r.g, s, r.args(s.A))
 	case Const:
-		v[s.D] = r.g.konst(s.C)
+		v[s.D] = r.g.constant(s.C)
 	case Where:
 		v[s.D] = r.g.where(s.Cond, v[s.A[0]], v[s.A[1]], v[s.A[2]], v[s.A[3]])
 	case Store:
@@ -95,7 +96,7 @@ func (r *runner[T]) stmt(s *Stmt) {
 		r.y[s.K] = v[s.A[0]]
 		v[s.D] = r.y[s.K]
 	case Escape:
-		v[s.D] = r.g.konst(r.g.value(v[s.A[0]]))
+		v[s.D] = r.g.constant(r.g.value(v[s.A[0]]))
 	case If:
 		if r.g.compare(s.Cond, v[s.A[0]], v[s.A[1]]) {
 			r.block(s.Body)
@@ -113,8 +114,7 @@ func (r *runner[T]) stmt(s *Stmt) {
 	}
 }
 
-// call is the function of s, from its definition where the algebra does not have
-// it itself.
+// call applies the function of s, by its definition if the algebra does not implement it.
 func call[T any](g algebra[T], s *Stmt, a []T) T {
 	fn := &functions[s.Fn]
 	if fn.op != rules.Invalid {
@@ -126,17 +126,17 @@ func call[T any](g algebra[T], s *Stmt, a []T) T {
 	on := func(op rules.Op, a ...T) T { return g.apply(op, a) }
 	switch fn.comp {
 	case scale:
-		return on(rules.Mul, a[0], g.konst(s.C))
+		return on(rules.Mul, a[0], g.constant(s.C))
 	case addConst:
-		return on(rules.Add, a[0], g.konst(s.C))
+		return on(rules.Add, a[0], g.constant(s.C))
 	case powConst:
-		return on(rules.Pow, a[0], g.konst(s.C))
+		return on(rules.Pow, a[0], g.constant(s.C))
 	case dim:
-		return on(rules.Max, g.konst(0), on(rules.Sub, a[0], a[1]))
+		return on(rules.Max, g.constant(0), on(rules.Sub, a[0], a[1]))
 	case sum3:
 		return on(rules.Add, on(rules.Add, a[0], a[1]), a[2])
 	case dot2:
-		t := on(rules.Add, g.konst(0), on(rules.Mul, a[0], a[2]))
+		t := on(rules.Add, g.constant(0), on(rules.Mul, a[0], a[2]))
 		return on(rules.Add, t, on(rules.Mul, a[1], a[3]))
 	case logSumExp3:
 		shift := on(rules.Finite, on(rules.Max, on(rules.Max, a[0], a[1]), a[2]))
@@ -145,22 +145,22 @@ func call[T any](g algebra[T], s *Stmt, a []T) T {
 		t = on(rules.Add, t, on(rules.Exp, on(rules.Sub, a[2], shift)))
 		return on(rules.Add, on(rules.Log, t), shift)
 	case ldexp:
-		return on(rules.Mul, a[0], g.konst(math.Ldexp(1, ldexpBy[s.K&3])))
+		return on(rules.Mul, a[0], g.constant(math.Ldexp(1, ldexpBy[s.K&3])))
 	case modfWhole:
 		return on(rules.Trunc, a[0])
 	case modfFrac:
-		return on(rules.Mod, a[0], g.konst(1))
+		return on(rules.Mod, a[0], g.constant(1))
 	case lgamma:
 		return on(rules.Lgamma, a[0])
 	case polygamma:
 		if s.K == 0 {
 			return on(rules.Digamma, a[0])
 		}
-		return on(rules.Polygamma, g.konst(float64(s.K)), a[0])
+		return on(rules.Polygamma, g.constant(float64(s.K)), a[0])
 	case jn:
-		return on(rules.Jn, g.konst(float64(s.K-1)), a[0])
+		return on(rules.Jn, g.constant(float64(s.K-1)), a[0])
 	case yn:
-		return on(rules.Yn, g.konst(float64(s.K-1)), a[0])
+		return on(rules.Yn, g.constant(float64(s.K-1)), a[0])
 	}
 	panic("randfunc: no definition of " + fn.name)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Shrink returns a smaller program, and points, for which fails still holds.
+// Shrink returns a smaller program and points for which fails still returns true.
 func Shrink(p *Prog, xs [][]float64, fails func(p *Prog, xs [][]float64) bool) (*Prog, [][]float64) {
 	try := func(q *Prog, ys [][]float64) bool {
 		if !fails(q, ys) {
@@ -19,7 +19,7 @@ func Shrink(p *Prog, xs [][]float64, fails func(p *Prog, xs [][]float64) bool) (
 		for i := len(xs) - 1; i >= 0 && len(xs) > 1; i-- {
 			again = try(p, slices.Delete(slices.Clone(xs), i, i+1)) || again
 		}
-		for i := 0; ; i++ { // a statement less, or its body in its place
+		for i := 0; ; i++ { // remove a statement, or replace it by its body
 			q, ok := edit(p, i, func(s *Stmt) []Stmt { return nil })
 			if !ok {
 				break
@@ -34,7 +34,7 @@ func Shrink(p *Prog, xs [][]float64, fails func(p *Prog, xs [][]float64) bool) (
 				again = true
 			}
 		}
-		for i := range p.Size() { // simpler arguments
+		for i := range p.Size() { // simplify arguments
 			for a := range 4 {
 				for to := range 3 {
 					q, _ := edit(p, i, func(s *Stmt) []Stmt {
@@ -93,6 +93,7 @@ func Shrink(p *Prog, xs [][]float64, fails func(p *Prog, xs [][]float64) bool) (
 	return p, xs
 }
 
+// simpler reports whether c is a simpler constant than x.
 func simpler(c, x float64) bool {
 	rank := func(v float64) int {
 		switch {
@@ -134,8 +135,8 @@ func cloneBlock(body []Stmt) []Stmt {
 	return out
 }
 
-// edit replaces statement i, counted through blocks and inner functions, by what f
-// makes of it.
+// edit returns a copy of p with statement i, in the order of the source including inner functions, replaced by the
+// result of f, and reports whether there is such a statement.
 func edit(p *Prog, i int, f func(s *Stmt) []Stmt) (*Prog, bool) {
 	q := clone(p)
 	found := false

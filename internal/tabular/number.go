@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// A Number is a float64 that JSON writes as null and CSV as nothing where it is not
-// finite.
+// A Number is a float64 that is null in JSON and empty in CSV if it is not finite.
 type Number float64
 
 func (n Number) MarshalJSON() ([]byte, error) {
@@ -28,7 +27,7 @@ func (n Number) String() string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// Significant is v with three digits, and with none behind the point from 100 on.
+// Significant returns v with three significant digits, and without decimals from 100 on.
 func Significant(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -41,13 +40,14 @@ func Significant(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// Duration is a time in nanoseconds with a unit that suits it.
+// Duration returns a time in nanoseconds with a suitable unit.
 func Duration(ns float64) string {
-	return withUnit(ns, Significant, [4]string{" ns", " µs", " ms", " s"})
+	return scaledUnit(ns, Significant, [4]string{" ns", " µs", " ms", " s"})
 }
 
-// withUnit is v in thousands of a unit; small is how it is written in the first one.
-func withUnit(v float64, small func(float64) string, units [4]string) string {
+// scaledUnit returns v in the largest of four units, each a thousand times the one before, in which it is at least 1;
+// small formats a value in the first unit.
+func scaledUnit(v float64, small func(float64) string, units [4]string) string {
 	switch {
 	case math.IsNaN(v):
 		return "-"
@@ -61,7 +61,7 @@ func withUnit(v float64, small func(float64) string, units [4]string) string {
 	return Significant(v/1e9) + units[3]
 }
 
-// Percent is a fraction in percent.
+// Percent returns a fraction in percent.
 func Percent(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
@@ -69,10 +69,10 @@ func Percent(v float64) string {
 	return strconv.FormatFloat(100*v, 'f', 1, 64) + "%"
 }
 
-// Size is a number of bytes.
-func Size(v float64) string { return withUnit(v, Count, [4]string{" B", " kB", " MB", " GB"}) }
+// Size returns a number of bytes with a suitable unit.
+func Size(v float64) string { return scaledUnit(v, Count, [4]string{" B", " kB", " MB", " GB"}) }
 
-// Count is a whole number.
+// Count returns a whole number.
 func Count(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
@@ -80,7 +80,7 @@ func Count(v float64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
-// Scientific is v with two digits.
+// Scientific returns v with two digits.
 func Scientific(v float64) string {
 	switch {
 	case math.IsNaN(v):

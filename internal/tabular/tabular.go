@@ -1,4 +1,4 @@
-// Package tabular writes tables for people, and the numbers in them.
+// Package tabular writes tables as text and Markdown, and formats the numbers in them.
 package tabular
 
 import (
@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// A Column is flush left where it has words, else flush right.
+// A Column is left-aligned if it holds words, otherwise right-aligned.
 type Column struct {
 	Name string
 	Word bool
 }
 
-// Text writes rows of cells under the names of the columns.
+// Text writes rows of cells below the names of the columns.
 func Text(w io.Writer, columns []Column, rows [][]string) error {
 	widths := make([]int, len(columns))
 	head := make([]string, len(columns))
@@ -46,7 +46,7 @@ func Text(w io.Writer, columns []Column, rows [][]string) error {
 	return b.Flush()
 }
 
-// Markdown writes the same for a document.
+// Markdown writes a Markdown table.
 func Markdown(w io.Writer, columns []Column, rows [][]string) error {
 	b := bufio.NewWriter(w)
 	escape := strings.NewReplacer("|", `\|`)

@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// Memory is what one call does to it.
+// Memory holds the effects of one call on memory.
 type Memory struct {
 	Allocs, Bytes float64
-	// GC is the part of the processor time that the collector took, 0 where it did
-	// not run.
+	// GC is the fraction of the processor time that the collector took, 0 if it did not run.
 	GC float64
 }
 
-// Allocated measures f, in as many calls as fit into a quarter of the budget. Allocs
-// is what testing.AllocsPerRun gives.
+// Allocated measures f in as many calls as fit into a quarter of the budget. Allocs is the result of
+// testing.AllocsPerRun.
 func Allocated(f func() error, budget time.Duration) (Memory, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	start := time.Now()
@@ -46,8 +45,8 @@ func Allocated(f func() error, budget time.Duration) (Memory, error) {
 	return m, nil
 }
 
-// processor is the time in seconds that the collector took so far, and all time that
-// the program used. Both are brought up to date when the collector ends.
+// processor returns the processor time in seconds that the collector and the whole program have used. Both are updated
+// at the end of a collection.
 func processor() (gc, all float64) {
 	s := []metrics.Sample{
 		{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"},

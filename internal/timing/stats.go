@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Median is the middle of v, the mean of the two middle ones for an even number.
+// Median returns the median of v: the mean of the two middle elements if their number is even.
 func Median(v []float64) float64 {
 	s := slices.Sorted(slices.Values(v))
 	n := len(s)
@@ -15,9 +15,8 @@ func Median(v []float64) float64 {
 	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
-// Quantile is the value below which a part q of v lies, interpolated linearly
-// between order statistics (definition 7 of Hyndman & Fan, "Sample Quantiles in
-// Statistical Packages", Amer. Statist. 50 (1996)).
+// Quantile returns the value below which a fraction q of v lies, interpolated linearly between order statistics
+// (definition 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages", Amer. Statist. 50 (1996)).
 func Quantile(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()
@@ -31,8 +30,7 @@ func Quantile(v []float64, q float64) float64 {
 	return s[i] + (h-float64(i))*(s[i+1]-s[i])
 }
 
-// Spread is the distance between the quartiles, relative to the median. One sample
-// has none: NaN.
+// Spread returns the interquartile range of v divided by its median. It is NaN for a single sample.
 func Spread(v []float64) float64 {
 	if len(v) < 2 {
 		return math.NaN()

@@ -1,5 +1,5 @@
-// Package timing times several things in turn, in rounds that each begin with another
-// one, so that a machine whose speed changes changes all of them alike.
+// Package timing times several functions in turns. Each round begins with another one, so that a change of the
+// machine's speed affects all alike.
 package timing
 
 import (
@@ -7,47 +7,47 @@ import (
 	"time"
 )
 
-// Rounds is how often all that is timed takes turns.
+// Rounds is the number of rounds of a measurement.
 const Rounds = 11
 
-// Samples are times of one call in nanoseconds, each the mean of Calls calls.
+// Samples holds times of one call in nanoseconds, each the mean of Calls calls.
 type Samples struct {
 	Calls int
 	NS    []float64
 }
 
-// A Timing is something that is timed in turn with others.
+// A Timing is a function that is timed in turns with others.
 type Timing struct {
-	f     func() error
-	per   int       // how many of what is timed f does
-	calls int       // of f, for one sample
-	turns int       // of the rounds, in how many it takes part
-	ns    []float64 // a sample each: the time of one of the calls
-	err   error     // that of f, which ends its timing
+	f           func() error
+	derivatives int       // number of timed operations in one call of f
+	calls       int       // calls of f in one sample
+	turns       int       // number of rounds in which it is called
+	ns          []float64 // samples: time of one operation
+	err         error     // error of f, which ends its timing
 }
 
-// New returns the timing of f, which does per times what is timed.
-func New(f func() error, per int) *Timing { return &Timing{f: f, per: per} }
+// New returns a timing of f, one call of which performs per of the timed operations.
+func New(f func() error, per int) *Timing { return &Timing{f: f, derivatives: per} }
 
-// Err is the first error of f, which ended its timing.
+// Err returns the first error of f, which ended its timing.
 func (t *Timing) Err() error { return t.err }
 
-// Samples are those taken so far.
+// Samples returns the samples taken so far.
 func (t *Timing) Samples() Samples {
-	s := Samples{Calls: t.calls * t.per}
+	s := Samples{Calls: t.calls * t.derivatives}
 	for _, ns := range t.ns {
-		s.NS = append(s.NS, ns/float64(t.per))
+		s.NS = append(s.NS, ns/float64(t.derivatives))
 	}
 	return s
 }
 
-// Calibrate finds how many calls fill a round's share of the budget. What takes
-// longer than that is called once in fewer rounds.
+// Calibrate determines the number of calls that takes a round's share of the budget. A function that takes longer is
+// called once, in fewer rounds.
 func (t *Timing) Calibrate(budget time.Duration) {
 	slice := budget / Rounds
 	once := time.Duration(0)
 	for n := 1; ; n *= 2 {
-		per, err := repeat(t.f, n)
+		per, err := meanTime(t.f, n)
 		if err != nil {
 			t.err = err
 			return
@@ -66,21 +66,22 @@ func (t *Timing) Calibrate(budget time.Duration) {
 	}
 }
 
-// takesPart spreads the turns evenly over the rounds, the first one included.
-func (t *Timing) takesPart(round int) bool { return round*t.turns%Rounds < t.turns }
+// participates reports whether f is called in a round. Its turns are spread evenly over the rounds, beginning with the
+// first.
+func (t *Timing) participates(round int) bool { return round*t.turns%Rounds < t.turns }
 
-// TakeTurns takes a sample of everything that takes part in a round. Each round
-// begins with another one. The error is that of ctx.
+// TakeTurns takes a sample of every timing that participates in a round. The first one changes from round to round. The
+// error is that of ctx.
 func TakeTurns(ctx context.Context, timings []*Timing, round int) error {
 	for i := range timings {
 		t := timings[(round+i)%len(timings)]
-		if t.err != nil || !t.takesPart(round) {
+		if t.err != nil || !t.participates(round) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		ns, err := repeat(t.f, t.calls)
+		ns, err := meanTime(t.f, t.calls)
 		if t.err = err; err == nil {
 			t.ns = append(t.ns, ns)
 		}
@@ -88,8 +89,8 @@ func TakeTurns(ctx context.Context, timings []*Timing, round int) error {
 	return ctx.Err()
 }
 
-// repeat is the time of one of n calls.
-func repeat(f func() error, n int) (float64, error) {
+// meanTime returns the mean time of n calls.
+func meanTime(f func() error, n int) (float64, error) {
 	start := time.Now()
 	for range n {
 		if err := f(); err != nil {

@@ -11,21 +11,26 @@ import (
 
 var errBroken = errors.New("broken")
 
-// TestTurns looks at who is timed when.
+// TestTurns checks which functions are called in each round, and in which order.
 func TestTurns(t *testing.T) {
 	var order []string
 	named := func(name string, turns int) *Timing {
-		return &Timing{calls: 2, per: 1, turns: turns, f: func() error { order = append(order, name); return nil }}
+		return &Timing{
+			calls:       2,
+			derivatives: 1,
+			turns:       turns,
+			f:           func() error { order = append(order, name); return nil },
+		}
 	}
 	a, b, c := named("a", Rounds), named("b", Rounds), named("c", 3)
-	broken := &Timing{calls: 1, per: 1, turns: Rounds, f: func() error { return errBroken }}
+	broken := &Timing{calls: 1, derivatives: 1, turns: Rounds, f: func() error { return errBroken }}
 	for round := range Rounds {
 		before := len(order)
 		if err := TakeTurns(t.Context(), []*Timing{a, b, c, broken}, round); err != nil {
 			t.Fatal(err)
 		}
 		if first := []string{"a", "b", "c", "a"}[round%4]; order[before] != first &&
-			!(first == "c" && !c.takesPart(round)) {
+			!(first == "c" && !c.participates(round)) {
 			t.Errorf("round %d begins with %s, want %s", round, order[before], first)
 		}
 	}
@@ -41,11 +46,11 @@ func TestTurns(t *testing.T) {
 	for turns := 1; turns <= Rounds; turns++ {
 		n := 0
 		for round := range Rounds {
-			if (&Timing{turns: turns}).takesPart(round) {
+			if (&Timing{turns: turns}).participates(round) {
 				n++
 			}
 		}
-		if n != turns || !(&Timing{turns: turns}).takesPart(0) {
+		if n != turns || !(&Timing{turns: turns}).participates(0) {
 			t.Errorf("%d turns of %d", n, turns)
 		}
 	}
@@ -63,7 +68,7 @@ func TestCalibrate(t *testing.T) {
 		{12 * time.Millisecond, time.Millisecond, true, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) { // whose clock is that of the sleeps alone
-			s := &Timing{per: 1, f: func() error { time.Sleep(tt.sleep); return nil }}
+			s := &Timing{derivatives: 1, f: func() error { time.Sleep(tt.sleep); return nil }}
 			s.Calibrate(tt.budget)
 			if s.err != nil || s.turns != tt.turns || tt.few != (s.calls == 1) {
 				t.Errorf("%v: %d calls in %d rounds, error %v, want %d rounds", tt.sleep, s.calls, s.turns, s.err,
@@ -77,9 +82,9 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// TestSamples divides by the derivatives that one call computes.
+// TestSamples checks that samples are divided by the number of operations of one call.
 func TestSamples(t *testing.T) {
-	s := (&Timing{per: 1000, calls: 3, ns: []float64{2000, 4000}}).Samples()
+	s := (&Timing{derivatives: 1000, calls: 3, ns: []float64{2000, 4000}}).Samples()
 	if s.Calls != 3000 || !slices.Equal(s.NS, []float64{2, 4}) {
 		t.Errorf("%+v", s)
 	}

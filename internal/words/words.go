@@ -1,12 +1,8 @@
-// Package words counts how much of the source of this module is comments and how they are written: comment lines per
-// line of
-// code, comment lines with the word "what", lines that are too wide.
+// Package words measures the comments of Go source: comment lines per line of code, comment lines with the word "what",
+// and lines that are too wide.
 //
-// The figures compare packages with each other and with the standard library, where a line of code has 0.4 to 0.5 lines
-// of
-// comment in math/big and go/ssa, and one comment line in a thousand contains "what". See CONTRIBUTING.md for the style
-// that
-// they measure.
+// The figures compare packages with each other and with the standard library: math/big and go/ssa have 0.4 to 0.5
+// comment lines per line of code, of which one in a thousand contains "what".
 package words
 
 import (
@@ -25,7 +21,7 @@ const (
 	TabWidth = 4
 )
 
-// Figures are the counts of a file or of several.
+// Figures holds the counts of one file or of several.
 type Figures struct {
 	Files    int
 	Code     int // lines with a token other than a comment
@@ -43,7 +39,7 @@ func (f *Figures) Add(g Figures) {
 
 var what = regexp.MustCompile(`(?i)\bwhat\b`)
 
-// Count counts the lines of a Go file. It fails where the source has a syntax error.
+// Count counts the lines of a Go file. It fails if the source has a syntax error.
 func Count(name string, src []byte) (Figures, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
@@ -88,15 +84,14 @@ func Count(name string, src []byte) (Figures, error) {
 	return n, nil
 }
 
-// directive reports whether c speaks to a tool, as //go:build and //nabla:passive do.
+// directive reports whether c is a directive for a tool, such as //go:build and //nabla:passive.
 func directive(c *ast.Comment) bool {
 	name, _, found := strings.Cut(strings.TrimPrefix(c.Text, "//"), ":")
 	return found && strings.HasPrefix(c.Text, "//") && name != "" && !strings.ContainsAny(name, " \t")
 }
 
-// Wide returns the numbers of the lines of a Go file that are wider than Columns, counted from 1. Lines that cannot be
-// broken
-// do not count: directives, the output of examples, and those with a part of a raw string.
+// Wide returns the numbers, from 1, of the lines of a Go file that are wider than Columns. Lines that cannot be broken
+// do not count: directives, the output of examples, and lines with a part of a raw string.
 func Wide(src []byte) []int {
 	fset := token.NewFileSet()
 	file := fset.AddFile("", -1, len(src))
@@ -118,7 +113,7 @@ func Wide(src []byte) []int {
 	}
 }
 
-// WideMarkdown returns those of a Markdown file. Rows of tables and the lines of code blocks do not count.
+// WideMarkdown is Wide for Markdown. Rows of tables and lines of code blocks do not count.
 func WideMarkdown(text []byte) []int {
 	block := false
 	return wide(text, func(_ int, line string) bool {

@@ -17,7 +17,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/words"
 )
 
-// TestWords prints the figures of every package of the module, tests apart, and fails for lines that are too wide:
+// TestWords prints the figures of every package of the module, without tests, and fails if there are lines that are too
+// wide:
 //
 //	go test ./internal/words -v
 func TestWords(t *testing.T) {

@@ -338,15 +338,27 @@ var convention = []struct {
 	gradient, hessian []float64
 }{
 	{
-		"√(x²+y²), z is not read", []Step{unconditional("sq", 0), unconditional("sq", 1), unconditional("add", 3, 4), unconditional("sqrt", 5)},
+		"√(x²+y²), z is not read", []Step{unconditional("sq", 0), unconditional("sq", 1), unconditional("add", 3, 4),
+			unconditional("sqrt", 5)},
 		[]float64{0, 0, 1},
 		[]float64{nan, nan, 0}, []float64{nan, nan, 0, nan, nan, 0, 0, 0, 0},
 	},
-	{"√(x²) at 0", []Step{unconditional("sq", 0), unconditional("sqrt", 1)}, []float64{0}, []float64{nan}, []float64{nan}},
+	{
+		"√(x²) at 0",
+		[]Step{unconditional("sq", 0), unconditional("sqrt", 1)},
+		[]float64{0},
+		[]float64{nan},
+		[]float64{nan},
+	},
 	{"|x|", []Step{unconditional("abs", 0)}, []float64{0}, []float64{0}, []float64{0}},
 	{"hypot", []Step{unconditional("hypot", 0, 1)}, []float64{0, 0}, []float64{0, 0}, []float64{nan, nan, nan, nan}},
-	{"x·log x, y is not read", []Step{unconditional("log", 0), unconditional("mul", 0, 2)}, []float64{0, 3}, []float64{nan, 0},
-		[]float64{nan, 0, 0, 0}},
+	{
+		"x·log x, y is not read",
+		[]Step{unconditional("log", 0), unconditional("mul", 0, 2)},
+		[]float64{0, 3},
+		[]float64{nan, 0},
+		[]float64{nan, 0, 0, 0},
+	},
 	{"y·log x", []Step{unconditional("log", 0), unconditional("mul", 1, 2)}, []float64{0, 0}, []float64{nan, -inf},
 		[]float64{nan, inf, inf, 0}},
 	{"y·√x", []Step{unconditional("sqrt", 0), unconditional("mul", 1, 2)}, []float64{0, 2}, []float64{inf, 0},
@@ -355,9 +367,16 @@ var convention = []struct {
 		[]float64{0, -inf, -inf, inf}},
 	{"x/y at (0, 0)", []Step{unconditional("over", 0, 1)}, []float64{0, 0}, []float64{inf, nan},
 		[]float64{0, -inf, -inf, nan}},
-	{"∛x·x", []Step{unconditional("cbrt", 0), unconditional("mul", 0, 1)}, []float64{0}, []float64{nan}, []float64{nan}},
 	{
-		"1/(y+exp(x)) at 800", []Step{unconditional("exp", 0), unconditional("add", 1, 2), unconditional("inv", 3)}, []float64{800, 1},
+		"∛x·x",
+		[]Step{unconditional("cbrt", 0), unconditional("mul", 0, 1)},
+		[]float64{0},
+		[]float64{nan},
+		[]float64{nan},
+	},
+	{
+		"1/(y+exp(x)) at 800", []Step{unconditional("exp", 0), unconditional("add", 1, 2),
+			unconditional("inv", 3)}, []float64{800, 1},
 		[]float64{nan, 0}, []float64{nan, nan, nan, 0},
 	},
 	{
@@ -365,8 +384,13 @@ var convention = []struct {
 		[]Step{unconditional("sqrt", 0), {Op: slices.Index(Names, "mul"), A: 2, B: 3, Use: 1}}, []float64{0, -1, 5},
 		[]float64{0, 0, 1}, make([]float64, 9),
 	},
-	{"the first of two NaNs", []Step{unconditional("log", 0), unconditional("sqrt", 0), unconditional("max", 1, 2)}, []float64{-1},
-		[]float64{-1}, []float64{-1}},
+	{
+		"the first of two NaNs",
+		[]Step{unconditional("log", 0), unconditional("sqrt", 0), unconditional("max", 1, 2)},
+		[]float64{-1},
+		[]float64{-1},
+		[]float64{-1},
+	},
 	{
 		"log(1+z/y) at y = 0", []Step{unconditional("div", 1, 2), unconditional("log1p", 3)}, []float64{1, 0, 1},
 		[]float64{0, nan, nan}, []float64{0, 0, 0, 0, nan, nan, 0, nan, nan},
@@ -381,7 +405,10 @@ func TestConvention(t *testing.T) {
 		chain := &Chain{Steps: c.steps}
 		for i := range n { // the reference
 			for j := range n {
-				if got := mixedDerivative(chain, n+len(c.steps)-1, c.x, unit(n, i), unit(n, j)); !agree(got, c.hessian[i*n+j]) {
+				if got := mixedDerivative(chain, n+len(c.steps)-1, c.x, unit(n, i), unit(n, j)); !agree(
+					got,
+					c.hessian[i*n+j],
+				) {
 					t.Errorf("%s: the reference has %v for element %d, %d, want %v", c.name, got, i, j,
 						c.hessian[i*n+j])
 				}
@@ -434,7 +461,9 @@ func TestConvention(t *testing.T) {
 }
 
 // undecided is the error that names the function and the undecided derivative.
-var undecided = regexp.MustCompile(`edges\.Alone(Several)?: the .*(by input|of output) \d+ at this x: .*no form over nabla\.Real`)
+var undecided = regexp.MustCompile(
+	`edges\.Alone(Several)?: the .*(by input|of output) \d+ at this x: .*no form over nabla\.Real`,
+)
 
 // TestWithoutRealForm requires that the code of a function without a form over Reals returns the derivatives of the
 // convention, NaN for some of them, or an error, but never 0 instead of NaN.

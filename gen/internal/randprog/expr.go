@@ -75,8 +75,12 @@ func (g *generator) float(d int) *Node {
 		return node(Float, g.oneOf("tree($0, $1%4)", "fac($0, $1)", "pick($1, $0)*0.5"), x, g.index())
 	case 10:
 		if g.has(Struct) {
-			return node(Float, g.oneOf("$0.sum()", "$0.moved($1).A", "$0.moved($1).sum()", "$0.plus($1)"), g.structure(),
-				x)
+			return node(
+				Float,
+				g.oneOf("$0.sum()", "$0.moved($1).A", "$0.moved($1).sum()", "$0.plus($1)"),
+				g.structure(),
+				x,
+			)
 		}
 	case 11:
 		return two(g.oneOf("mean($0, $1, 0.5)", "mean($0)", "mean([]float64{$0, $1}...)"))

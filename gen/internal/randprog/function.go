@@ -291,7 +291,14 @@ func (g *generator) helpers() {
 		h := &helper{name: g.name("h") + "@", shape: k, pure: shapes[k].pure}
 		s := shapes[k]
 		text := fmt.Sprintf(s.text, h.name)
-		g.ctx = context{vars: map[Kind][]string{}, tripWeight: 4, budget: 3 + g.IntN(6), depth: 1, self: h, indices: s.index}
+		g.ctx = context{
+			vars:       map[Kind][]string{},
+			tripWeight: 4,
+			budget:     3 + g.IntN(6),
+			depth:      1,
+			self:       h,
+			indices:    s.index,
+		}
 		for kind, names := range s.vars {
 			g.declare(kind, names...)
 		}
@@ -422,8 +429,14 @@ func (g *generator) writingCall() *Node {
 		return n
 	case 9:
 		if g.has(Struct) && len(g.ctx.assignable) > 0 {
-			return g.define(Struct, g.name("p"), h.name+"(&$0, &$1, $2)", g.place(), node(Slice, g.oneOf(g.ctx.assignable...)),
-				g.float(1))
+			return g.define(
+				Struct,
+				g.name("p"),
+				h.name+"(&$0, &$1, $2)",
+				g.place(),
+				node(Slice, g.oneOf(g.ctx.assignable...)),
+				g.float(1),
+			)
 		}
 	case 10:
 		return g.define(Float, v, h.name+"((*mine)(&$0), $1, $2)", g.addressable(), g.view(), g.float(1))

@@ -113,7 +113,10 @@ func Lower(names []string, files ...string) ([]*ir.Func, error) {
 	}
 	defer release(pkg)
 	// The evaluator can access unexported objects, so the source of the standard library is differentiated too.
-	p := lower.New([]*packages.Package{pkg}, lower.Options{CanGenerate: func(string) bool { return true }, NoShipped: true})
+	p := lower.New(
+		[]*packages.Package{pkg},
+		lower.Options{CanGenerate: func(string) bool { return true }, NoShipped: true},
+	)
 	var out []*ir.Func
 	for _, name := range names {
 		f, err := p.Func(p.Lookup("rnd", name))
@@ -133,7 +136,10 @@ func Declared(src string) (lowered []*ir.Func, refused []error, err error) {
 		return nil, nil, err
 	}
 	defer release(pkg)
-	p := lower.New([]*packages.Package{pkg}, lower.Options{CanGenerate: func(string) bool { return true }, NoShipped: true})
+	p := lower.New(
+		[]*packages.Package{pkg},
+		lower.Options{CanGenerate: func(string) bool { return true }, NoShipped: true},
+	)
 	for _, d := range pkg.Syntax[0].Decls {
 		d, ok := d.(*ast.FuncDecl)
 		if !ok || d.Type.TypeParams != nil {

@@ -61,8 +61,15 @@ func (s *Adjoints) Second(a *Adjoint, tally *Tally) error {
 
 // directionalDerivative returns the derivative, in a direction, of the cotangents of the numbers of an input, by a
 // tangent of the adjoint.
-func (a *Adjoint) directionalDerivative(c *Case, in *Input, results []ir.Value, seeds []float64, t Tangent, dir []float64,
-	work ir.Value) ([]float64, error) {
+func (a *Adjoint) directionalDerivative(
+	c *Case,
+	in *Input,
+	results []ir.Value,
+	seeds []float64,
+	t Tangent,
+	dir []float64,
+	work ir.Value,
+) ([]float64, error) {
 	_, all, _ := a.args(c, in, results, seeds)
 	n := len(c.Sig.Params())
 	none := make([]float64, len(dir))

@@ -191,8 +191,14 @@ func (g *generator) memory() *Node {
 	case 8:
 		if g.has(Rows) {
 			m := g.pick(Rows)
-			return stmt(g.oneOf("$0[0], $0[1] = $0[1], $0[0]", "$0[uint($1)%3] = $2",
-				"$0[1] = "+g.clippedText("append($0[1][:1:1], $3)"), "$0[2], $0[0][0] = $2, $3"), m, g.index(), g.view(),
+			return stmt(g.oneOf(
+				"$0[0], $0[1] = $0[1], $0[0]",
+				"$0[uint($1)%3] = $2",
+				"$0[1] = "+g.clippedText(
+					"append($0[1][:1:1], $3)",
+				),
+				"$0[2], $0[0][0] = $2, $3",
+			), m, g.index(), g.view(),
 				g.float(1))
 		}
 	case 9:

@@ -2,7 +2,7 @@ package timingtest
 
 import "time"
 
-// A Clock moves only where a test advances it. The zero value shows the zero time.
+// A Clock advances only if a test advances it. The zero value shows the zero time.
 type Clock struct{ t time.Time }
 
 // Now returns the time.
