@@ -65,7 +65,7 @@ func TestDependencies(t *testing.T) {
 	for _, p := range listed(t) {
 		here := relative(p.ImportPath)
 		may := []string{"gonum.org/v1/gonum"}
-		switch generator := below(here, "gen") && !below(here, "gen/rt", "gen/kernels"); {
+		switch generator := below(here, "gen") && !below(here, "gen/rt", "gen/library"); {
 		case below(here, "cmd"):
 			may = append(may, "golang.org/x", "github.com/urfave/cli", "github.com/schollz/progressbar",
 				"github.com/mitchellh/colorstring", "github.com/rivo/uniseg")
@@ -107,7 +107,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
 		"gen/activity gen/adjoint gen/ir gen/lanes gen/lower gen/print gen/simplify gen/tangent gen/traced"},
 	{"gen/lower", "Go packages to the intermediate representation, or a refusal with position and remedy",
-		"gen/ir gen/kernels rules"},
+		"gen/ir gen/library rules"},
 	{"gen/ir", "the intermediate representation: text, checker, normal form, evaluator", "gen/rt/checkpoint rules"},
 	{"gen/activity", "activity analysis: which values carry derivatives", "gen/ir"},
 	{"gen/elementary", "derivatives of elementary functions in the representation", "gen/ir rules"},
@@ -121,14 +121,14 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/rt", "run-time support of generated code", "internal/core rules"},
 	{"gen/rt/avx", "vector operations of generated code", ""},
 	{"gen/rt/checkpoint", "schedules of snapshots", ""},
-	{"gen/kernels", "the table of library derivatives", ""},
-	{"gen/kernels/blas64ad", "derivatives of gonum/blas/blas64", ""},
-	{"gen/kernels/floatsad", "derivatives of gonum/floats", ""},
-	{"gen/kernels/mathextad", "derivatives of gonum/mathext", "gen/rt"},
-	{"gen/kernels/mathextreal", "functions of gonum/mathext over `nabla.Real`", ". gen/kernels/mathextad gen/rt"},
-	{"gen/kernels/sortad", "derivatives of sort and slices", ""},
+	{"gen/library", "the table of library derivatives", ""},
+	{"gen/library/blas64ad", "derivatives of gonum/blas/blas64", ""},
+	{"gen/library/floatsad", "derivatives of gonum/floats", ""},
+	{"gen/library/mathextad", "derivatives of gonum/mathext", "gen/rt"},
+	{"gen/library/mathextreal", "functions of gonum/mathext over `nabla.Real`", ". gen/library/mathextad gen/rt"},
+	{"gen/library/sortad", "derivatives of sort and slices", ""},
 	{"gen/internal/census", "a tool: how much of a library can be differentiated",
-		"gen/activity gen/adjoint gen/internal/natives gen/ir gen/kernels gen/lower gen/print gen/tangent"},
+		"gen/activity gen/adjoint gen/internal/natives gen/ir gen/library gen/lower gen/print gen/tangent"},
 	{"gen/internal/edges", "functions with singular points, for tests", ". gen/rt"},
 	{"gen/internal/laned", "generated code in lanes, for tests", "gen/rt internal/problems"},
 	{"gen/internal/natives", "library functions for the evaluator, for tests", "gen/ir gen/lower/testdata/rules"},

@@ -159,7 +159,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLibrary repeats TestMath for functions with derivatives in package kernels and for some of their callers.
+// TestLibrary repeats TestMath for functions with derivatives in package library and for some of their callers.
 func TestLibrary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

@@ -66,7 +66,7 @@ func TestCheckpoint(t *testing.T) {
 		{"Fresh", 7, "new memory"}, {"Mutual", 3, "new memory"},
 		{"Scratch", 13, ""}, {"Structs", 17, ""}, {"Captured", 9, ""}, {"Nested", 6, ""}, {"Called", 7, ""},
 		{"Recursive", 4, "calls itself"}, {"Late", 8, ""}, {"Views", 12, ""}, {"Unsigned", 10, ""}, {"Still", 7, ""},
-		{"Deep", 7, ""}, {"Kernels", 8, ""},
+		{"Deep", 7, ""}, {"Library", 8, ""},
 		{"WhileTight", 12.0, ""}, {"While", 9.0, ""},
 	} {
 		f := function(t, p, path, tt.name)

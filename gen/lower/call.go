@@ -153,7 +153,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	fn := c.fn.Origin()
 	var args []ir.Expr
 	list := call.Args
-	if f := l.p.shippedInstance(fn, c.targs); f != nil {
+	if f := l.p.libraryInstance(fn, c.targs); f != nil {
 		fn, c.targs = f, nil
 	}
 	s := substitutionOf(fn, c.targs)

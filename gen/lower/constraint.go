@@ -323,7 +323,7 @@ func (c *contributors) object(o types.Object) {
 		c.node(s.pkg, s.fn.Recv)
 	}
 	c.node(s.pkg, s.fn.Type)
-	if w := c.p.rules[o.(*types.Func)]; w != nil && !w.shipped {
+	if w := c.p.rules[o.(*types.Func)]; w != nil && !w.library {
 		// Derivatives written by hand may be differentiated again, and the function's effects
 		// count.
 		for _, fn := range []*types.Func{o.(*types.Func), w.tangent, w.pullback} {
@@ -340,7 +340,7 @@ func (c *contributors) object(o types.Object) {
 // empty if that holds in every build.
 //
 // It is the conjunction of the constraints of all contributing files: those of lowered functions
-// and of all objects that they name, in any module. Functions with rules that come with nabla, and
+// and of all objects that they name, in any module. Functions with library derivatives, and
 // the standard library, are the same in every build.
 func (p *Program) Constraint(t Target) string {
 	c := &contributors{

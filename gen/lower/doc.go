@@ -67,10 +67,11 @@
 // is assumed to write all memory it can reach, which must be slices of numbers. It must not write
 // beyond the length of a slice. A slice or pointer that it returns must be one of its arguments.
 //
-// Rules for gonum's packages floats, blas64 and mathext, and for sorting, come with nabla, see
-// package kernels. Derivatives they lack are obtained from the source of the function, if that can
-// be lowered. All of them support nabla.Real too: functions of slices by equivalent Go code,
-// functions of numbers by rules that are called. Functions of package math need no rules.
+// The library derivatives, which come with nabla, are rules for gonum's packages floats, blas64 and
+// mathext and for sorting, see package library. Derivatives they lack are obtained from the source
+// of the function, if that can be lowered. All of them support nabla.Real too: functions of slices
+// by equivalent Go code, functions of numbers by rules that are called. Functions of package math
+// need no rules.
 //
 // # Order of evaluation
 //

@@ -24,8 +24,8 @@ type Options struct {
 	// Rules maps full names, such as path.Func or (*path.T).Method, to rules. Calls of these
 	// functions are not differentiated through their source.
 	Rules map[string]*ir.Rule
-	// NoShipped disables the rules that come with nabla, see package kernels.
-	NoShipped bool
+	// NoLibrary disables the library derivatives, see package library.
+	NoLibrary bool
 	// CanGenerate reports whether code can be generated in a package. In other packages, functions that
 	// refer to unexported objects are refused. Nil means the main module and the packages passed to
 	// New.
@@ -63,10 +63,10 @@ type Program struct {
 	// rules maps functions to their rules, nil for functions looked up without success.
 	rules map[*types.Func]*resolvedRule
 	// pendingRules are the rules in use whose derivatives resolve has not lowered yet.
-	pendingRules   []*resolvedRule
-	loaded         map[string]*packages.Package // loaded packages by path
-	kernelPackages map[string]*packages.Package // shipped rules by name, nil if ill-typed
-	instances      map[*types.Func]*types.Func  // instances for float64 of generic functions with a shipped rule
+	pendingRules    []*resolvedRule
+	loaded          map[string]*packages.Package // loaded packages by path
+	libraryPackages map[string]*packages.Package // library derivatives by name, nil if ill-typed
+	instances       map[*types.Func]*types.Func  // instances for float64 of generic functions with a library derivative
 	// passive holds the functions with the directive //nabla:passive.
 	passive     map[*types.Func]bool
 	stubs       map[string]bool             // stubs of generated files
@@ -117,7 +117,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		specializations: map[string]*specialization{}, taken: map[string]bool{},
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
 		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*resolvedRule{},
-		loaded: map[string]*packages.Package{}, kernelPackages: map[string]*packages.Package{},
+		loaded: map[string]*packages.Package{}, libraryPackages: map[string]*packages.Package{},
 		instances: map[*types.Func]*types.Func{}, passive: map[*types.Func]bool{}, stubs: map[string]bool{},
 		checkpoints: map[ast.Node]*ir.Checkpoint{},
 		indexed:     map[*packages.Package]bool{}, sites: map[*packages.Package]map[types.Object]declSite{},

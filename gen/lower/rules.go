@@ -12,15 +12,15 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Rules: those passed in Options, those of //nabla:rule directives and those that come with nabla.
+// Rules: those passed in Options, those of //nabla:rule directives and library derivatives.
 // They are looked up on demand, and their derivatives are lowered afterwards by resolve.
 
 // A resolvedRule is a rule for a function, or the refusals that make it unusable.
 type resolvedRule struct {
 	rule              *ir.Rule
 	tangent, pullback *types.Func
-	plain             *types.Func // equivalent plain code of a shipped rule, nil without one
-	shipped           bool        // comes with nabla
+	plain             *types.Func // plain form beside a library derivative, nil without one
+	library           bool        // it is a library derivative
 	refusals          Refusals
 }
 
@@ -35,8 +35,8 @@ func (p *Program) rule(fn *types.Func) *resolvedRule {
 	var w *resolvedRule
 	if d := p.ruleOf[fn]; d != nil {
 		w = p.handwritten(fn, d)
-	} else if !p.opts.NoShipped {
-		w = p.shipped(fn)
+	} else if !p.opts.NoLibrary {
+		w = p.libraryRule(fn)
 	}
 	p.rules[fn] = w
 	if w != nil && len(w.refusals) == 0 {
@@ -233,7 +233,7 @@ func (p *Program) resolve() {
 		}
 		// The source of a function with a plain form may branch on values of its fixed parameters,
 		// and so have no derivative with respect to them.
-		if w.shipped && (r.Plain == nil || !slices.Contains(r.NoDerivative, true)) {
+		if w.library && (r.Plain == nil || !slices.Contains(r.NoDerivative, true)) {
 			r.Source = p.lowerIfPossible(r.Object)
 		}
 		if r.ReadOnly != nil {

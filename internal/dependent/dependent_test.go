@@ -100,7 +100,7 @@ func TestDownloads(t *testing.T) {
 		path = strings.TrimSpace(path)
 		in, _ := strings.CutPrefix(path, module+"/")
 		generator := in == "gen" ||
-			strings.HasPrefix(in, "gen/") && !strings.HasPrefix(in, "gen/rt") && !strings.HasPrefix(in, "gen/kernels")
+			strings.HasPrefix(in, "gen/") && !strings.HasPrefix(in, "gen/rt") && !strings.HasPrefix(in, "gen/library")
 		if path != "" && !generator && !strings.Contains(path, "internal") && !strings.Contains(path, "testdata") &&
 			in != "difftest" {
 			imports.WriteString("import _ \"" + path + "\"\n")

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/activity"
-	"github.com/nabla-ad/nabla/gen/kernels"
+	"github.com/nabla-ad/nabla/gen/library"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
@@ -21,7 +21,7 @@ const (
 )
 
 // imports lists packages that generated code imports.
-var imports = append(kernels.Packages(), runtime)
+var imports = append(library.Packages(), runtime)
 
 // numeric lists the packages of gonum that compute with real numbers of double precision and are no tests of others.
 var numeric = strings.Fields(`

@@ -1,4 +1,4 @@
-// Package natives has the functions that the evaluator calls for rules: those with a rule in package kernels, and those
+// Package natives has the functions that the evaluator calls for rules: those with a rule in package library, and those
 // of gen/lower/testdata/rules.
 package natives
 
@@ -18,9 +18,9 @@ import (
 // Path is the import path of gen/lower/testdata/rules.
 const Path = "github.com/nabla-ad/nabla/gen/lower/testdata/rules"
 
-// Rules returns a new map for [ir.Machine.Rules]: the functions of [Shipped] and those of package rules.
+// Rules returns a new map for [ir.Machine.Rules]: the functions of [Library] and those of package rules.
 func Rules() map[string]func([]ir.Value) []ir.Value {
-	out := maps.Clone(shipped)
+	out := maps.Clone(library)
 	for name, f := range map[string]any{
 		Path + ".Root": rules.Root, Path + ".Squares": rules.Squares, Path + ".Forwards": rules.Forwards,
 		Path + ".Backwards": rules.Backwards, Path + ".Least": rules.Least, Path + ".Turn": rules.Turn,
@@ -31,10 +31,10 @@ func Rules() map[string]func([]ir.Value) []ir.Value {
 	return out
 }
 
-// Shipped returns the functions that have a rule in package kernels, by full name. The caller must not modify the map.
-func Shipped() map[string]func([]ir.Value) []ir.Value { return shipped }
+// Library returns the functions that have a rule in package library, by full name. The caller must not modify the map.
+func Library() map[string]func([]ir.Value) []ir.Value { return library }
 
-var shipped = func() map[string]func([]ir.Value) []ir.Value {
+var library = func() map[string]func([]ir.Value) []ir.Value {
 	out := map[string]func([]ir.Value) []ir.Value{}
 	for path, list := range map[string]map[string]any{
 		"gonum.org/v1/gonum/floats": {

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/internal/natives"
-	"github.com/nabla-ad/nabla/gen/kernels"
+	"github.com/nabla-ad/nabla/gen/library"
 )
 
-// TestShipped requires that Shipped has exactly the functions with a rule in package kernels.
-func TestShipped(t *testing.T) {
-	got := slices.Sorted(maps.Keys(natives.Shipped()))
-	if want := kernels.Names(); !slices.Equal(got, want) {
+// TestLibrary requires that Library has exactly the functions with a rule in package library.
+func TestLibrary(t *testing.T) {
+	got := slices.Sorted(maps.Keys(natives.Library()))
+	if want := library.Names(); !slices.Equal(got, want) {
 		t.Errorf("functions are %q, rules are of %q", got, want)
 	}
 }

@@ -115,7 +115,7 @@ func Lower(names []string, files ...string) ([]*ir.Func, error) {
 	// The evaluator can access unexported objects, so the source of the standard library is differentiated too.
 	p := lower.New(
 		[]*packages.Package{pkg},
-		lower.Options{CanGenerate: func(string) bool { return true }, NoShipped: true},
+		lower.Options{CanGenerate: func(string) bool { return true }, NoLibrary: true},
 	)
 	var out []*ir.Func
 	for _, name := range names {
@@ -138,7 +138,7 @@ func Declared(src string) (lowered []*ir.Func, refused []error, err error) {
 	defer release(pkg)
 	p := lower.New(
 		[]*packages.Package{pkg},
-		lower.Options{CanGenerate: func(string) bool { return true }, NoShipped: true},
+		lower.Options{CanGenerate: func(string) bool { return true }, NoLibrary: true},
 	)
 	for _, d := range pkg.Syntax[0].Decls {
 		d, ok := d.(*ast.FuncDecl)

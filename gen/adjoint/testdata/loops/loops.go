@@ -350,8 +350,8 @@ func tree(x []float64, s float64, depth int) float64 {
 	return math.Cos(tree(x, t[depth], depth-1)) + tree(x[1:], s, depth-1)
 }
 
-// Kernels calls functions whose derivatives are written by hand, which write memory.
-func Kernels(x []float64, n int) float64 {
+// Library calls functions whose derivatives are written by hand, which write memory.
+func Library(x []float64, n int) float64 {
 	u, v := make([]float64, len(x)), make([]float64, len(x))
 	copy(u, x)
 	//nabla:checkpoint snapshots=3

@@ -1,4 +1,4 @@
-package kernels_test
+package library_test
 
 import (
 	"math"
@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/nabla-ad/nabla/gen/kernels/blas64ad"
-	"github.com/nabla-ad/nabla/gen/kernels/floatsad"
-	"github.com/nabla-ad/nabla/gen/kernels/mathextad"
-	"github.com/nabla-ad/nabla/gen/kernels/sortad"
+	"github.com/nabla-ad/nabla/gen/library/blas64ad"
+	"github.com/nabla-ad/nabla/gen/library/floatsad"
+	"github.com/nabla-ad/nabla/gen/library/mathextad"
+	"github.com/nabla-ad/nabla/gen/library/sortad"
 )
 
 func checks() (out []*check) {

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/nabla-ad/nabla"
-	"github.com/nabla-ad/nabla/gen/kernels/mathextad"
+	"github.com/nabla-ad/nabla/gen/library/mathextad"
 )
 
 // With Δ² = 1-m·sin²φ the derivatives by φ are 1/Δ and Δ, and from DLMF 19.18.1 and 19.4.6 those

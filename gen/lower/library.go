@@ -12,28 +12,28 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/ir"
-	"github.com/nabla-ad/nabla/gen/kernels"
+	"github.com/nabla-ad/nabla/gen/library"
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Rules that come with nabla, for functions of gonum and the standard library. Their source is
-// embedded in package kernels and type-checked against the loaded packages.
+// Library derivatives: rules that come with nabla, for functions of gonum and the standard library.
+// Their source is embedded in package library and type-checked against the loaded packages.
 
 // runtimePath is the path of package rt, whose functions are elementary.
 const runtimePath = nablaPath + "/gen/rt"
 
-// shipped returns the rule for fn that comes with nabla, nil if there is none that fits the version
-// of the package that is loaded.
-func (p *Program) shipped(fn *types.Func) *resolvedRule {
-	k, ok := kernels.Lookup(fn.FullName())
+// libraryRule returns the rule for fn in package library, nil if there is none that fits the loaded
+// version of the package of fn.
+func (p *Program) libraryRule(fn *types.Func) *resolvedRule {
+	k, ok := library.Lookup(fn.FullName())
 	if !ok {
 		return nil
 	}
-	pkg := p.kernelPackage(k.Package)
+	pkg := p.libraryPackage(k.Package)
 	if pkg == nil {
 		return nil
 	}
-	w := &resolvedRule{shipped: true, rule: &ir.Rule{Name: ruleName(fn), Object: fn, ReadOnly: []bool{}}}
+	w := &resolvedRule{library: true, rule: &ir.Rule{Name: ruleName(fn), Object: fn, ReadOnly: []bool{}}}
 	r := w.rule
 	params := r.Shape().Params
 	index := func(name string) int {
@@ -93,7 +93,7 @@ func (p *Program) shipped(fn *types.Func) *resolvedRule {
 // realForm returns a rule for a function of numbers in a package of functions over Reals. Fixed
 // parameters remain floats.
 func realForm(fn *types.Func, pkg string, fixed []bool) *ir.Rule {
-	in := types.NewPackage(kernels.Path+"/"+pkg, pkg)
+	in := types.NewPackage(library.Path+"/"+pkg, pkg)
 	vars := func(list *types.Tuple, fixed []bool) *types.Tuple {
 		var out []*types.Var
 		for v := range list.Variables() {
@@ -112,13 +112,13 @@ func realForm(fn *types.Func, pkg string, fixed []bool) *ir.Rule {
 		ReadOnly: slices.Repeat([]bool{true}, sig.Params().Len())}
 }
 
-// shippedInstance returns the instance for float64 of a generic function with a shipped rule, or
-// nil if the type arguments are others or there is no rule.
-func (p *Program) shippedInstance(fn *types.Func, targs []types.Type) *types.Func {
-	if !isGeneric(fn) || p.opts.NoShipped || p.ruleOf[fn] != nil {
+// libraryInstance returns the instance for float64 of a generic function with a library derivative,
+// or nil if the type arguments are others or there is no rule.
+func (p *Program) libraryInstance(fn *types.Func, targs []types.Type) *types.Func {
+	if !isGeneric(fn) || p.opts.NoLibrary || p.ruleOf[fn] != nil {
 		return nil
 	}
-	if _, ok := kernels.Lookup(fn.FullName()); !ok {
+	if _, ok := library.Lookup(fn.FullName()); !ok {
 		return nil
 	}
 	number := types.Typ[types.Float64]
@@ -145,17 +145,17 @@ func (p *Program) shippedInstance(fn *types.Func, targs []types.Type) *types.Fun
 	return f
 }
 
-// kernelPackage returns a package of shipped rules, type-checked against the loaded packages so
-// that its types are identical to theirs, or nil if that fails.
-func (p *Program) kernelPackage(name string) *packages.Package {
-	if pkg, ok := p.kernelPackages[name]; ok {
+// libraryPackage returns a package of library derivatives, type-checked against the loaded packages
+// so that its types are identical to theirs, or nil if that fails.
+func (p *Program) libraryPackage(name string) *packages.Package {
+	if pkg, ok := p.libraryPackages[name]; ok {
 		return pkg
 	}
-	p.kernelPackages[name] = nil
-	path := kernels.Path + "/" + name
+	p.libraryPackages[name] = nil
+	path := library.Path + "/" + name
 	if pkg := p.loaded[path]; pkg != nil && pkg.Types != nil && pkg.Types.Complete() {
 		p.declare(pkg, false)
-		p.kernelPackages[name] = pkg
+		p.libraryPackages[name] = pkg
 		return pkg
 	}
 	pkg := &packages.Package{ID: path, PkgPath: path, Name: name, Fset: p.fset, TypesInfo: &types.Info{
@@ -164,7 +164,7 @@ func (p *Program) kernelPackage(name string) *packages.Package {
 		Implicits: map[ast.Node]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
 		Scopes: map[ast.Node]*types.Scope{}, FileVersions: map[*ast.File]string{},
 	}}
-	for file, text := range kernels.Source(name) {
+	for file, text := range library.Source(name) {
 		f, err := parser.ParseFile(p.fset, path+"/"+file, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil
@@ -177,19 +177,19 @@ func (p *Program) kernelPackage(name string) *packages.Package {
 		return nil
 	}
 	p.declare(pkg, false)
-	p.kernelPackages[name] = pkg
+	p.libraryPackages[name] = pkg
 	return pkg
 }
 
 // An importer returns loaded packages, and package rt.
 type importer struct{ p *Program }
 
-// Package returns a loaded package or a package of shipped rules, nil if there is none with this
-// path.
+// Package returns a loaded package or a package of library derivatives, nil if there is none with
+// this path.
 func (p *Program) Package(path string) *types.Package {
 	pkg := p.loaded[path]
-	if name, ok := strings.CutPrefix(path, kernels.Path+"/"); ok && pkg == nil {
-		pkg = p.kernelPackages[name]
+	if name, ok := strings.CutPrefix(path, library.Path+"/"); ok && pkg == nil {
+		pkg = p.libraryPackages[name]
 	}
 	if pkg == nil || pkg.Types == nil || !pkg.Types.Complete() {
 		return nil
@@ -199,17 +199,17 @@ func (p *Program) Package(path string) *types.Package {
 
 // IsRealPackage reports whether path is that of a package of functions over Reals.
 func IsRealPackage(path string) bool {
-	name, ok := strings.CutPrefix(path, kernels.Path+"/")
-	return ok && kernels.IsReal(name)
+	name, ok := strings.CutPrefix(path, library.Path+"/")
+	return ok && library.IsReal(name)
 }
 
 // RealPackage returns the declarations of a package of functions over Reals, whose Real is that of
 // the given package nabla, or nil if path is not such a package.
 func RealPackage(path string, nabla *types.Package) *types.Package {
-	name := strings.TrimPrefix(path, kernels.Path+"/")
+	name := strings.TrimPrefix(path, library.Path+"/")
 	fset := token.NewFileSet()
 	var files []*ast.File
-	for file, text := range kernels.Source(name) {
+	for file, text := range library.Source(name) {
 		f, err := ParseDeclarations(fset, file, text)
 		if err != nil {
 			return nil

@@ -1,4 +1,4 @@
-package kernels_test
+package library_test
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/nabla-ad/nabla/gen/kernels"
-	"github.com/nabla-ad/nabla/gen/kernels/blas64ad"
-	"github.com/nabla-ad/nabla/gen/kernels/floatsad"
-	"github.com/nabla-ad/nabla/gen/kernels/sortad"
+	"github.com/nabla-ad/nabla/gen/library"
+	"github.com/nabla-ad/nabla/gen/library/blas64ad"
+	"github.com/nabla-ad/nabla/gen/library/floatsad"
+	"github.com/nabla-ad/nabla/gen/library/sortad"
 )
 
 // plains are the plain forms.
@@ -47,8 +47,8 @@ func TestPlain(t *testing.T) {
 			plain[path+name] = f
 		}
 	}
-	for _, name := range kernels.Names() {
-		if rule, _ := kernels.Lookup(name); (rule.Real == "") != (plain[name] != nil) {
+	for _, name := range library.Names() {
+		if rule, _ := library.Lookup(name); (rule.Real == "") != (plain[name] != nil) {
 			t.Errorf("%s: %v in package %q; it has to be one of the two", name, plain[name], rule.Real)
 		}
 		delete(plain, name)

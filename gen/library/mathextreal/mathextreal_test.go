@@ -15,8 +15,8 @@ import (
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
-	"github.com/nabla-ad/nabla/gen/kernels"
-	"github.com/nabla-ad/nabla/gen/kernels/mathextreal"
+	"github.com/nabla-ad/nabla/gen/library"
+	"github.com/nabla-ad/nabla/gen/library/mathextreal"
 	"github.com/nabla-ad/nabla/internal/engines"
 )
 
@@ -112,8 +112,8 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s at %v: derivative %v by differences, want %v; %v, %v", f.name, f.at, got, want, err, err2)
 		}
 	}
-	for _, name := range kernels.Names() {
-		if rule, _ := kernels.Lookup(name); rule.Real != "" && !done[name] {
+	for _, name := range library.Names() {
+		if rule, _ := library.Lookup(name); rule.Real != "" && !done[name] {
 			t.Errorf("%s is not compared", name)
 		}
 	}
@@ -123,7 +123,7 @@ func TestForms(t *testing.T) {
 func TestSignatures(t *testing.T) {
 	imports := importer.ForCompiler(token.NewFileSet(), "source", nil)
 	var pkgs [2]*types.Package
-	for i, path := range []string{"gonum.org/v1/gonum/mathext", kernels.Path + "/mathextreal"} {
+	for i, path := range []string{"gonum.org/v1/gonum/mathext", library.Path + "/mathextreal"} {
 		var err error
 		if pkgs[i], err = imports.Import(path); err != nil {
 			t.Fatal(err)
@@ -140,8 +140,8 @@ func TestSignatures(t *testing.T) {
 		}
 		return strings.Join(s, ", ")
 	}
-	for _, name := range kernels.Names() {
-		rule, _ := kernels.Lookup(name)
+	for _, name := range library.Names() {
+		rule, _ := library.Lookup(name)
 		if rule.Real == "" {
 			continue
 		}

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/ir"
-	"github.com/nabla-ad/nabla/gen/kernels"
+	"github.com/nabla-ad/nabla/gen/library"
 )
 
-// TestShipped: every rule of the table fits the function, and its derivatives can be
+// TestLibraryRules: every rule of the table fits the function, and its derivatives can be
 // lowered, so that there are second ones. Each has a form over Reals, or a plain form that can
 // be lowered.
-func TestShipped(t *testing.T) {
+func TestLibraryRules(t *testing.T) {
 	pkgs, err := Load("../..",
 		[]string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/mathext", "sort",
 			"slices"}, LoadOptions{})
@@ -20,7 +20,7 @@ func TestShipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := New(pkgs, Options{})
-	for _, name := range kernels.Names() {
+	for _, name := range library.Names() {
 		i := strings.LastIndexByte(name, '.')
 		fn, _ := p.loaded[name[:i]].Types.Scope().Lookup(name[i+1:]).(*types.Func)
 		if fn == nil {
@@ -29,7 +29,7 @@ func TestShipped(t *testing.T) {
 		}
 		if isGeneric(fn) {
 			number := types.Typ[types.Float64]
-			fn = p.shippedInstance(fn, []types.Type{types.NewSlice(number), number})
+			fn = p.libraryInstance(fn, []types.Type{types.NewSlice(number), number})
 		}
 		w := p.rule(fn)
 		if w == nil || w.tangent == nil || w.pullback == nil {
@@ -48,7 +48,7 @@ func TestShipped(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		switch info, _ := kernels.Lookup(name); {
+		switch info, _ := library.Lookup(name); {
 		case info.Real != "":
 			if r.Real == nil || r.Plain != nil {
 				t.Errorf("%s: over Reals %v, plain form %v", name, r.Real, r.Plain)

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/nabla-ad/nabla"
-	"github.com/nabla-ad/nabla/gen/kernels/mathextad"
+	"github.com/nabla-ad/nabla/gen/library/mathextad"
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 

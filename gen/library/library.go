@@ -1,20 +1,20 @@
-// Package kernels lists the derivatives that come with nabla of functions whose source is
-// not differentiated: those of gonum's floats, blas64 and mathext that end in assembly or
-// are computed by iterations, and those that sort.
+// Package library lists the library derivatives: derivatives that come with nabla of functions of
+// other modules and of the standard library, namely those of gonum's floats, blas64 and mathext
+// that end in assembly or iterate, and those that sort. The functions themselves are not
+// differentiated.
 //
-// The derivatives of path.F are the functions FTangent and FPullback of a package below
-// this one, which generated code imports; of a generic function they are those for slices
-// of float64. Their source is here too: it is differentiated
-// where second derivatives are wanted.
+// The derivatives of path.F are the functions FTangent and FPullback of a package below this one,
+// which generated code imports; those of a generic function are for slices of float64. The source
+// of these packages is embedded here, since second derivatives differentiate it.
 //
-// What computes with nabla.Real follows the function FPlain of the same package where there is
-// one: it does what path.F does, in loops and functions of package math alone, and panics where
-// that does. Where the derivatives of such code would not be those of the function, as it
-// approximates or iterates, the package that [Rule] names in Real has F over Reals.
+// If the package has a function FPlain, code over nabla.Real follows that: it computes the results
+// of path.F with loops and functions of package math alone, and panics if path.F does. If the
+// derivatives of such code would be inaccurate, since it approximates or iterates, the package that
+// [Rule] names in Real has F over Reals instead.
 //
-// A shadow may be nil, which says of a tangent that nothing moves, and of a pullback that
-// nobody wants to know. A shadow overlaps others just as what it is the shadow of does.
-package kernels
+// A shadow may be nil: to a tangent it is zero, and a pullback does not compute that cotangent.
+// Shadows overlap as their primals do.
+package library
 
 import (
 	"embed"
@@ -23,13 +23,13 @@ import (
 	"strings"
 )
 
-// Path is that of this package, below which the derivatives are.
-const Path = "github.com/nabla-ad/nabla/gen/kernels"
+// Path is the import path of this package. The packages of derivatives are below it.
+const Path = "github.com/nabla-ad/nabla/gen/library"
 
 //go:embed */*.go
 var sources embed.FS
 
-// Source is the source of a package of derivatives, by file.
+// Source returns the source of the package pkg below this one by file name, nil if there is none. Tests are omitted.
 func Source(pkg string) map[string][]byte {
 	out := map[string][]byte{}
 	list, err := fs.ReadDir(sources, pkg)
@@ -44,16 +44,16 @@ func Source(pkg string) map[string][]byte {
 	return out
 }
 
-// Rule is what a function does to its parameters, by their names.
+// A Rule describes the derivatives of a function. Parameters are given by name.
 type Rule struct {
-	Package string   // of the derivatives
-	Real    string   // the package of the function over Reals, empty where there is a plain form instead
-	Writes  []string // the parameters behind which it writes
-	Passive []string // those by which there is no derivative
-	Returns string   // the one that it returns, if it returns memory
+	Package string   // the package with its derivatives, below this one
+	Real    string   // the package of the function over Reals, empty if there is a plain form instead
+	Writes  []string // parameters whose memory it writes
+	Passive []string // parameters with respect to which it has no derivative
+	Returns string   // the parameter it returns, if it returns memory
 }
 
-// Lookup is the rule for a function by its full name, path.F.
+// Lookup returns the rule for a function by its full name, path.F, and whether there is one.
 func Lookup(name string) (Rule, bool) {
 	i := strings.LastIndexByte(name, '.')
 	if i < 0 {
@@ -78,14 +78,13 @@ func Lookup(name string) (Rule, bool) {
 		case "returns":
 			r.Returns = value
 		default:
-			panic("kernels: what is " + f + " of " + name + "?")
+			panic("library: what is " + f + " of " + name + "?")
 		}
 	}
 	return r, true
 }
 
-// Packages are the paths of the packages of derivatives, and of those of functions over
-// Reals, in the order of the alphabet.
+// Packages returns the paths of the packages of derivatives and of functions over Reals, sorted.
 func Packages() (out []string) {
 	for _, p := range table {
 		out = append(out, Path+"/"+p.pkg)
@@ -97,7 +96,7 @@ func Packages() (out []string) {
 	return slices.Compact(out)
 }
 
-// IsReal reports whether a package below this one is of functions over Reals.
+// IsReal reports whether the package pkg below this one has functions over Reals.
 func IsReal(pkg string) bool {
 	for _, p := range table {
 		if p.real == pkg && pkg != "" {
@@ -107,7 +106,7 @@ func IsReal(pkg string) bool {
 	return false
 }
 
-// Names are the functions that have a rule, in the order of the alphabet.
+// Names returns the full names of the functions that have a rule, sorted.
 func Names() (out []string) {
 	for path, p := range table {
 		for name := range p.funcs {
@@ -118,6 +117,7 @@ func Names() (out []string) {
 	return out
 }
 
+// A funcs holds the functions of one library package that have a rule.
 type funcs struct {
 	pkg   string
 	real  string

@@ -1,4 +1,4 @@
-package kernels_test
+package library_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/nabla-ad/nabla/gen/kernels"
+	"github.com/nabla-ad/nabla/gen/library"
 )
 
 // check is a function with its derivatives at some arguments. Slices among them that are
@@ -315,7 +315,7 @@ func (c *check) dropped(t *testing.T, dir, seeds, bars []float64) {
 				still[len(own)+k] = 0
 			}
 		}
-		info, _ := kernels.Lookup(c.name)
+		info, _ := library.Lookup(c.name)
 		if len(info.Writes) == 0 { // what is written has a shadow if anything moves
 			if got, want := c.along(t, still, i), c.along(t, still, -1); !near(got[:len(got)-len(memory)],
 				want[:len(want)-len(memory)]) {
@@ -369,12 +369,12 @@ func TestRules(t *testing.T) {
 	done := map[string]bool{}
 	for _, c := range checks() {
 		done[c.name] = true
-		if _, ok := kernels.Lookup(c.name); !ok {
+		if _, ok := library.Lookup(c.name); !ok {
 			t.Errorf("%s is not in the table", c.name)
 		}
 		t.Run(fmt.Sprint(c.name, c.args), c.run)
 	}
-	for _, name := range kernels.Names() {
+	for _, name := range library.Names() {
 		if !done[name] {
 			t.Errorf("%s is not checked", name)
 		}
