@@ -25,13 +25,18 @@ type Machine struct {
 
 	// steps and depth are the statements and nested calls that the current evaluation has left.
 	steps, depth int
+	// running is the frame that executed a statement last.
+	running *frame
 }
 
 // Eval evaluates f, which [Check] must accept, with Go's semantics: integers wrap, every float
 // operation is rounded by itself, slices share memory, and append reallocates only if the capacity
-// is exceeded, to twice the capacity if that is enough. A panic is returned as a *[PanicError], and
-// an evaluation of more than ten million steps as a *[LimitError]. Arguments of array or struct
-// type are copied; memory that arguments refer to is modified in place.
+// is exceeded, to twice the capacity if that is enough. Arguments of array or struct type are copied;
+// memory that arguments refer to is modified in place.
+//
+// A panic is returned as a *[PanicError], and an evaluation of more than ten million steps as a
+// *[LimitError]. If the evaluator itself fails, the error is that of Check for f or a callee, or an
+// *[EvaluatorError] if all of them are well-formed.
 func Eval(f *Func, args []Value) (results []Value, err error) {
 	return new(Machine).Eval(f, args)
 }
@@ -55,17 +60,45 @@ func (m *Machine) Eval(f *Func, args []Value) (results []Value, err error) {
 		case *LimitError:
 			results, err = nil, e
 		case runtime.Error:
-			results, err = nil, fmt.Errorf("%w: %w", errIllFormed, e)
+			results, err = nil, m.diagnose(f, e)
 		case error:
 			if e != errIllFormed {
 				panic(e)
 			}
-			results, err = nil, e
+			results, err = nil, m.diagnose(f, e)
 		default:
 			panic(e)
 		}
 	}()
+	m.running = nil
 	return m.call(f, args), nil
+}
+
+// diagnose returns the error for a failure of the evaluator in a call of f. If f or a callee is not
+// well-formed, that is the cause, and the error is that of [Check]. Otherwise it is an
+// *[EvaluatorError].
+func (m *Machine) diagnose(f *Func, failure error) error {
+	seen := map[*Func]bool{f: true}
+	for list := []*Func{f}; len(list) > 0; list = list[1:] {
+		if err := Check(list[0]); err != nil {
+			return fmt.Errorf("%w: %w", errIllFormed, err)
+		}
+		Walk(list[0].Body, func(s Stmt) bool {
+			if c, ok := s.(*Call); ok && c.Callee.Func != nil && !seen[c.Callee.Func] {
+				seen[c.Callee.Func] = true
+				list = append(list, c.Callee.Func)
+			}
+			return true
+		})
+	}
+	e := &EvaluatorError{Func: f.Name, Err: failure}
+	if fr := m.running; fr != nil {
+		e.Func = fr.f.Name
+		if fr.at != nil {
+			e.Pos = fr.at.Position()
+		}
+	}
+	return e
 }
 
 // call evaluates one call of f. Parts of arguments and results are copied.
@@ -135,7 +168,7 @@ func (fr *frame) step() {
 // stmt executes s and returns the label that is left, nil if s completes normally.
 func (fr *frame) stmt(s Stmt) *Label {
 	fr.step()
-	fr.at = s
+	fr.at, fr.m.running = s, fr
 	switch s := s.(type) {
 	case *If:
 		if fr.expr(s.Cond).bool() {
@@ -268,7 +301,7 @@ func (fr *frame) callStmt(s *Call) {
 		}
 		results = rule(args)
 	}
-	fr.at = s
+	fr.at, fr.m.running = s, fr
 	for i, v := range s.Results {
 		if v == nil {
 			continue

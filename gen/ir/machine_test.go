@@ -3,6 +3,7 @@ package ir_test
 import (
 	"errors"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -60,6 +61,44 @@ func geom.M(x [10000000000]float64) exit7 {
 	f.Body = ir.Block{&ir.Call{Callee: &ir.Callee{Func: f}}}
 	if _, err := ir.Eval(f, ir.ValuesOf([]float64{1})); err == nil {
 		t.Error("a call without arguments is evaluated")
+	}
+}
+
+// TestEvaluatorError distinguishes failures of the evaluator in well-formed functions from functions that are not
+// well-formed: the former have the function and the position.
+func TestEvaluatorError(t *testing.T) {
+	f := parse(t, `func geom.F(x geom.Point, y []float64) (r float64) exit {
+	call geom.G(x, y) //@ f.go:2:1
+	r = call rule "short"(y) //@ f.go:3:1
+}
+func geom.G(x geom.Point, y []float64) exit2 {
+	y[0] = x.X //@ f.go:7:2
+}`)[0]
+	m := &ir.Machine{Rules: map[string]func([]ir.Value) []ir.Value{
+		"short": func([]ir.Value) []ir.Value { return nil },
+	}}
+	for _, test := range []struct {
+		x        any
+		function string
+		line     int
+	}{
+		{1.0, "geom.G", 7},
+		{Point{X: 1}, "geom.F", 3},
+	} {
+		_, err := m.Eval(f, ir.ValuesOf(test.x, []float64{0}))
+		var e *ir.EvaluatorError
+		var r runtime.Error
+		if !errors.As(err, &e) || !errors.As(err, &r) || e.Func != test.function || e.Pos.Line != test.line {
+			t.Errorf("%v: got %v", test.x, err)
+		}
+	}
+	// The same failure in a function that is not well-formed is due to the function.
+	f.Body[0].(*ir.Call).Callee.Func.Body = ir.Block{&ir.Set{P: f.Results[0].Place(), E: f.Params[0].Load()}}
+	_, err := m.Eval(f, ir.ValuesOf(1.0, []float64{0}))
+	var e *ir.EvaluatorError
+	var c *ir.CheckError
+	if errors.As(err, &e) || !errors.As(err, &c) || c.Func != "geom.G" {
+		t.Errorf("got %v", err)
 	}
 }
 

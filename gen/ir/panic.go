@@ -38,5 +38,27 @@ func limitError(format string, args ...any) *LimitError {
 	return &LimitError{fmt.Sprintf(format, args...)}
 }
 
+// An EvaluatorError reports that the evaluator failed although all functions are well-formed: an
+// argument, a global variable or a result of a rule is not of the type that the function declares,
+// or the evaluator has a mistake.
+type EvaluatorError struct {
+	Func string         // the function that was being evaluated
+	Pos  token.Position // its statement, if that has a position
+	Err  error          // the failure, such as a runtime.Error
+}
+
+// Error returns the function, the position, the failure and its possible causes.
+func (e *EvaluatorError) Error() string {
+	at := ""
+	if e.Pos.IsValid() {
+		at = " at " + e.Pos.String()
+	}
+	return fmt.Sprintf("ir: the evaluator failed in %s%s: %v; the function is well-formed: check the types of the "+
+		"arguments, globals and results of rules, or report a mistake of package ir", e.Func, at, e.Err)
+}
+
+// Unwrap returns the failure.
+func (e *EvaluatorError) Unwrap() error { return e.Err }
+
 // errIllFormed is returned for a function that Check does not accept.
 var errIllFormed = errors.New("ir: the function is not well-formed, see Check")
