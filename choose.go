@@ -123,8 +123,8 @@ func candidateOf(b Backend, f any, x []float64, m, n int) race.Candidate {
 	}
 	if m == 1 {
 		c.Prepare = func() (race.Call, error) {
-			p := new(GradientPrep)
-			if err := p.setup("Gradient", f, wantScalar, b, x, p.prepare); err != nil {
+			p, err := newOperator[GradientPrep]("Gradient", f, wantScalar, b, x)
+			if err != nil {
 				return nil, err
 			}
 			return func(y, d []float64) (err error) {
@@ -135,8 +135,8 @@ func candidateOf(b Backend, f any, x []float64, m, n int) race.Candidate {
 		return c
 	}
 	c.Prepare = func() (race.Call, error) {
-		p := new(JacobianPrep)
-		if err := p.setup("Jacobian", f, wantVector, b, x, p.prepare); err != nil {
+		p, err := newOperator[JacobianPrep]("Jacobian", f, wantVector, b, x)
+		if err != nil {
 			return nil, err
 		}
 		if err := p.allocate(m, n); err != nil {

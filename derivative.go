@@ -19,11 +19,7 @@ func ValueAndDerivative[F ScalarScalar](f F, b Backend, x float64) (y, dy float6
 
 // PrepareDerivative prepares the derivative of f on b: it does the work that does not depend on x.
 func PrepareDerivative[F ScalarScalar](f F, b Backend, x float64) (*DerivativePrep, error) {
-	p := new(DerivativePrep)
-	if err := p.setup("Derivative", f, wantScalar, b, []float64{x}, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[DerivativePrep]("Derivative", f, wantScalar, b, []float64{x})
 }
 
 // DerivativePrep computes derivatives of a function of one number. It is for one
@@ -88,19 +84,17 @@ func (p *DerivativePrep) ValueAndDerivative(x float64) (y, dy float64, err error
 		return 0, 0, err
 	}
 	defer p.end(&err)
-	err = p.at(p.curve.y, p.curve.dy, x)
-	return p.curve.y[0], p.curve.dy[0], err
+	if err := p.at(p.curve.y, p.curve.dy, x); err != nil {
+		return 0, 0, err
+	}
+	return p.curve.y[0], p.curve.dy[0], nil
 }
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *DerivativePrep) Recordings() int { return p.base().recordings() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
-func (p *DerivativePrep) Clone() *DerivativePrep {
-	q := new(DerivativePrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+func (p *DerivativePrep) Clone() *DerivativePrep { return clone(p) }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *DerivativePrep) Rebind(q any) error { return p.base().rebind(q) }
@@ -123,11 +117,7 @@ func ValueAndCurveDerivative[F CurveFunc](f F, b Backend, t float64) (y, dy []fl
 
 // PrepareCurveDerivative prepares the derivative of f on b: it does the work that does not depend on t.
 func PrepareCurveDerivative[F CurveFunc](f F, b Backend, t float64) (*CurveDerivativePrep, error) {
-	p := new(CurveDerivativePrep)
-	if err := p.setup("CurveDerivative", f, wantAny, b, []float64{t}, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[CurveDerivativePrep]("CurveDerivative", f, wantAny, b, []float64{t})
 }
 
 // CurveDerivativePrep computes derivatives of a function of one number with
@@ -176,18 +166,17 @@ func (p *CurveDerivativePrep) valueAndDerivative(y, dst []float64, t float64) (_
 	if overlap(y, dst) {
 		return nil, nil, &AliasError{Op: p.op, Arg: "dst", With: "y"}
 	}
-	return y, dst, p.at(y, dst, t)
+	if err := p.at(y, dst, t); err != nil {
+		return nil, nil, err
+	}
+	return y, dst, nil
 }
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *CurveDerivativePrep) Recordings() int { return p.base().recordings() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
-func (p *CurveDerivativePrep) Clone() *CurveDerivativePrep {
-	q := new(CurveDerivativePrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+func (p *CurveDerivativePrep) Clone() *CurveDerivativePrep { return clone(p) }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *CurveDerivativePrep) Rebind(q any) error { return p.base().rebind(q) }

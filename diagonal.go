@@ -21,11 +21,7 @@ func HessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) ([]float64, erro
 // computes those of the diagonal. Otherwise a call takes one product for each input, with memory
 // for a few of them.
 func PrepareHessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) (*HessianDiagonalPrep, error) {
-	p := new(HessianDiagonalPrep)
-	if err := p.setup("HessianDiagonal", f, wantScalar, b, x, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[HessianDiagonalPrep]("HessianDiagonal", f, wantScalar, b, x)
 }
 
 // HessianDiagonalPrep computes diagonals of Hessians of one function on one backend. It is for one
@@ -126,24 +122,23 @@ func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool,
 	if overlap(grad, dst) {
 		return 0, nil, nil, &AliasError{Op: p.op, Arg: "grad", With: "dst"}
 	}
-	if p.entries != nil {
+	switch {
+	case p.entries != nil:
 		y, err = p.entries.ValueGradientAndEntries(grad, dst, x)
-		return y, grad, dst, err
-	}
-	if p.hvp == nil {
+	case p.hvp == nil:
 		y, err = p.ofWhole(grad, dst, x)
-		return y, grad, dst, err
-	}
-	if p.matrix != nil {
+	case p.matrix == nil:
+		y, err = p.products(grad, dst, x)
+	default:
 		p.matrix.products.Begin()
+		if y, err = p.products(grad, dst, x); err == nil {
+			err = p.matrix.products.Check(x)
+		}
 	}
-	if y, err = p.products(grad, dst, x); err != nil {
+	if err != nil {
 		return 0, nil, nil, err
 	}
-	if p.matrix != nil {
-		err = p.matrix.products.Check(x)
-	}
-	return y, grad, dst, err
+	return y, grad, dst, nil
 }
 
 // ofWhole computes the whole Hessian and copies its diagonal to dst.
@@ -193,14 +188,12 @@ func (p *HessianDiagonalPrep) products(grad, dst, x []float64) (y float64, err e
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *HessianDiagonalPrep) Recordings() int { return p.base().recordings() }
 
-// Clone returns a prepared object for use in another goroutine.
-func (p *HessianDiagonalPrep) Clone() *HessianDiagonalPrep {
-	q := new(HessianDiagonalPrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+// Clone returns a prepared object for use in another goroutine, with the same pattern and groups if it is sparse; see
+// [GradientPrep.Clone].
+func (p *HessianDiagonalPrep) Clone() *HessianDiagonalPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type. The next call
+// checks a sparsity pattern; see [AutoSparse].
 func (p *HessianDiagonalPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

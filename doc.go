@@ -63,8 +63,8 @@
 // # Errors
 //
 // Mistakes of the caller are returned as errors with a type, and the prepared object stays usable.
-// If an error is returned, the other results are meaningless. A panic in the function is returned
-// as a [PanicError]. NaN and Inf are values, not errors.
+// Beside an error the other results are nil or 0; destinations may have been written. A panic in
+// the function is returned as a [PanicError]. NaN and Inf are values, not errors.
 //
 // # Goroutines
 //

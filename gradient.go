@@ -23,11 +23,7 @@ func ValueAndGradient[F ScalarFunc](f F, b Backend, x []float64) (float64, []flo
 // PrepareGradient prepares the gradient of f on b: it does the work that depends only on f, b and
 // the length of x. f may be evaluated at x, which need not be the point of later calls.
 func PrepareGradient[F ScalarFunc](f F, b Backend, x []float64) (*GradientPrep, error) {
-	p := new(GradientPrep)
-	if err := p.setup("Gradient", f, wantScalar, b, x, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[GradientPrep]("Gradient", f, wantScalar, b, x)
 }
 
 // GradientPrep computes gradients of one function on one backend. It serves one goroutine at a
@@ -66,7 +62,10 @@ func (p *GradientPrep) Gradient(dst, x []float64) (_ []float64, err error) {
 	if dst, err = p.vector("dst", dst, p.n, x); err != nil {
 		return nil, err
 	}
-	return dst, p.bare.Gradient(dst, x)
+	if err := p.bare.Gradient(dst, x); err != nil {
+		return nil, err
+	}
+	return dst, nil
 }
 
 // ValueAndGradient returns f(x) and the result of Gradient. The value costs little or nothing.
@@ -78,8 +77,10 @@ func (p *GradientPrep) ValueAndGradient(dst, x []float64) (y float64, grad []flo
 	if dst, err = p.vector("dst", dst, p.n, x); err != nil {
 		return 0, nil, err
 	}
-	y, err = p.g.ValueAndGradient(dst, x)
-	return y, dst, err
+	if y, err = p.g.ValueAndGradient(dst, x); err != nil {
+		return 0, nil, err
+	}
+	return y, dst, nil
 }
 
 // Recordings returns how often p has recorded the function: 1 if every replay was valid, 0 for
@@ -89,11 +90,7 @@ func (p *GradientPrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine. It has its own buffers and scratch.
 // It reads the same bound struct as p and shares with it the parts described at [Bind]. If it
 // cannot be made, every call of it returns the error.
-func (p *GradientPrep) Clone() *GradientPrep {
-	q := new(GradientPrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+func (p *GradientPrep) Clone() *GradientPrep { return clone(p) }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *GradientPrep) Rebind(q any) error { return p.base().rebind(q) }

@@ -30,11 +30,7 @@ func ValueGradientAndHessian[F ScalarFunc](f F, b Backend,
 // PrepareHessian prepares the Hessian of f on b: it does the work that depends only on f, b and the
 // length of x.
 func PrepareHessian[F ScalarFunc](f F, b Backend, x []float64) (*HessianPrep, error) {
-	p := new(HessianPrep)
-	if err := p.setup("Hessian", f, wantScalar, b, x, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[HessianPrep]("Hessian", f, wantScalar, b, x)
 }
 
 // HessianPrep computes Hessians of one function on one backend. It is for one
@@ -134,10 +130,13 @@ func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense,
 	}
 	if p.matrix != nil {
 		y, err = p.matrix.dense(grad, hess, x)
-		return y, grad, dst, err
+	} else {
+		y, err = p.h.ValueGradientAndHessian(grad, hess, x)
 	}
-	y, err = p.h.ValueGradientAndHessian(grad, hess, x)
-	return y, grad, dst, err
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	return y, grad, dst, nil
 }
 
 // symmetric returns dst, allocated if nil and sized if empty, and its data as an n×n block. gonum
@@ -177,14 +176,12 @@ func (p *prep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *HessianPrep) Recordings() int { return p.base().recordings() }
 
-// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
-func (p *HessianPrep) Clone() *HessianPrep {
-	q := new(HessianPrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+// Clone returns a prepared object for use in another goroutine, with the same pattern and groups if it is sparse; see
+// [GradientPrep.Clone].
+func (p *HessianPrep) Clone() *HessianPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type. The next call
+// checks a sparsity pattern; see [AutoSparse].
 func (p *HessianPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

@@ -25,11 +25,7 @@ func ValueGradientAndHVP[F ScalarFunc](f F, b Backend, x, v []float64) (y float6
 // PrepareHVP prepares Hessian-vector products of f on b: it does the work that depends only on f, b
 // and the length of x.
 func PrepareHVP[F ScalarFunc](f F, b Backend, x []float64) (*HVPPrep, error) {
-	p := new(HVPPrep)
-	if err := p.setup("HVP", f, wantScalar, b, x, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[HVPPrep]("HVP", f, wantScalar, b, x)
 }
 
 // HVPPrep computes Hessian-vector products of one function on one backend. It is
@@ -68,10 +64,14 @@ func (p *HVPPrep) HVP(dst, x, v []float64) (_ []float64, err error) {
 		return nil, err
 	}
 	if p.bare != nil {
-		return dst, p.bare.HVP(engine.Column(dst), x, engine.Column(v))
+		err = p.bare.HVP(engine.Column(dst), x, engine.Column(v))
+	} else {
+		_, err = p.h.ValueGradientAndHVP(nil, engine.Column(dst), x, engine.Column(v))
 	}
-	_, err = p.h.ValueGradientAndHVP(nil, engine.Column(dst), x, engine.Column(v))
-	return dst, err
+	if err != nil {
+		return nil, err
+	}
+	return dst, nil
 }
 
 func (p *HVPPrep) product(dst, x, v []float64) ([]float64, error) {
@@ -101,8 +101,10 @@ func (p *HVPPrep) ValueGradientAndHVP(grad, dst, x, v []float64) (y float64, gra
 	if overlap(grad, dst) || overlap(grad, v) {
 		return 0, nil, nil, &AliasError{Op: p.op, Arg: "grad", With: "dst or v"}
 	}
-	y, err = p.h.ValueGradientAndHVP(grad, engine.Column(dst), x, engine.Column(v))
-	return y, grad, dst, err
+	if y, err = p.h.ValueGradientAndHVP(grad, engine.Column(dst), x, engine.Column(v)); err != nil {
+		return 0, nil, nil, err
+	}
+	return y, grad, dst, nil
 }
 
 // GradientAndHVP is like ValueGradientAndHVP without the value.
@@ -129,10 +131,14 @@ func (p *HVPPrep) HVPBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.De
 		p.lanes = lanes
 	}
 	if bare, ok := p.batch.(engine.BareHVP); ok {
-		return dst, bare.HVP(hv, x, v)
+		err = bare.HVP(hv, x, v)
+	} else {
+		_, err = p.batch.ValueGradientAndHVP(nil, hv, x, v)
 	}
-	_, err = p.batch.ValueGradientAndHVP(nil, hv, x, v)
-	return dst, err
+	if err != nil {
+		return nil, err
+	}
+	return dst, nil
 }
 
 // At returns the Hessian at x as a linear operator, for many vectors at one point. It is
@@ -171,11 +177,7 @@ func (o *HessianOp) Apply(dst, v []float64) ([]float64, error) {
 func (p *HVPPrep) Recordings() int { return p.base().recordings() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
-func (p *HVPPrep) Clone() *HVPPrep {
-	q := new(HVPPrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+func (p *HVPPrep) Clone() *HVPPrep { return clone(p) }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same
 // type.

@@ -28,11 +28,7 @@ func ValueAndJacobian[F VectorFunc](f F, b Backend, x []float64) ([]float64, mat
 // PrepareJacobian prepares the Jacobian of f on b: it does the work that depends only on f, b and
 // the length of x. f may be evaluated at x, which need not be the point of later calls.
 func PrepareJacobian[F VectorFunc](f F, b Backend, x []float64) (*JacobianPrep, error) {
-	p := new(JacobianPrep)
-	if err := p.setup("Jacobian", f, wantVector, b, x, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[JacobianPrep]("Jacobian", f, wantVector, b, x)
 }
 
 // JacobianPrep computes Jacobians of one function on one backend. It is for one
@@ -151,25 +147,25 @@ func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense,
 		return nil, nil, &AliasError{Op: p.op, Arg: "dst", With: "y"}
 	}
 	if p.matrix != nil {
-		if _, err := p.matrix.dense(y, jac, x); err != nil {
-			return nil, nil, err
-		}
-		return y, dst, nil
+		_, err = p.matrix.dense(y, jac, x)
+	} else {
+		err = p.j.ValueAndJacobian(y, jac, x)
 	}
-	return y, dst, p.j.ValueAndJacobian(y, jac, x)
+	if err != nil {
+		return nil, nil, err
+	}
+	return y, dst, nil
 }
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *JacobianPrep) Recordings() int { return p.base().recordings() }
 
-// Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
-func (p *JacobianPrep) Clone() *JacobianPrep {
-	q := new(JacobianPrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+// Clone returns a prepared object for use in another goroutine, with the same pattern and groups if it is sparse; see
+// [GradientPrep.Clone].
+func (p *JacobianPrep) Clone() *JacobianPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type. The next call
+// checks a sparsity pattern; see [AutoSparse].
 func (p *JacobianPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

@@ -58,10 +58,11 @@ func (p *LinearOp) Value(dst []float64) (_ []float64, err error) {
 		return nil, err
 	}
 	defer p.end(&err)
-	if dst, err = p.vector("dst", dst, p.m, nil); err == nil {
-		copy(dst, p.y)
+	if dst, err = p.vector("dst", dst, p.m, nil); err != nil {
+		return nil, err
 	}
-	return dst, err
+	copy(dst, p.y)
+	return dst, nil
 }
 
 // Apply writes J(x)·v to dst, which is allocated if nil, and returns it.
@@ -76,7 +77,10 @@ func (p *LinearOp) Apply(dst, v []float64) (_ []float64, err error) {
 	if dst, err = p.vector("dst", dst, p.m, v); err != nil {
 		return nil, err
 	}
-	return dst, p.l.Apply(dst, v)
+	if err := p.l.Apply(dst, v); err != nil {
+		return nil, err
+	}
+	return dst, nil
 }
 
 // Transpose writes J(x)ᵀ·w to dst, which is allocated if nil, and returns it.
@@ -91,7 +95,10 @@ func (p *LinearOp) Transpose(dst, w []float64) (_ []float64, err error) {
 	if dst, err = p.vector("dst", dst, p.n, w); err != nil {
 		return nil, err
 	}
-	return dst, p.l.Transpose(dst, w)
+	if err := p.l.Transpose(dst, w); err != nil {
+		return nil, err
+	}
+	return dst, nil
 }
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].

@@ -33,6 +33,32 @@ type prep struct {
 	plan    *SparsePlan   // of a clone that is not prepared yet: the plan of the original
 }
 
+// An operator is a pointer to a prepared object of type T, one of those that the Prepare functions return.
+type operator[T any] interface {
+	*T
+	common() *prep  // the common part; the object is not nil
+	base() *prep    // the common part or, if the object is nil or the zero value, one whose calls return an error
+	prepare() error // prepares the engine's part at the point in the common part
+}
+
+func (p *prep) common() *prep { return p }
+
+// newOperator prepares the operator op of f on b at x.
+func newOperator[T any, P operator[T]](op string, f any, want shapeWant, b Backend, x []float64) (P, error) {
+	p := P(new(T))
+	if err := p.common().setup(op, f, want, b, x, p.prepare); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// clone returns a copy of p for another goroutine. If it cannot be made, every call of it returns the error.
+func clone[T any, P operator[T]](p P) P {
+	q := P(new(T))
+	q.common().cloneOf(p.base(), q.prepare)
+	return q
+}
+
 // unmade returns a stand-in for an object that is nil or the zero value. All calls of it return an
 // error.
 func unmade(kind, maker string) *prep {
@@ -111,7 +137,8 @@ func (p *prep) prepareAt(x []float64) (err error) {
 	return p.f.Broken()
 }
 
-// cloneOf makes the new object p a copy of q for another goroutine. An error is stored in p.failed.
+// cloneOf makes the new object p a copy of q for another goroutine. It has the plan of q for a sparse matrix. An error
+// is stored in p.failed.
 func (p *prep) cloneOf(q *prep, build func() error) {
 	p.op, p.want, p.source, p.backend, p.build = q.op, q.want, q.source, q.backend, build
 	if p.failed = q.enter(); p.failed != nil {
@@ -211,6 +238,7 @@ func (p *prep) rebind(q any) error {
 	return err
 }
 
+// resizeTo prepares p again for points of the length of x. On an error p keeps its old size.
 func (p *prep) resizeTo(x []float64) error {
 	if err := p.enter(); err != nil {
 		return err

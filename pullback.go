@@ -25,11 +25,7 @@ func ValueAndPullback[F AnyFunc](f F, b Backend, x, dy []float64) (y, xbar []flo
 // PreparePullback prepares vector-Jacobian products of f on b: it does the work that depends only on
 // f, b and the length of x.
 func PreparePullback[F AnyFunc](f F, b Backend, x []float64) (*PullbackPrep, error) {
-	p := new(PullbackPrep)
-	if err := p.setup("Pullback", f, wantAny, b, x, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[PullbackPrep]("Pullback", f, wantAny, b, x)
 }
 
 // PullbackPrep computes vector-Jacobian products of one function on one
@@ -90,7 +86,10 @@ func (p *PullbackPrep) into(y []float64, own bool, dst, x, dy []float64) (_, _ [
 	if overlap(dst, dy) || overlap(y, dy) || overlap(y, dst) {
 		return nil, nil, &AliasError{Op: p.op, Arg: "dst or y", With: "dy or each other"}
 	}
-	return y, dst, p.one.Pullback(y, engine.Column(dst), x, engine.Column(dy))
+	if err := p.one.Pullback(y, engine.Column(dst), x, engine.Column(dy)); err != nil {
+		return nil, nil, err
+	}
+	return y, dst, nil
 }
 
 // PullbackBatch writes J(x)ᵀ·W to dst, one column per cotangent, and returns it. A
@@ -110,7 +109,10 @@ func (p *PullbackPrep) PullbackBatch(dst *mat.Dense, x []float64, W *mat.Dense) 
 		}
 		p.lanes = lanes
 	}
-	return dst, p.batch.Pullback(p.y, xbar, x, ybar)
+	if err := p.batch.Pullback(p.y, xbar, x, ybar); err != nil {
+		return nil, err
+	}
+	return dst, nil
 }
 
 // At returns the derivative at x as a linear operator, for many tangents or cotangents
@@ -121,11 +123,7 @@ func (p *PullbackPrep) At(x []float64) (op *LinearOp, err error) { return p.base
 func (p *PullbackPrep) Recordings() int { return p.base().recordings() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
-func (p *PullbackPrep) Clone() *PullbackPrep {
-	q := new(PullbackPrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+func (p *PullbackPrep) Clone() *PullbackPrep { return clone(p) }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *PullbackPrep) Rebind(q any) error { return p.base().rebind(q) }

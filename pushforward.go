@@ -25,11 +25,7 @@ func ValueAndPushforward[F AnyFunc](f F, b Backend, x, dx []float64) (y, dy []fl
 // PreparePushforward prepares Jacobian-vector products of f on b: it does the work that depends only on
 // f, b and the length of x.
 func PreparePushforward[F AnyFunc](f F, b Backend, x []float64) (*PushforwardPrep, error) {
-	p := new(PushforwardPrep)
-	if err := p.setup("Pushforward", f, wantAny, b, x, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[PushforwardPrep]("Pushforward", f, wantAny, b, x)
 }
 
 // PushforwardPrep computes Jacobian-vector products of one function on one
@@ -90,7 +86,10 @@ func (p *PushforwardPrep) into(y []float64, own bool, dst, x, dx []float64) (_, 
 	if overlap(dst, dx) || overlap(y, dx) || overlap(y, dst) {
 		return nil, nil, &AliasError{Op: p.op, Arg: "dst or y", With: "dx or each other"}
 	}
-	return y, dst, p.one.Pushforward(y, engine.Column(dst), x, engine.Column(dx))
+	if err := p.one.Pushforward(y, engine.Column(dst), x, engine.Column(dx)); err != nil {
+		return nil, nil, err
+	}
+	return y, dst, nil
 }
 
 // PushforwardBatch writes J(x)·V to dst, one column per tangent, and returns it. A
@@ -110,7 +109,10 @@ func (p *PushforwardPrep) PushforwardBatch(dst *mat.Dense, x []float64, V *mat.D
 		}
 		p.lanes = lanes
 	}
-	return dst, p.batch.Pushforward(p.y, ydot, x, xdot)
+	if err := p.batch.Pushforward(p.y, ydot, x, xdot); err != nil {
+		return nil, err
+	}
+	return dst, nil
 }
 
 // At returns the derivative at x as a linear operator, for many tangents or cotangents
@@ -121,11 +123,7 @@ func (p *PushforwardPrep) At(x []float64) (op *LinearOp, err error) { return p.b
 func (p *PushforwardPrep) Recordings() int { return p.base().recordings() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
-func (p *PushforwardPrep) Clone() *PushforwardPrep {
-	q := new(PushforwardPrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+func (p *PushforwardPrep) Clone() *PushforwardPrep { return clone(p) }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *PushforwardPrep) Rebind(q any) error { return p.base().rebind(q) }

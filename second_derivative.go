@@ -19,11 +19,7 @@ func ValueDerivativeAndSecondDerivative[F ScalarScalar](f F, b Backend, x float6
 
 // PrepareSecondDerivative prepares the second derivative of f on b: it does the work that does not depend on x.
 func PrepareSecondDerivative[F ScalarScalar](f F, b Backend, x float64) (*SecondDerivativePrep, error) {
-	p := new(SecondDerivativePrep)
-	if err := p.setup("SecondDerivative", f, wantScalar, b, []float64{x}, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[SecondDerivativePrep]("SecondDerivative", f, wantScalar, b, []float64{x})
 }
 
 // SecondDerivativePrep computes second derivatives of a function of one number. It
@@ -70,19 +66,17 @@ func (p *SecondDerivativePrep) ValueDerivativeAndSecondDerivative(x float64) (y,
 		return 0, 0, 0, err
 	}
 	defer p.end(&err)
-	err = p.s.ValueDerivativeAndSecond(p.y, p.dy, p.d2y, x)
-	return p.y[0], p.dy[0], p.d2y[0], err
+	if err := p.s.ValueDerivativeAndSecond(p.y, p.dy, p.d2y, x); err != nil {
+		return 0, 0, 0, err
+	}
+	return p.y[0], p.dy[0], p.d2y[0], nil
 }
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *SecondDerivativePrep) Recordings() int { return p.base().recordings() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
-func (p *SecondDerivativePrep) Clone() *SecondDerivativePrep {
-	q := new(SecondDerivativePrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+func (p *SecondDerivativePrep) Clone() *SecondDerivativePrep { return clone(p) }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *SecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q) }
@@ -105,11 +99,7 @@ func ValueDerivativeAndCurveSecondDerivative[F CurveFunc](f F, b Backend, t floa
 
 // PrepareCurveSecondDerivative prepares the second derivative of f on b: it does the work that does not depend on t.
 func PrepareCurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) (*CurveSecondDerivativePrep, error) {
-	p := new(CurveSecondDerivativePrep)
-	if err := p.setup("CurveSecondDerivative", f, wantAny, b, []float64{t}, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[CurveSecondDerivativePrep]("CurveSecondDerivative", f, wantAny, b, []float64{t})
 }
 
 // CurveSecondDerivativePrep computes second derivatives of a function of one
@@ -162,18 +152,17 @@ func (p *CurveSecondDerivativePrep) into(y, dy, dst []float64, t float64) (_, _,
 	if overlap(dy, dst) {
 		return nil, nil, nil, &AliasError{Op: p.op, Arg: "dst", With: "dy"}
 	}
-	return y, dy, dst, p.s.ValueDerivativeAndSecond(y, dy, dst, t)
+	if err := p.s.ValueDerivativeAndSecond(y, dy, dst, t); err != nil {
+		return nil, nil, nil, err
+	}
+	return y, dy, dst, nil
 }
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *CurveSecondDerivativePrep) Recordings() int { return p.base().recordings() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
-func (p *CurveSecondDerivativePrep) Clone() *CurveSecondDerivativePrep {
-	q := new(CurveSecondDerivativePrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+func (p *CurveSecondDerivativePrep) Clone() *CurveSecondDerivativePrep { return clone(p) }
 
 // Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
 func (p *CurveSecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q) }

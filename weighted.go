@@ -28,11 +28,7 @@ func WeightedHessian[F VectorFunc](f F, b Backend, x, w []float64) (mat.Symmetri
 //	p, err := nabla.PrepareWeightedHessian(lag, nabla.AutoSparse{Dense: reversediff.Backend{Compile: true}}, x)
 //	h, err := p.Hessian(nil, x, []float64{1, λ1, λ2})
 func PrepareWeightedHessian[F VectorFunc](f F, b Backend, x []float64) (*WeightedHessianPrep, error) {
-	p := new(WeightedHessianPrep)
-	if err := p.setup("WeightedHessian", f, wantVector, b, x, p.prepare); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return newOperator[WeightedHessianPrep]("WeightedHessian", f, wantVector, b, x)
 }
 
 // WeightedHessianPrep computes weighted Hessians of one function on one backend. It is for
@@ -198,14 +194,12 @@ func (p *WeightedHessianPrep) Plan() *SparsePlan {
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *WeightedHessianPrep) Recordings() int { return p.base().recordings() }
 
-// Clone returns a prepared object for use in another goroutine, with the same pattern.
-func (p *WeightedHessianPrep) Clone() *WeightedHessianPrep {
-	q := new(WeightedHessianPrep)
-	q.cloneOf(p.base(), q.prepare)
-	return q
-}
+// Clone returns a prepared object for use in another goroutine, with the same pattern and groups if it is sparse; see
+// [GradientPrep.Clone].
+func (p *WeightedHessianPrep) Clone() *WeightedHessianPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type. The next call
+// checks a sparsity pattern; see [AutoSparse].
 func (p *WeightedHessianPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

@@ -16,6 +16,7 @@ type table struct {
 	at    func(x []float64) [][]float64
 	lanes int // at a time
 	log   *tableLog
+	of    []*engine.Function    // of which pushforwards were prepared
 	fail  func(sweep int) error // unless nil
 
 	clock      *timingtest.Clock
@@ -30,9 +31,11 @@ func (e *table) Lanes(n int) int    { return min(n, e.lanes) }
 func (e *table) Recordings() int    { return 1 }
 func (e *table) values(y []float64) { copy(y, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) }
 
-func (e *table) PreparePushforward(*engine.Function, []float64, int) (engine.Pushforward, error) {
+func (e *table) PreparePushforward(f *engine.Function, _ []float64, _ int) (engine.Pushforward, error) {
+	e.of = append(e.of, f)
 	return e, nil
 }
+
 func (e *table) PreparePullback(*engine.Function, []float64, int) (engine.Pullback, error) {
 	return e, nil
 }

@@ -36,7 +36,7 @@ func TestComparedCalls(t *testing.T) {
 	thinned := []int{1, 2, 4, 8, 16}
 	every := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 	x := []float64{1, 2, 3}
-	for _, c := range []struct {
+	cases := []struct {
 		title     string
 		a         [][]float64
 		extent    Extent
@@ -56,8 +56,11 @@ func TestComparedCalls(t *testing.T) {
 		{"all branches, CompareNext", a, OnAllBranches, false, -1, 0, 6, []int{1, 2, 4, 6, 7, 9, 13}},
 		{"a full pattern", full, AtPoint, false, -1, 0, 0, nil},
 		{"without checks", a, AtPoint, true, -1, 0, 0, nil},
-	} {
+	}
+	for k := range 2 * len(cases) {
+		c := cases[k/2]
 		n := len(c.a)
+		stream := int64(k % 2)
 		def := engine.Def{Name: "f", N: n, M: n, Plain: func(y, x []float64, _ engine.Context) error { return nil }}
 		s := &settings{make([]byte, max(0, c.bytes))}
 		if c.bytes >= 0 {
@@ -67,9 +70,12 @@ func TestComparedCalls(t *testing.T) {
 		g := colored(t, c.a, n, coloring.Problem{Partition: coloring.Column})
 		e := constant(c.a, 1)
 		m, err := Jacobian(Spec{Coloring: g, Scope: NewScope(c.extent, f, x[:n], g.Pattern()), F: f, Of: f, X: x[:n],
-			Unchecked: c.unchecked}, e, nil)
+			Unchecked: c.unchecked, StreamBytes: stream}, e, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", c.title, err)
+		}
+		if c.unchecked && e.log.products != g.Colors() {
+			t.Errorf("%s: the preparation takes %d products", c.title, e.log.products)
 		}
 		var compared []int
 		for call := 1; call <= 16; call++ {

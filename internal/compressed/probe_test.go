@@ -75,6 +75,11 @@ func TestProbe(t *testing.T) {
 			d[1][2] = 1
 			return d
 		}(), wrong: true},
+		{title: "a missing entry beside NaN in the last column", a: with(0, 2, nan), d: func() [][]float64 {
+			d := with(0, 2, nan)
+			d[1][0] = 1
+			return d
+		}(), wrong: true},
 		{title: "an infinity in its place", a: with(2, 2, inf), d: with(2, 2, inf)},
 		{title: "no entries", a: [][]float64{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, d: right, wrong: true},
 	} {

@@ -102,6 +102,11 @@ func TestValuesAfterFailure(t *testing.T) {
 					x := make([]float64, 6)
 					spec := Spec{Coloring: c, Scope: NewScope(OnAllBranches, f, x, c.Pattern()), F: f, Of: f, X: x,
 						StreamBytes: stream}
+					e.fail = func(int) error { return failure }
+					if _, err := prepared(spec, e); !errors.Is(err, failure) {
+						t.Fatalf("%v: preparation: %v", problem, err)
+					}
+					e.fail = nil
 					matrix, err := prepared(spec, e)
 					if err != nil {
 						t.Fatal(err)
@@ -206,9 +211,13 @@ func TestPartsOfWorkers(t *testing.T) {
 	} {
 		spec := Spec{Coloring: c, Scope: NewScope(OnAllBranches, f, x, c.Pattern()), F: f, Of: f, X: x,
 			Workers: w.workers}
-		m, err := Jacobian(spec, &table{at: func([]float64) [][]float64 { return a }, lanes: w.lanes}, nil)
+		e := &table{at: func([]float64) [][]float64 { return a }, lanes: w.lanes}
+		m, err := Jacobian(spec, e, nil)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if e.of[0] != f || slices.Contains(e.of[1:], f) {
+			t.Errorf("%d workers: not the first one alone has the function itself", w.workers)
 		}
 		var parts []int
 		for _, p := range m.p.tasks {

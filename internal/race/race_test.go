@@ -1,6 +1,7 @@
 package race_test
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -22,6 +23,7 @@ type car struct {
 	spoil     func(call int, d []float64) error // unless nil, changes the derivative
 	tolerance float64
 	refuses   error
+	value     float64 // 0 is 5
 
 	calls int
 }
@@ -34,7 +36,7 @@ func (c *car) candidate(clock *timingtest.Clock) race.Candidate {
 			if c.takes != nil {
 				clock.Advance(c.takes(c.calls))
 			}
-			y[0], d[0], d[1] = 5, 4, 13
+			y[0], d[0], d[1] = cmp.Or(c.value, 5), 4, 13
 			if c.spoil != nil {
 				return c.spoil(c.calls, d)
 			}
@@ -218,6 +220,8 @@ func TestMajority(t *testing.T) {
 		{"within the tolerance of an approximation", []car{right, right, by(1e-4, 1e-3)}, ""},
 		{"beyond it", []car{right, right, by(1e-2, 1e-3)}, "off"},
 		{"an approximation decides between two", []car{by(1e-2, 0), right, by(1e-4, 1e-3)}, "off"},
+		{"another value", []car{right, right, {name: "value", value: 5 + 1e-7}}, "value"},
+		{"another small value", []car{{value: 1e-12}, {value: 1e-12}, {name: "value", value: 2e-12}}, "value"},
 		{"NaN", []car{right, right, nan}, "nan"},
 		{"NaN agrees with itself", []car{nan, nan}, ""},
 		{"an infinity", []car{right, right, inf}, "inf"},
