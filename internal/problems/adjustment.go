@@ -2,25 +2,23 @@ package problems
 
 import "github.com/nabla-ad/nabla"
 
-// Adjustment is which camera saw which point where: observation i is of point
-// i mod Points by camera i mod Cameras, at Features[2i:2i+2].
+// An Adjustment holds the observations of a bundle adjustment: observation i is of point i mod Points by camera i mod
+// Cameras, at Features[2i:2i+2].
 type Adjustment struct {
 	Cameras, Points int
 	Features        []float64
 }
 
-// Inputs are the cameras, 11 numbers each, then the points, 3 each, and then a
-// weight for each observation. Outputs are the two residuals of each observation
-// and then 1 - w² for each weight.
+// Inputs are the cameras, 11 numbers each, the points, 3 each, and a weight for each observation. Outputs are the two
+// residuals of each observation, and then 1 - w² for each weight.
 
-// Dims is the number of inputs and outputs.
+// Dims returns the numbers of inputs and outputs.
 func (a *Adjustment) Dims() (n, m int) {
 	seen := len(a.Features) / 2
 	return 11*a.Cameras + 3*a.Points + seen, 3 * seen
 }
 
-// columns is where the inputs of observation i are: its camera, its point, its
-// weight.
+// columns returns the indices of the inputs of observation i: its camera, its point, its weight.
 func (a *Adjustment) columns(i int) (cols [15]int) {
 	for k := range 11 {
 		cols[k] = 11*(i%a.Cameras) + k
@@ -33,7 +31,7 @@ func (a *Adjustment) columns(i int) (cols [15]int) {
 	return cols
 }
 
-// AdjustmentPlain writes the residuals of all observations to y.
+// AdjustmentPlain computes the residuals of all observations.
 //
 //nabla:differentiate
 func AdjustmentPlain(y, x []float64, a *Adjustment) {
@@ -51,7 +49,7 @@ func AdjustmentPlain(y, x []float64, a *Adjustment) {
 	}
 }
 
-// AdjustmentVec is an [Adjustment] that functions over Reals read.
+// An AdjustmentVec is an [Adjustment] for functions over Reals.
 type AdjustmentVec struct {
 	Cameras, Points int
 	Features        nabla.Vec
@@ -73,8 +71,8 @@ func Adjust(y, x []nabla.Real, a *AdjustmentVec) {
 	}
 }
 
-// AdjustmentJacobian is the Jacobian by hand, 31 elements for each observation:
-// 2 rows of 15, and the weight's own.
+// AdjustmentJacobian returns the value and the Jacobian, written by hand: 31 elements for each observation, two rows of
+// 15 and one for the weight.
 func AdjustmentJacobian(x []float64, a *Adjustment) (y []float64, jac []Element) {
 	_, m := a.Dims()
 	seen := m / 3
@@ -99,8 +97,8 @@ func AdjustmentJacobian(x []float64, a *Adjustment) (y []float64, jac []Element)
 	return y, jac
 }
 
-// BA is a bundle adjustment of 3 cameras, 5 points and 8 observations, all random
-// but for the cameras' distance from the points.
+// BA returns a bundle adjustment of 3 cameras, 5 points and 8 observations, all random except that the points are in
+// front of the cameras.
 func BA() *Problem {
 	s := seed
 	a := &Adjustment{Cameras: 3, Points: 5}

@@ -19,7 +19,7 @@ type adjustmentPlainFrame struct {
 	inPtr float64
 }
 
-// AdjustmentPlainTangent does what AdjustmentPlain(y, x, a) does, and computes its derivative in the direction xDot, from adjustment.go:39.
+// AdjustmentPlainTangent does what AdjustmentPlain(y, x, a) does, and computes its derivative in the direction xDot, from adjustment.go:37.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -59,7 +59,7 @@ func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64)
 	}
 }
 
-// AdjustmentPlainTangent4 does what AdjustmentPlain(y, x, a) does, and computes its derivatives in 4 directions, those of xDot, from adjustment.go:39.
+// AdjustmentPlainTangent4 does what AdjustmentPlain(y, x, a) does, and computes its derivatives in 4 directions, those of xDot, from adjustment.go:37.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -111,7 +111,7 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 	}
 }
 
-// AdjustmentPlainAdjoint does what AdjustmentPlain(y, x, a) does, from adjustment.go:39.
+// AdjustmentPlainAdjoint does what AdjustmentPlain(y, x, a) does, from adjustment.go:37.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -222,7 +222,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	}
 }
 
-// AdjustmentPlainAdjoint4 does what AdjustmentPlainAdjoint does for 4 sets of weights at once, from adjustment.go:39.
+// AdjustmentPlainAdjoint4 does what AdjustmentPlainAdjoint does for 4 sets of weights at once, from adjustment.go:37.
 // Each array holds 4 numbers, one for each set.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]float64, ws *AdjointWork) {
@@ -354,7 +354,7 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 }
 
 // AdjustmentPlainAdjointTangent computes what AdjustmentPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from adjustment.go:39.
+// for constant weights, from adjustment.go:37.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
@@ -535,7 +535,7 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	}
 }
 
-// AdjustmentPlainTraced is AdjustmentPlain over Reals, from adjustment.go:39.
+// AdjustmentPlainTraced is AdjustmentPlain over Reals, from adjustment.go:37.
 func AdjustmentPlainTraced(y, x []nabla.Real, a *Adjustment) {
 	seen := len(a.Features) / 2
 	var in [15]nabla.Real
@@ -553,7 +553,7 @@ func AdjustmentPlainTraced(y, x []nabla.Real, a *Adjustment) {
 	}
 }
 
-// ReprojectionPlainTangent11 is problems.ReprojectionPlain_tangent_11, from bundle.go:18.
+// ReprojectionPlainTangent11 is problems.ReprojectionPlain_tangent_11, from bundle.go:17.
 func ReprojectionPlainTangent11(y, x []float64, f *Feature, yDot, xDot []float64) {
 	camDot := xDot[:11]
 	cam := x[:11]
@@ -593,7 +593,7 @@ func ReprojectionPlainTangent11(y, x []float64, f *Feature, yDot, xDot []float64
 	y[1] = weight * t13
 }
 
-// ReprojectionPlainTangent11Lanes4 is problems.ReprojectionPlain_tangent_11_lanes4, from bundle.go:18.
+// ReprojectionPlainTangent11Lanes4 is problems.ReprojectionPlain_tangent_11_lanes4, from bundle.go:17.
 func ReprojectionPlainTangent11Lanes4(y, x []float64, f *Feature, yDot, xDot [][4]float64) {
 	camDot := xDot[:11]
 	cam := x[:11]
@@ -677,7 +677,7 @@ func ReprojectionPlainTangent11Lanes4(y, x []float64, f *Feature, yDot, xDot [][
 	yDotRow1[3] = weightDot3*t13 + weight*((vDot3*l+v*lDot3)*t12+t11*camDotRow8[3]+camDotRow10[3])
 }
 
-// ReprojectionPlainForward is problems.ReprojectionPlain_forward, from bundle.go:18.
+// ReprojectionPlainForward is problems.ReprojectionPlain_forward, from bundle.go:17.
 func ReprojectionPlainForward(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork) {
 	_ = xBar[:11]
 	cam := x[:11]
@@ -702,7 +702,7 @@ func ReprojectionPlainForward(y, x []float64, f *Feature, yBar, xBar []float64, 
 	ws.p = append(ws.p, p)
 }
 
-// ReprojectionPlainReverse is problems.ReprojectionPlain_reverse, from bundle.go:18.
+// ReprojectionPlainReverse is problems.ReprojectionPlain_reverse, from bundle.go:17.
 func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork) {
 	a1 := ws.a[len(ws.a)-1]
 	ws.a = ws.a[:len(ws.a)-1]
@@ -789,7 +789,7 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	xBar[14] += weightBar
 }
 
-// ReprojectionPlainForwardLanes4 is problems.ReprojectionPlain_forward_lanes4, from bundle.go:18.
+// ReprojectionPlainForwardLanes4 is problems.ReprojectionPlain_forward_lanes4, from bundle.go:17.
 func ReprojectionPlainForwardLanes4(y, x []float64, f *Feature, yBar, xBar [][4]float64, ws *AdjointWork) {
 	_ = xBar[:11]
 	cam := x[:11]
@@ -814,7 +814,7 @@ func ReprojectionPlainForwardLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	ws.p = append(ws.p, p)
 }
 
-// ReprojectionPlainReverseLanes4 is problems.ReprojectionPlain_reverse_lanes4, from bundle.go:18.
+// ReprojectionPlainReverseLanes4 is problems.ReprojectionPlain_reverse_lanes4, from bundle.go:17.
 func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]float64, ws *AdjointWork) {
 	a1 := ws.a[len(ws.a)-1]
 	ws.a = ws.a[:len(ws.a)-1]
@@ -1141,7 +1141,7 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	xBarRow[3] += weightBar3
 }
 
-// ReprojectionPlainForwardTangent111111 is problems.ReprojectionPlain_forward_tangent_111111, from bundle.go:18.
+// ReprojectionPlainForwardTangent111111 is problems.ReprojectionPlain_forward_tangent_111111, from bundle.go:17.
 func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, fDot *Feature, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	_ = xBarDot[:11]
 	_ = xBar[:11]
@@ -1199,7 +1199,7 @@ func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBa
 	ws.p = append(ws.p, p)
 }
 
-// ReprojectionPlainReverseTangent111111 is problems.ReprojectionPlain_reverse_tangent_111111, from bundle.go:18.
+// ReprojectionPlainReverseTangent111111 is problems.ReprojectionPlain_reverse_tangent_111111, from bundle.go:17.
 func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, fDot *Feature, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	a1Dot := wsDot.a[len(ws.a)-1]
 	a1 := ws.a[len(ws.a)-1]

@@ -8,7 +8,7 @@ const (
 	brusselatorB = 1
 )
 
-// Grid is the number of points a side of a square.
+// A Grid is a square grid of N×N points.
 type Grid struct{ N int }
 
 // BrusselatorOn is [BrusselatorPlain] on a grid.
@@ -16,13 +16,11 @@ type Grid struct{ N int }
 //nabla:differentiate
 func BrusselatorOn(dx, x []float64, g *Grid) { BrusselatorPlain(dx, x, g.N) }
 
-// BrusselatorPlain writes to dx the right-hand side of the Brusselator on a
-// periodic grid of N×N points,
+// BrusselatorPlain computes the right-hand side dx of the Brusselator on a periodic grid of n×n points,
 //
 //	u' = α·Δu + B + u²v - (A+1)u   v' = α·Δv + A·u - u²v
 //
-// with the five-point Laplacian and α = 10/h², h = 1/(N-1). x holds u, the first
-// index running fastest, and then v.
+// with the five-point Laplacian and α = 10/h², h = 1/(n-1). x holds u, the first index running fastest, and then v.
 func BrusselatorPlain(dx, x []float64, n int) {
 	alpha := brusselatorAlpha(n)
 	u, v := x[:n*n], x[n*n:]
@@ -40,7 +38,7 @@ func BrusselatorPlain(dx, x []float64, n int) {
 
 func brusselatorAlpha(n int) float64 { return 10 * float64(n-1) * float64(n-1) }
 
-// around is where point (i, j) and its neighbours are in an array.
+// around returns the indices of point (i, j) and its neighbours.
 func around(i, j, n int) (at, west, east, south, north int) {
 	wrap := func(k int) int { return (k + n) % n }
 	return i + n*j, wrap(i-1) + n*j, wrap(i+1) + n*j, i + n*wrap(j-1), i + n*wrap(j+1)
@@ -62,9 +60,8 @@ func Brusselator(dx, x []nabla.Real, n int) {
 	}
 }
 
-// BrusselatorJacobian is the Jacobian of [Brusselator] by hand: six elements in
-// each row, the row's own point, its four neighbours and the other species. On a
-// grid of two points a side neighbours coincide, and so do elements.
+// BrusselatorJacobian returns the Jacobian of [Brusselator], written by hand: six elements in each row, for the point
+// itself, its four neighbours and the other species. On a grid of 2×2 points neighbours coincide, and so do elements.
 func BrusselatorJacobian(x []float64, n int) []Element {
 	alpha, nn := brusselatorAlpha(n), n*n
 	out := make([]Element, 0, 12*nn)
@@ -85,7 +82,7 @@ func BrusselatorJacobian(x []float64, n int) []Element {
 	return out
 }
 
-// dense is a matrix of n columns, row by row.
+// dense returns the matrix with n columns, row by row.
 func dense(elements []Element, m, n int) []float64 {
 	jac := make([]float64, m*n)
 	for _, e := range elements {
@@ -97,8 +94,7 @@ func dense(elements []Element, m, n int) []float64 {
 // largeMatrix is the number of columns from which a case has no dense derivative.
 const largeMatrix = 1000
 
-// T4 is the Brusselator on a grid of n points a side with random values: 2n² inputs
-// and as many outputs. Its Jacobian is [BrusselatorJacobian].
+// T4 returns the Brusselator on a grid of n×n points with random values: 2n² inputs and as many outputs.
 func T4(n int) *Problem {
 	s := seed
 	size := 2 * n * n
@@ -122,7 +118,7 @@ func T4(n int) *Problem {
 	}
 }
 
-// brusselator is T4 in the size that is usual for benchmarks, or a small one.
+// brusselator returns T4 of the size that is usual for benchmarks, or a small one.
 func brusselator(n int) *Problem {
 	if n == 2048 {
 		return T4(32)

@@ -130,7 +130,7 @@ func BrusselatorOnTraced(dx, x []nabla.Real, g *Grid) {
 	BrusselatorPlainTraced11(dx, x, g.N)
 }
 
-// BrusselatorPlainTangent11 is problems.BrusselatorPlain_tangent_11, from brusselator.go:26.
+// BrusselatorPlainTangent11 is problems.BrusselatorPlain_tangent_11, from brusselator.go:24.
 func BrusselatorPlainTangent11(dx, x []float64, n int, dxDot, xDot []float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
@@ -157,7 +157,7 @@ func BrusselatorPlainTangent11(dx, x []float64, n int, dxDot, xDot []float64) {
 	}
 }
 
-// BrusselatorPlainTangent11Lanes4 is problems.BrusselatorPlain_tangent_11_lanes4, from brusselator.go:26.
+// BrusselatorPlainTangent11Lanes4 is problems.BrusselatorPlain_tangent_11_lanes4, from brusselator.go:24.
 func BrusselatorPlainTangent11Lanes4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
@@ -212,7 +212,7 @@ func BrusselatorPlainTangent11Lanes4(dx, x []float64, n int, dxDot, xDot [][4]fl
 	}
 }
 
-// BrusselatorPlainForward is problems.BrusselatorPlain_forward, from brusselator.go:26.
+// BrusselatorPlainForward is problems.BrusselatorPlain_forward, from brusselator.go:24.
 func BrusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBar[:n*n]
@@ -247,7 +247,7 @@ func BrusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *
 	}
 }
 
-// BrusselatorPlainReverse is problems.BrusselatorPlain_reverse, from brusselator.go:26.
+// BrusselatorPlainReverse is problems.BrusselatorPlain_reverse, from brusselator.go:24.
 func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
 	alpha1 := 10 * float64(n-1) * float64(n-1)
 	uBar1 := xBar[:n*n]
@@ -300,7 +300,7 @@ func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 	}
 }
 
-// BrusselatorPlainForwardLanes4 is problems.BrusselatorPlain_forward_lanes4, from brusselator.go:26.
+// BrusselatorPlainForwardLanes4 is problems.BrusselatorPlain_forward_lanes4, from brusselator.go:24.
 func BrusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBar[:n*n]
@@ -335,7 +335,7 @@ func BrusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 	}
 }
 
-// BrusselatorPlainReverseLanes4 is problems.BrusselatorPlain_reverse_lanes4, from brusselator.go:26.
+// BrusselatorPlainReverseLanes4 is problems.BrusselatorPlain_reverse_lanes4, from brusselator.go:24.
 func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
 	if brusselatorPlainReverseLanes4Twin != nil {
 		brusselatorPlainReverseLanes4Twin(dx, x, n, dxBar, xBar, ws)
@@ -480,7 +480,7 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 // brusselatorPlainReverseLanes4Twin is BrusselatorPlainReverseLanes4 in vectors, nil where the processor has none.
 var brusselatorPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
 
-// BrusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:26.
+// BrusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:24.
 func BrusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBarDot[:n*n]
@@ -531,7 +531,7 @@ func BrusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 	}
 }
 
-// BrusselatorPlainReverseTangent111011 is problems.BrusselatorPlain_reverse_tangent_111011, from brusselator.go:26.
+// BrusselatorPlainReverseTangent111011 is problems.BrusselatorPlain_reverse_tangent_111011, from brusselator.go:24.
 func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	alpha1 := 10 * float64(n-1) * float64(n-1)
 	uBar1Dot := xBarDot[:n*n]
@@ -620,7 +620,7 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 	}
 }
 
-// BrusselatorPlainTraced11 is problems.BrusselatorPlain_traced_11, from brusselator.go:26.
+// BrusselatorPlainTraced11 is problems.BrusselatorPlain_traced_11, from brusselator.go:24.
 func BrusselatorPlainTraced11(dx, x []nabla.Real, n int) {
 	alpha := brusselatorAlpha(n)
 	u := x[:n*n]

@@ -6,12 +6,11 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// Feature is where an image shows a point: what a reprojection is compared with.
+// A Feature is the observed image of a point.
 type Feature struct{ Z []float64 }
 
-// ReprojectionPlain writes to y how far the image of a point lies from where it was
-// seen, weighted. x holds the camera, 11 numbers (rotation vector 3, centre 3,
-// focal length, principal point 2, radial distortion 2); the point, 3; and the
+// ReprojectionPlain computes the weighted difference y of the image of a point and its observation. x holds the camera,
+// 11 numbers (rotation vector 3, centre 3, focal length, principal point 2, radial distortion 2); the point, 3; and the
 // weight.
 //
 //nabla:differentiate
@@ -26,7 +25,7 @@ func ReprojectionPlain(y, x []float64, f *Feature) {
 	y[1] = weight * (v*l*cam[6] + cam[8] - f.Z[1])
 }
 
-// rotatePlain turns a about the axis r by the angle |r|.
+// rotatePlain returns a, rotated about the axis r by the angle |r|.
 func rotatePlain(r, a [3]float64) [3]float64 {
 	sq := r[0]*r[0] + r[1]*r[1] + r[2]*r[2]
 	if sq == 0 {
@@ -49,7 +48,7 @@ func crossPlain(a, b [3]float64) [3]float64 {
 	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
-// FeatureVec is a [Feature] that functions over Reals read.
+// A FeatureVec is a [Feature] for functions over Reals.
 type FeatureVec struct{ Z nabla.Vec }
 
 // Reprojection is [ReprojectionPlain] over Reals.
@@ -103,15 +102,14 @@ func (a matrix3) mul(b matrix3) (c matrix3) {
 	return c
 }
 
-// skew is the matrix of the cross product with v.
+// skew returns the matrix of the cross product with v.
 func skew(v [3]float64) matrix3 {
 	return matrix3{{0, -v[2], v[1]}, {v[2], 0, -v[0]}, {-v[1], v[0], 0}}
 }
 
-// rotation is the matrix R of a rotation vector and, for R·a, the derivative with
-// respect to that vector, -R[a](rrᵀ + (Rᵀ-1)[r])/|r|²: Gallego & Yezzi, "A Compact
-// Formula for the Derivative of a 3-D Rotation in Exponential Coordinates", J. Math.
-// Imaging Vis. 51 (2015).
+// rotation returns the matrix R of a rotation vector and the derivative of R·a with respect to that vector, -R[a](rrᵀ +
+// (Rᵀ-1)[r])/|r|²: Gallego & Yezzi, "A Compact Formula for the Derivative of a 3-D Rotation in Exponential
+// Coordinates", J. Math. Imaging Vis. 51 (2015).
 func rotation(r, a [3]float64) (rot, deriv matrix3) {
 	sq := r[0]*r[0] + r[1]*r[1] + r[2]*r[2]
 	if sq == 0 {
@@ -149,7 +147,7 @@ func rotation(r, a [3]float64) (rot, deriv matrix3) {
 	return rot, rot.mul(skew(a)).mul(t)
 }
 
-// reprojectionJacobian is the value and the Jacobian by hand.
+// reprojectionJacobian returns the value and the Jacobian, written by hand.
 func reprojectionJacobian(x []float64, z []float64) (y, jac []float64) {
 	r, w := [3]float64(x[:3]), x[14]
 	focal, k1, k2 := x[6], x[9], x[10]
@@ -170,7 +168,7 @@ func reprojectionJacobian(x []float64, z []float64) (y, jac []float64) {
 		row[9] = w * focal * s * u[i]
 		row[10] = w * focal * s * s * u[i]
 		row[14] = e
-		// By u, then by p, then by rotation vector, centre and point.
+		// With respect to u, p, the rotation vector, the centre and the point.
 		var du [2]float64
 		for j := range 2 {
 			du[j] = w * focal * dl * 2 * u[j] * u[i]
@@ -188,9 +186,8 @@ func reprojectionJacobian(x []float64, z []float64) (y, jac []float64) {
 	return y, jac
 }
 
-// T6 is the reprojection residual of 1000 random observations: a Jacobian block of
-// 2×15 in each case. Some points lie almost in the plane of the camera, where the
-// derivatives are up to 4e20 and lose digits to rounding.
+// T6 returns the reprojection residuals of 1000 random observations, each a case with a Jacobian of 2×15. Some points
+// lie almost in the plane of the camera, where derivatives are up to 4e20 and lose digits to rounding.
 func T6() *Problem {
 	const count = 1000
 	s := seed

@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// ReprojectionPlainTangent does what ReprojectionPlain(y, x, f) does, and computes its derivative in the direction xDot, from bundle.go:18.
+// ReprojectionPlainTangent does what ReprojectionPlain(y, x, f) does, and computes its derivative in the direction xDot, from bundle.go:17.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -57,7 +57,7 @@ func ReprojectionPlainTangent(y, x []float64, f *Feature, yDot, xDot []float64) 
 	y[1] = weight * t13
 }
 
-// ReprojectionPlainTangent4 does what ReprojectionPlain(y, x, f) does, and computes its derivatives in 4 directions, those of xDot, from bundle.go:18.
+// ReprojectionPlainTangent4 does what ReprojectionPlain(y, x, f) does, and computes its derivatives in 4 directions, those of xDot, from bundle.go:17.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -151,7 +151,7 @@ func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float
 	yDotRow1[3] = weightDot3*t13 + weight*((vDot3*l+v*lDot3)*t12+t11*camDotRow8[3]+camDotRow10[3])
 }
 
-// ReprojectionPlainAdjoint does what ReprojectionPlain(y, x, f) does, from bundle.go:18.
+// ReprojectionPlainAdjoint does what ReprojectionPlain(y, x, f) does, from bundle.go:17.
 // It adds the derivatives of what comes out to yBar1, xBar1.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -249,7 +249,7 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 	xBar1[14] += weightBar1
 }
 
-// ReprojectionPlainAdjoint4 does what ReprojectionPlainAdjoint does for 4 sets of weights at once, from bundle.go:18.
+// ReprojectionPlainAdjoint4 does what ReprojectionPlainAdjoint does for 4 sets of weights at once, from bundle.go:17.
 // Each array holds 4 numbers, one for each set.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
@@ -584,7 +584,7 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 }
 
 // ReprojectionPlainAdjointTangent computes what ReprojectionPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from bundle.go:18.
+// for constant weights, from bundle.go:17.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	rt.Apart("ReprojectionPlainAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
@@ -796,7 +796,7 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 	xBar1[14] += weightBar1
 }
 
-// ReprojectionPlainTraced is ReprojectionPlain over Reals, from bundle.go:18.
+// ReprojectionPlainTraced is ReprojectionPlain over Reals, from bundle.go:17.
 func ReprojectionPlainTraced(y, x []nabla.Real, f *Feature) {
 	cam := x[:11]
 	point := x[11:14]

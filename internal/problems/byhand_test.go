@@ -10,8 +10,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/timing/timingtest"
 )
 
-// byHand are tasks whose value and gradient are written by hand as well as that goes in
-// Go, next to the function that nabla gen sees.
+// byHand holds tasks whose value and gradient are also written by hand, as fast as is reasonable in Go.
 var byHand = []struct {
 	name  string
 	task  func(n int) *Problem
@@ -61,8 +60,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// BenchmarkByHand is value and gradient by hand, and by generated code through the
-// interface, beside the function: how well the one does says what the other can.
+// BenchmarkByHand measures value and gradient by hand, and by generated code through the interface, beside the
+// function.
 func BenchmarkByHand(b *testing.B) {
 	for _, tt := range byHand {
 		x := tt.task(1000).Cases[0].X

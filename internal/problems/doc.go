@@ -1,11 +1,8 @@
-// Package problems is a set of test functions whose derivatives are known. Tests,
-// benchmarks and examples share it.
+// Package problems is a set of test functions with known derivatives, for tests, benchmarks and examples.
 //
-// Each function stands here three times: as the plain Go that a user would write,
-// which is what derivative times are divided by; over nabla.Real, with the same
-// arithmetic in the same order, so that the values agree to the bit (on machines
-// where the compiler does not fuse multiplications with additions); and as a
-// derivative written by hand, which shares no code with the engines and is itself
+// Each function is written three times: in plain Go, the form whose time is the unit of derivative times; over
+// nabla.Real, with the same arithmetic in the same order, so that the values agree to the bit (unless the compiler
+// fuses multiplications with additions); and as a derivative by hand, which shares no code with the engines and is
 // tested against numbers computed with 40 digits.
 //
 //	name  function                                   inputs  outputs
@@ -23,7 +20,7 @@
 //	hand  hand tracking, points at vertices          26      36
 //	hand_triangles  the same, points in triangles    50      36
 //
-// Of these the gradient or Jacobian is asked, of listing2 the Hessian: it is T2.
+// The derivative is the gradient or Jacobian; that of listing2 is the Hessian of T2.
 //
-// Which of them the command times by default is its own choice.
+// The command has its own list of problems that it times by default.
 package problems

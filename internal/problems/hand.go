@@ -6,8 +6,7 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// Hand is the model of a hand, bones that move a skin, and points that were
-// measured of a hand.
+// A Hand is a model of a hand, whose skin is moved by bones, and measured points of a hand.
 type Hand struct {
 	Parents []int     // of each bone, -1 for the root; parents come first
 	Base    []affine  // from the bone's frame to its parent's, when nothing is bent
@@ -16,28 +15,26 @@ type Hand struct {
 	Weights []float64 // how much each bone moves a vertex: vertex after vertex
 	Points  []float64 // measured, 3 numbers each
 
-	// Vertices are those that the points were measured at. Where there are
-	// Triangles they are used instead: three vertices for each point.
+	// Vertices holds the vertex at which each point was measured. If there are Triangles, they are used instead: three
+	// vertices for each point.
 	Vertices  []int
 	Triangles [][3]int
 }
 
-// affine is x ↦ Ax + b, row by row: A and b side by side.
+// affine is the map x ↦ Ax + b, row by row, with A and b side by side.
 type affine [3][4]float64
 
-// The pose is 26 numbers: a rotation vector and a translation of the whole hand, and
-// for each of five fingers the angles by which its bones are turned: two for the
-// first and one each for the second and third. The bones of finger k are those from
-// 2+4k on, the fourth of which does not turn. A problem with triangles has two more
-// inputs before them for each point, which say where in its triangle it is.
+// The pose is 26 numbers: a rotation vector and a translation of the whole hand, and for each of five fingers the
+// angles of its bones: two for the first and one each for the second and third. The bones of finger k are 2+4k to 5+4k;
+// the last one does not turn. A problem with triangles has two more inputs before the pose for each point, its
+// barycentric coordinates.
 
 const (
 	handBones = 22
 	handPose  = 26
 )
 
-// bend is which angles a bone is turned by, about x and about z: places in the
-// pose, or -1.
+// bend returns the indices in the pose of the angles of a bone about x and about z, -1 if there is none.
 func bend(bone int) (x, z int) {
 	finger, joint := (bone-2)/4, (bone-2)%4
 	switch {
@@ -62,7 +59,7 @@ func (a *affine) mul(b *affine) (c affine) {
 	return c
 }
 
-// linear is the derivative of a·b by b in direction b.
+// linear returns the derivative of a·b with respect to b in direction b.
 func (a *affine) linear(b *affine) affine {
 	c := a.mul(b)
 	for i := range 3 {
@@ -78,15 +75,14 @@ func (a *affine) apply(x []float64) (y [3]float64) {
 	return y
 }
 
-// turn is the rotation by a about x and then by b about z.
+// turn returns the rotation by a about x, followed by that by b about z.
 func turn(a, b float64) affine {
 	sa, ca := math.Sin(a), math.Cos(a)
 	sb, cb := math.Sin(b), math.Cos(b)
 	return affine{{cb, -(sb * ca), sb * sa}, {sb, cb * ca, -(cb * sa)}, {0, sa, ca}}
 }
 
-// HandPlain writes to y how far the measured points are from where the model has
-// them.
+// HandPlain computes the differences y of the measured points and those of the model.
 //
 //nabla:differentiate
 func HandPlain(y, x []float64, h *Hand) {
@@ -239,14 +235,14 @@ func HandResidual(y, x []nabla.Real, h *Hand) {
 	}
 }
 
-// handJacobian is the Jacobian by hand: how each angle moves the bones that follow
-// it, and how the rotation vector moves everything.
+// handJacobian returns the Jacobian, written by hand: each angle moves the bones that follow it, and the rotation
+// vector moves everything.
 func handJacobian(x []float64, h *Hand) []float64 {
 	n, m := len(x), len(h.Points)
 	u, pose := x[:n-handPose], x[n-handPose:]
 	jac := make([]float64, m*n)
 
-	// The bones, and their derivatives by each angle.
+	// The bones, and their derivatives with respect to each angle.
 	var absolute [handBones]affine
 	var by [handPose][handBones]affine
 	for i := range handBones {
@@ -345,8 +341,7 @@ func handJacobian(x []float64, h *Hand) []float64 {
 	return jac
 }
 
-// randomHand is a hand of 22 bones and 24 vertices, each moved by two bones, and 12
-// measured points.
+// randomHand returns a hand of 22 bones and 24 vertices, each moved by two bones, and 12 measured points.
 func randomHand(s *lcg) *Hand {
 	const vertices, points = 24, 12
 	h := &Hand{Skin: s.draw(3 * vertices), Weights: make([]float64, vertices*handBones), Points: s.draw(3 * points)}
@@ -386,15 +381,14 @@ func randomHand(s *lcg) *Hand {
 	return h
 }
 
-// HandSimple is the position of a random hand with points measured at vertices.
+// HandSimple returns the problem of a random hand with points measured at vertices.
 func HandSimple() *Problem {
 	s := seed
 	h := randomHand(&s)
 	return handProblem("hand", h, s.draw(handPose))
 }
 
-// HandTriangles is the same with points measured within triangles, at places that
-// are inputs.
+// HandTriangles returns the problem with points measured within triangles, at positions that are inputs.
 func HandTriangles() *Problem {
 	s := seed
 	h := randomHand(&s)

@@ -29,7 +29,7 @@ type affineLanes4 [3][4][4]float64
 // affineReal1 is a type of values that generated functions keep or hand on.
 type affineReal1 [3][4]nabla.Real
 
-// HandPlainTangent does what HandPlain(y, x, h) does, and computes its derivative in the direction xDot, from hand.go:92.
+// HandPlainTangent does what HandPlain(y, x, h) does, and computes its derivative in the direction xDot, from hand.go:88.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -198,7 +198,7 @@ func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 	}
 }
 
-// HandPlainTangent4 does what HandPlain(y, x, h) does, and computes its derivatives in 4 directions, those of xDot, from hand.go:92.
+// HandPlainTangent4 does what HandPlain(y, x, h) does, and computes its derivatives in 4 directions, those of xDot, from hand.go:88.
 // The derivatives of what it writes behind its arguments it writes behind their directions,
 // which have the lengths of the arguments and overlap where those do.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -488,7 +488,7 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 	}
 }
 
-// HandPlainAdjoint does what HandPlain(y, x, h) does, from hand.go:92.
+// HandPlainAdjoint does what HandPlain(y, x, h) does, from hand.go:88.
 // It adds the derivatives of what comes out to yBar, xBar.
 // What the bars hold of memory that it writes are the weights of what it writes there.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
@@ -1016,7 +1016,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	}
 }
 
-// HandPlainAdjoint4 does what HandPlainAdjoint does for 4 sets of weights at once, from hand.go:92.
+// HandPlainAdjoint4 does what HandPlainAdjoint does for 4 sets of weights at once, from hand.go:88.
 // Each array holds 4 numbers, one for each set.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *AdjointWork) {
@@ -2027,7 +2027,7 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 }
 
 // HandPlainAdjointTangent computes what HandPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from hand.go:92.
+// for constant weights, from hand.go:88.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("HandPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
@@ -2920,7 +2920,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	}
 }
 
-// HandPlainTraced is HandPlain over Reals, from hand.go:92.
+// HandPlainTraced is HandPlain over Reals, from hand.go:88.
 func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 	u := x[:len(x)-handPose]
 	pose := x[len(x)-handPose:]
@@ -2992,7 +2992,7 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 	}
 }
 
-// turnTangent11 is problems.turn_tangent_11, from hand.go:82.
+// turnTangent11 is problems.turn_tangent_11, from hand.go:79.
 func turnTangent11(a, b, aDot, bDot float64) (r, rDot affine) {
 	t3 := math.Sin(a)
 	saDot := aDot * math.Cos(a)
@@ -3015,7 +3015,7 @@ func turnTangent11(a, b, aDot, bDot float64) (r, rDot affine) {
 	return affine{t, t1, t2}, affine{tDot, t1Dot, t2Dot}
 }
 
-// affineMulTangent11 is (*problems.affine).mul_tangent_11, from hand.go:52.
+// affineMulTangent11 is (*problems.affine).mul_tangent_11, from hand.go:49.
 func affineMulTangent11(a, b, aDot, bDot *affine) (c, cDot affine) {
 	for i := 0; i < 3; i++ {
 		for j := 0; j < 4; j++ {
@@ -3038,7 +3038,7 @@ func affineMulTangent11(a, b, aDot, bDot *affine) (c, cDot affine) {
 	return
 }
 
-// affineMulTangent1 is (*problems.affine).mul_tangent_1, from hand.go:52.
+// affineMulTangent1 is (*problems.affine).mul_tangent_1, from hand.go:49.
 func affineMulTangent1(a, b, aDot *affine) (c, cDot affine) {
 	for i := 0; i < 3; i++ {
 		for j := 0; j < 4; j++ {
@@ -3058,7 +3058,7 @@ func affineMulTangent1(a, b, aDot *affine) (c, cDot affine) {
 	return
 }
 
-// affineApplyTangent1 is (*problems.affine).apply_tangent_1, from hand.go:74.
+// affineApplyTangent1 is (*problems.affine).apply_tangent_1, from hand.go:71.
 func affineApplyTangent1(a *affine, x []float64, aDot *affine) (y, yDot [3]float64) {
 	for i := 0; i < 3; i++ {
 		t := x[0]
@@ -3070,7 +3070,7 @@ func affineApplyTangent1(a *affine, x []float64, aDot *affine) (y, yDot [3]float
 	return
 }
 
-// turnTangent11Lanes4 is problems.turn_tangent_11_lanes4, from hand.go:82.
+// turnTangent11Lanes4 is problems.turn_tangent_11_lanes4, from hand.go:79.
 func turnTangent11Lanes4(a, b, aDot0, aDot1, aDot2, aDot3, bDot0, bDot1, bDot2, bDot3 float64) (r affine, rDot affineLanes4) {
 	t3 := math.Sin(a)
 	t7 := math.Cos(a)
@@ -3117,7 +3117,7 @@ func turnTangent11Lanes4(a, b, aDot0, aDot1, aDot2, aDot3, bDot0, bDot1, bDot2, 
 	return affine{t, t1, t2}, affineLanes4{tDot, t1Dot, t2Dot}
 }
 
-// affineMulTangent11Lanes4 is (*problems.affine).mul_tangent_11_lanes4, from hand.go:52.
+// affineMulTangent11Lanes4 is (*problems.affine).mul_tangent_11_lanes4, from hand.go:49.
 func affineMulTangent11Lanes4(a, b *affine, aDot, bDot *affineLanes4) (c affine, cDot affineLanes4) {
 	for i := 0; i < 3; i++ {
 		for j := 0; j < 4; j++ {
@@ -3156,7 +3156,7 @@ func affineMulTangent11Lanes4(a, b *affine, aDot, bDot *affineLanes4) (c affine,
 	return
 }
 
-// affineMulTangent1Lanes4 is (*problems.affine).mul_tangent_1_lanes4, from hand.go:52.
+// affineMulTangent1Lanes4 is (*problems.affine).mul_tangent_1_lanes4, from hand.go:49.
 func affineMulTangent1Lanes4(a, b *affine, aDot *affineLanes4) (c affine, cDot affineLanes4) {
 	for i := 0; i < 3; i++ {
 		for j := 0; j < 4; j++ {
@@ -3189,7 +3189,7 @@ func affineMulTangent1Lanes4(a, b *affine, aDot *affineLanes4) (c affine, cDot a
 	return
 }
 
-// affineApplyTangent1Lanes4 is (*problems.affine).apply_tangent_1_lanes4, from hand.go:74.
+// affineApplyTangent1Lanes4 is (*problems.affine).apply_tangent_1_lanes4, from hand.go:71.
 func affineApplyTangent1Lanes4(a *affine, x []float64, aDot *affineLanes4) (y [3]float64, yDot [3][4]float64) {
 	for i := 0; i < 3; i++ {
 		t := x[0]
@@ -3208,7 +3208,7 @@ func affineApplyTangent1Lanes4(a *affine, x []float64, aDot *affineLanes4) (y [3
 	return
 }
 
-// turnForward is problems.turn_forward, from hand.go:82.
+// turnForward is problems.turn_forward, from hand.go:79.
 func turnForward(a, b float64, ws *AdjointWork) (r affine) {
 	sa := math.Sin(a)
 	ca := math.Cos(a)
@@ -3232,7 +3232,7 @@ func turnForward(a, b float64, ws *AdjointWork) (r affine) {
 	return
 }
 
-// affineMulForward is (*problems.affine).mul_forward, from hand.go:52.
+// affineMulForward is (*problems.affine).mul_forward, from hand.go:49.
 func affineMulForward(a, b, aBar, bBar *affine, ws *AdjointWork) (c affine) {
 	c[0][0] = a[0][0]*b[0][0] + a[0][1]*b[1][0] + a[0][2]*b[2][0]
 	c[0][1] = a[0][0]*b[0][1] + a[0][1]*b[1][1] + a[0][2]*b[2][1]
@@ -3249,7 +3249,7 @@ func affineMulForward(a, b, aBar, bBar *affine, ws *AdjointWork) (c affine) {
 	return
 }
 
-// affineMulForward1 is (*problems.affine).mul_forward, from hand.go:52.
+// affineMulForward1 is (*problems.affine).mul_forward, from hand.go:49.
 func affineMulForward1(a, b, aBar1 *affine, ws1 *AdjointWork) (c affine) {
 	c[0][0] = a[0][0]*b[0][0] + a[0][1]*b[1][0] + a[0][2]*b[2][0]
 	c[0][1] = a[0][0]*b[0][1] + a[0][1]*b[1][1] + a[0][2]*b[2][1]
@@ -3266,7 +3266,7 @@ func affineMulForward1(a, b, aBar1 *affine, ws1 *AdjointWork) (c affine) {
 	return
 }
 
-// affineApplyForward is (*problems.affine).apply_forward, from hand.go:74.
+// affineApplyForward is (*problems.affine).apply_forward, from hand.go:71.
 func affineApplyForward(a *affine, x []float64, aBar *affine, ws *AdjointWork) (y [3]float64) {
 	y[0] = a[0][0]*x[0] + a[0][1]*x[1] + a[0][2]*x[2] + a[0][3]
 	y[1] = a[1][0]*x[0] + a[1][1]*x[1] + a[1][2]*x[2] + a[1][3]
@@ -3274,7 +3274,7 @@ func affineApplyForward(a *affine, x []float64, aBar *affine, ws *AdjointWork) (
 	return
 }
 
-// affineApplyReverse is (*problems.affine).apply_reverse, from hand.go:74.
+// affineApplyReverse is (*problems.affine).apply_reverse, from hand.go:71.
 func affineApplyReverse(x []float64, aBar *affine, yBar [3]float64, ws *AdjointWork) {
 	yBar0 := yBar[0]
 	yBar1 := yBar[1]
@@ -3293,7 +3293,7 @@ func affineApplyReverse(x []float64, aBar *affine, yBar [3]float64, ws *AdjointW
 	aBar[0][3] += yBar0
 }
 
-// affineMulReverse is (*problems.affine).mul_reverse, from hand.go:52.
+// affineMulReverse is (*problems.affine).mul_reverse, from hand.go:49.
 func affineMulReverse(b, aBar1 *affine, cBar1 affine, ws1 *AdjointWork) {
 	t23 := cBar1[2][3]
 	cBar1[2][3] = 0
@@ -3332,7 +3332,7 @@ func affineMulReverse(b, aBar1 *affine, cBar1 affine, ws1 *AdjointWork) {
 	aBar1[0][2] += t15*b[2][3] + t14*b[2][2] + t13*b[2][1] + t12*b[2][0]
 }
 
-// affineMulReverse1 is (*problems.affine).mul_reverse, from hand.go:52.
+// affineMulReverse1 is (*problems.affine).mul_reverse, from hand.go:49.
 func affineMulReverse1(a, b, aBar, bBar *affine, cBar affine, ws *AdjointWork) {
 	t11 := cBar[2][3]
 	cBar[2][3] = 0
@@ -3383,7 +3383,7 @@ func affineMulReverse1(a, b, aBar, bBar *affine, cBar affine, ws *AdjointWork) {
 	bBar[2][0] += t8*a[2][2] + t4*a[1][2] + t*a[0][2]
 }
 
-// turnReverse is problems.turn_reverse, from hand.go:82.
+// turnReverse is problems.turn_reverse, from hand.go:79.
 func turnReverse(a, b float64, rBar affine, ws *AdjointWork) (aBar, bBar float64) {
 	sa1 := ws.sa[len(ws.sa)-1]
 	ws.sa = ws.sa[:len(ws.sa)-1]
@@ -3419,7 +3419,7 @@ func turnReverse(a, b float64, rBar affine, ws *AdjointWork) (aBar, bBar float64
 	return
 }
 
-// affineMulForwardLanes4 is (*problems.affine).mul_forward_lanes4, from hand.go:52.
+// affineMulForwardLanes4 is (*problems.affine).mul_forward_lanes4, from hand.go:49.
 func affineMulForwardLanes4(a, b *affine, aBar, bBar *affineLanes4, ws *AdjointWork) (c affine) {
 	c[0][0] = a[0][0]*b[0][0] + a[0][1]*b[1][0] + a[0][2]*b[2][0]
 	c[0][1] = a[0][0]*b[0][1] + a[0][1]*b[1][1] + a[0][2]*b[2][1]
@@ -3436,7 +3436,7 @@ func affineMulForwardLanes4(a, b *affine, aBar, bBar *affineLanes4, ws *AdjointW
 	return
 }
 
-// affineMulForwardLanes41 is (*problems.affine).mul_forward_lanes4, from hand.go:52.
+// affineMulForwardLanes41 is (*problems.affine).mul_forward_lanes4, from hand.go:49.
 func affineMulForwardLanes41(a, b *affine, aBar1 *affineLanes4, ws1 *AdjointWork) (c affine) {
 	c[0][0] = a[0][0]*b[0][0] + a[0][1]*b[1][0] + a[0][2]*b[2][0]
 	c[0][1] = a[0][0]*b[0][1] + a[0][1]*b[1][1] + a[0][2]*b[2][1]
@@ -3453,7 +3453,7 @@ func affineMulForwardLanes41(a, b *affine, aBar1 *affineLanes4, ws1 *AdjointWork
 	return
 }
 
-// affineApplyForwardLanes4 is (*problems.affine).apply_forward_lanes4, from hand.go:74.
+// affineApplyForwardLanes4 is (*problems.affine).apply_forward_lanes4, from hand.go:71.
 func affineApplyForwardLanes4(a *affine, x []float64, aBar *affineLanes4, ws *AdjointWork) (y [3]float64) {
 	y[0] = a[0][0]*x[0] + a[0][1]*x[1] + a[0][2]*x[2] + a[0][3]
 	y[1] = a[1][0]*x[0] + a[1][1]*x[1] + a[1][2]*x[2] + a[1][3]
@@ -3461,7 +3461,7 @@ func affineApplyForwardLanes4(a *affine, x []float64, aBar *affineLanes4, ws *Ad
 	return
 }
 
-// affineApplyReverseLanes4 is (*problems.affine).apply_reverse_lanes4, from hand.go:74.
+// affineApplyReverseLanes4 is (*problems.affine).apply_reverse_lanes4, from hand.go:71.
 func affineApplyReverseLanes4(x []float64, aBar *affineLanes4, yBar [3][4]float64, ws *AdjointWork) {
 	t := x[0]
 	aBarRow := &aBar[2][0]
@@ -3546,7 +3546,7 @@ func affineApplyReverseLanes4(x []float64, aBar *affineLanes4, yBar [3][4]float6
 	aBarRow11[3] += yBar03
 }
 
-// affineMulReverseLanes4 is (*problems.affine).mul_reverse_lanes4, from hand.go:52.
+// affineMulReverseLanes4 is (*problems.affine).mul_reverse_lanes4, from hand.go:49.
 func affineMulReverseLanes4(b *affine, aBar1 *affineLanes4, cBar1 affineLanes4, ws1 *AdjointWork) {
 	aBar1Row := &aBar1[2][3]
 	t := b[0][3]
@@ -3738,7 +3738,7 @@ func affineMulReverseLanes4(b *affine, aBar1 *affineLanes4, cBar1 affineLanes4, 
 	aBar1Row11[3] += t153*t44 + t143*t45 + t133*t46 + t123*t47
 }
 
-// affineMulReverseLanes41 is (*problems.affine).mul_reverse_lanes4, from hand.go:52.
+// affineMulReverseLanes41 is (*problems.affine).mul_reverse_lanes4, from hand.go:49.
 func affineMulReverseLanes41(a, b *affine, aBar, bBar *affineLanes4, cBar affineLanes4, ws *AdjointWork) {
 	aBarRow := &aBar[2][3]
 	t12 := b[0][3]
@@ -4026,7 +4026,7 @@ func affineMulReverseLanes41(a, b *affine, aBar, bBar *affineLanes4, cBar affine
 	bBarRow11[3] += t83*t116 + t43*t117 + t310*t118
 }
 
-// turnReverseLanes4 is problems.turn_reverse_lanes4, from hand.go:82.
+// turnReverseLanes4 is problems.turn_reverse_lanes4, from hand.go:79.
 func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0, aBar1, aBar2, aBar3, bBar0, bBar1, bBar2, bBar3 float64) {
 	sa1 := ws.sa[len(ws.sa)-1]
 	ws.sa = ws.sa[:len(ws.sa)-1]
@@ -4135,7 +4135,7 @@ func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0,
 	return
 }
 
-// turnForwardTangent111 is problems.turn_forward_tangent_111, from hand.go:82.
+// turnForwardTangent111 is problems.turn_forward_tangent_111, from hand.go:79.
 func turnForwardTangent111(a, b float64, ws *AdjointWork, aDot, bDot float64, wsDot *AdjointWork) (r, rDot affine) {
 	t := math.Sin(a)
 	saDot := aDot * math.Cos(a)
@@ -4179,7 +4179,7 @@ func turnForwardTangent111(a, b float64, ws *AdjointWork, aDot, bDot float64, ws
 	return
 }
 
-// affineMulForwardTangent11111 is (*problems.affine).mul_forward_tangent_11111, from hand.go:52.
+// affineMulForwardTangent11111 is (*problems.affine).mul_forward_tangent_11111, from hand.go:49.
 func affineMulForwardTangent11111(a, b, aBar, bBar *affine, ws *AdjointWork, aDot, bDot, aBarDot, bBarDot *affine, wsDot *AdjointWork) (c, cDot affine) {
 	t := a[0][0]
 	t1 := b[0][0]
@@ -4280,7 +4280,7 @@ func affineMulForwardTangent11111(a, b, aBar, bBar *affine, ws *AdjointWork, aDo
 	return
 }
 
-// affineMulForwardTangent1101 is (*problems.affine).mul_forward_tangent_1101, from hand.go:52.
+// affineMulForwardTangent1101 is (*problems.affine).mul_forward_tangent_1101, from hand.go:49.
 func affineMulForwardTangent1101(a, b, aBar1 *affine, ws1 *AdjointWork, aDot, aBar1Dot *affine, ws1Dot *AdjointWork) (c, cDot affine) {
 	t := b[0][0]
 	t1 := b[1][0]
@@ -4345,7 +4345,7 @@ func affineMulForwardTangent1101(a, b, aBar1 *affine, ws1 *AdjointWork, aDot, aB
 	return
 }
 
-// affineApplyForwardTangent1101 is (*problems.affine).apply_forward_tangent_1101, from hand.go:74.
+// affineApplyForwardTangent1101 is (*problems.affine).apply_forward_tangent_1101, from hand.go:71.
 func affineApplyForwardTangent1101(a *affine, x []float64, aBar *affine, ws *AdjointWork, aDot, aBarDot *affine, wsDot *AdjointWork) (y, yDot [3]float64) {
 	t := x[0]
 	t1 := x[1]
@@ -4365,7 +4365,7 @@ func affineApplyForwardTangent1101(a *affine, x []float64, aBar *affine, ws *Adj
 	return
 }
 
-// affineApplyReverseTangent1110 is (*problems.affine).apply_reverse_tangent_1110, from hand.go:74.
+// affineApplyReverseTangent1110 is (*problems.affine).apply_reverse_tangent_1110, from hand.go:71.
 func affineApplyReverseTangent1110(x []float64, aBar *affine, yBar [3]float64, ws *AdjointWork, aBarDot *affine, yBarDot [3]float64, wsDot *AdjointWork) {
 	yBar0Dot := yBarDot[0]
 	yBar0 := yBar[0]
@@ -4408,7 +4408,7 @@ func affineApplyReverseTangent1110(x []float64, aBar *affine, yBar [3]float64, w
 	aBar[0][3] += yBar0
 }
 
-// affineMulReverseTangent1110 is (*problems.affine).mul_reverse_tangent_1110, from hand.go:52.
+// affineMulReverseTangent1110 is (*problems.affine).mul_reverse_tangent_1110, from hand.go:49.
 func affineMulReverseTangent1110(b, aBar1 *affine, cBar1 affine, ws1 *AdjointWork, aBar1Dot *affine, cBar1Dot affine, ws1Dot *AdjointWork) {
 	t23Dot := cBar1Dot[2][3]
 	t23 := cBar1[2][3]
@@ -4518,7 +4518,7 @@ func affineMulReverseTangent1110(b, aBar1 *affine, cBar1 affine, ws1 *AdjointWor
 	aBar1[0][2] += t15*t44 + t14*t45 + t13*t46 + t12*t47
 }
 
-// affineMulReverseTangent111111 is (*problems.affine).mul_reverse_tangent_111111, from hand.go:52.
+// affineMulReverseTangent111111 is (*problems.affine).mul_reverse_tangent_111111, from hand.go:49.
 func affineMulReverseTangent111111(a, b, aBar, bBar *affine, cBar affine, ws *AdjointWork, aDot, bDot, aBarDot, bBarDot *affine, cBarDot affine, wsDot *AdjointWork) {
 	t11Dot := cBarDot[2][3]
 	t11 := cBar[2][3]
@@ -4688,7 +4688,7 @@ func affineMulReverseTangent111111(a, b, aBar, bBar *affine, cBar affine, ws *Ad
 	bBar[2][0] += t8*t81 + t4*t82 + t*t83
 }
 
-// turnReverseTangent1111 is problems.turn_reverse_tangent_1111, from hand.go:82.
+// turnReverseTangent1111 is problems.turn_reverse_tangent_1111, from hand.go:79.
 func turnReverseTangent1111(a, b float64, rBar affine, ws *AdjointWork, aDot, bDot float64, rBarDot affine, wsDot *AdjointWork) (aBar, bBar, aBarDot, bBarDot float64) {
 	sa1Dot := wsDot.sa[len(ws.sa)-1]
 	sa1 := ws.sa[len(ws.sa)-1]
@@ -4759,7 +4759,7 @@ func turnReverseTangent1111(a, b float64, rBar affine, ws *AdjointWork, aDot, bD
 	return
 }
 
-// turnTraced11 is problems.turn_traced_11, from hand.go:82.
+// turnTraced11 is problems.turn_traced_11, from hand.go:79.
 func turnTraced11(a, b nabla.Real) (r affineReal1) {
 	sa := nabla.Sin(a)
 	ca := nabla.Cos(a)
@@ -4771,7 +4771,7 @@ func turnTraced11(a, b nabla.Real) (r affineReal1) {
 	return affineReal1{t, t1, t2}
 }
 
-// affineMulTraced11 is (*problems.affine).mul_traced_11, from hand.go:52.
+// affineMulTraced11 is (*problems.affine).mul_traced_11, from hand.go:49.
 func affineMulTraced11(a, b *affineReal1) (c affineReal1) {
 	for i := 0; i < 3; i++ {
 		for j := 0; j < 4; j++ {
@@ -4785,7 +4785,7 @@ func affineMulTraced11(a, b *affineReal1) (c affineReal1) {
 	return
 }
 
-// affineMulTraced1 is (*problems.affine).mul_traced_1, from hand.go:52.
+// affineMulTraced1 is (*problems.affine).mul_traced_1, from hand.go:49.
 func affineMulTraced1(a *affineReal1, b *affine) (c affineReal1) {
 	for i := 0; i < 3; i++ {
 		for j := 0; j < 4; j++ {
@@ -4799,7 +4799,7 @@ func affineMulTraced1(a *affineReal1, b *affine) (c affineReal1) {
 	return
 }
 
-// affineApplyTraced1 is (*problems.affine).apply_traced_1, from hand.go:74.
+// affineApplyTraced1 is (*problems.affine).apply_traced_1, from hand.go:71.
 func affineApplyTraced1(a *affineReal1, x []float64) (y [3]nabla.Real) {
 	for i := 0; i < 3; i++ {
 		y[i] = a[i][0].Scale(x[0]).Add(a[i][1].Scale(x[1])).Add(a[i][2].Scale(x[2])).Add(a[i][3])

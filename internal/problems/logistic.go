@@ -6,15 +6,14 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// Regression is a table of observations, Cols features and a label, 0 or 1, each.
+// A Regression is a table of observations with Cols features and a label, 0 or 1, each.
 type Regression struct {
 	X    []float64 // row after row
 	Y    []float64
 	Cols int
 }
 
-// LogisticLossPlain is -log likelihood of the labels: Σ log(1+exp(z)) - y·z with
-// z = x·w.
+// LogisticLossPlain returns the negative log-likelihood of the labels: Σ log(1+exp(z)) - y·z with z = x·w.
 //
 //nabla:differentiate
 func LogisticLossPlain(w []float64, r *Regression) float64 {
@@ -30,7 +29,7 @@ func LogisticLossPlain(w []float64, r *Regression) float64 {
 	return s
 }
 
-// softplus is log(1+exp(z)) without overflow.
+// softplus returns log(1+exp(z)) without overflow.
 func softplus(z float64) float64 {
 	l := math.Log1p(math.Exp(-math.Abs(z)))
 	if z > 0 {
@@ -39,13 +38,13 @@ func softplus(z float64) float64 {
 	return l
 }
 
-// RegressionVec is a [Regression] that functions over Reals read.
+// A RegressionVec is a [Regression] for functions over Reals.
 type RegressionVec struct {
 	X, Y nabla.Vec
 	Cols int
 }
 
-// LogisticLoss is -log likelihood of the labels.
+// LogisticLoss is [LogisticLossPlain] over Reals.
 func LogisticLoss(w []nabla.Real, r *RegressionVec) nabla.Real {
 	var s nabla.Real
 	for i := range r.Y.Len() {
@@ -55,7 +54,7 @@ func LogisticLoss(w []nabla.Real, r *RegressionVec) nabla.Real {
 	return s
 }
 
-// logisticGradient is the gradient by hand, Xᵀ(σ(Xw) - y).
+// logisticGradient returns the gradient, written by hand: Xᵀ(σ(Xw) - y).
 func logisticGradient(w []float64, r *Regression) []float64 {
 	g := make([]float64, len(w))
 	for i, y := range r.Y {
@@ -71,7 +70,7 @@ func logisticGradient(w []float64, r *Regression) []float64 {
 	return g
 }
 
-// T7 is logistic regression with 1000 rows of 20 random features.
+// T7 returns a logistic regression with 1000 rows of 20 random features.
 func T7() *Problem {
 	const rows, cols = 1000, 20
 	s := seed

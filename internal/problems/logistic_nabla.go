@@ -9,7 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// LogisticLossPlainTangent returns LogisticLossPlain(w, r) and its derivative in the direction wDot, from logistic.go:20.
+// LogisticLossPlainTangent returns LogisticLossPlain(w, r) and its derivative in the direction wDot, from logistic.go:19.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r1Dot float64) {
 	if wDot == nil {
@@ -63,7 +63,7 @@ func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r
 	return s, sDot
 }
 
-// LogisticLossPlainTangent4 returns LogisticLossPlain(w, r) and its derivatives in 4 directions, those of wDot, from logistic.go:20.
+// LogisticLossPlainTangent4 returns LogisticLossPlain(w, r) and its derivatives in 4 directions, those of wDot, from logistic.go:19.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r1, r1Dot0, r1Dot1, r1Dot2, r1Dot3 float64) {
 	if wDot == nil {
@@ -196,7 +196,7 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// LogisticLossPlainAdjoint returns LogisticLossPlain(w, r), from logistic.go:20.
+// LogisticLossPlainAdjoint returns LogisticLossPlain(w, r), from logistic.go:19.
 // It adds the derivatives of what comes out, weighted by r1Bar, to wBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -266,7 +266,7 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 	return s
 }
 
-// LogisticLossPlainAdjointOnly does what LogisticLossPlainAdjoint does without the value, from logistic.go:20.
+// LogisticLossPlainAdjointOnly does what LogisticLossPlainAdjoint does without the value, from logistic.go:19.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) {
 	rt.Apart("LogisticLossPlainAdjointOnly", "wBar, w", 1, wBar, w)
@@ -325,7 +325,7 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 }
 
 // LogisticLossPlainAdjointTangent computes what LogisticLossPlainAdjoint does and the derivatives of its bars in the direction wDot,
-// for constant weights, from logistic.go:20.
+// for constant weights, from logistic.go:19.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11 float64) {
 	rt.Apart("LogisticLossPlainAdjointTangent", "wBar, wBarDot, w, wDot", 2, wBar, wBarDot, w, wDot)
@@ -427,7 +427,7 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 	return s
 }
 
-// LogisticLossPlainHVP does of what LogisticLossPlainAdjointTangent does only what gives derivatives of the bars, from logistic.go:20.
+// LogisticLossPlainHVP does of what LogisticLossPlainAdjointTangent does only what gives derivatives of the bars, from logistic.go:19.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) {
 	rt.Apart("LogisticLossPlainHVP", "wBarDot, w, wDot", 1, wBarDot, w, wDot)
@@ -504,7 +504,7 @@ func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *Adjoint
 	}
 }
 
-// LogisticLossPlainTraced is LogisticLossPlain over Reals, from logistic.go:20.
+// LogisticLossPlainTraced is LogisticLossPlain over Reals, from logistic.go:19.
 func LogisticLossPlainTraced(w []nabla.Real, r *Regression) (r1 nabla.Real) {
 	s := nabla.Const(0)
 	s1 := r.Y
@@ -522,7 +522,7 @@ func LogisticLossPlainTraced(w []nabla.Real, r *Regression) (r1 nabla.Real) {
 	return s
 }
 
-// softplusTraced1 is problems.softplus_traced_1, from logistic.go:34.
+// softplusTraced1 is problems.softplus_traced_1, from logistic.go:33.
 func softplusTraced1(z nabla.Real) (r nabla.Real) {
 	l := nabla.Log1p(nabla.Exp(nabla.Abs(z).Neg()))
 	if z.Greater(nabla.Const(0)) {

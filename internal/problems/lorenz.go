@@ -7,7 +7,7 @@ const (
 	lorenzStep  = 0.01
 )
 
-// LorenzPlain is the squared distance from the origin of the Lorenz system
+// LorenzPlain returns the squared distance from the origin of the Lorenz system
 //
 //	x' = s(y-x)   y' = x(r-z) - y   z' = xy - bz
 //
@@ -66,8 +66,8 @@ func along(u [3]nabla.Real, h float64, k [3]nabla.Real) [3]nabla.Real {
 	return [3]nabla.Real{u[0].Add(k[0].Scale(h)), u[1].Add(k[1].Scale(h)), u[2].Add(k[2].Scale(h))}
 }
 
-// lorenzGradient is the adjoint by hand. It keeps the states and computes each
-// step's stages again on the way back.
+// lorenzGradient returns the gradient by an adjoint written by hand. It records the states and recomputes the stages of
+// each step in the reverse sweep.
 func lorenzGradient(p []float64) []float64 {
 	const h = lorenzStep
 	s, r, b := p[3], p[4], p[5]
@@ -94,7 +94,7 @@ func lorenzGradient(p []float64) []float64 {
 	var sbar, rbar, bbar float64
 	for n := lorenzSteps - 1; n >= 0; n-- {
 		stages(states[n])
-		// kbar starts as the weight in the step and collects what stage i+1 hands back.
+		// kbar is the weight of the stage in the step plus the cotangent from stage i+1.
 		var later [3]float64
 		sum := ubar
 		for i := 3; i >= 0; i-- {
@@ -120,7 +120,7 @@ func lorenzGradient(p []float64) []float64 {
 	return []float64{ubar[0], ubar[1], ubar[2], sbar, rbar, bbar}
 }
 
-// T8 is the Lorenz system from (1, 1, 1) with the parameters of Lorenz.
+// T8 returns the Lorenz system from (1, 1, 1) with the parameters of Lorenz.
 func T8() *Problem {
 	x := []float64{1, 1, 1, 10, 28, 8.0 / 3}
 	return &Problem{
@@ -131,7 +131,7 @@ func T8() *Problem {
 			-85.892432904603544, -76.748838249146145, 222.08432840206186,
 			-314.90565957766269, -482.34210041426106, -2603.53826049092,
 		}}},
-		// The trajectory is chaotic: rounding alone moves the derivative by 5e-14.
+		// The trajectory is chaotic: rounding alone changes the derivative by 5e-14.
 		Tolerance: 1e-12, Difference: 1e-3,
 	}
 }

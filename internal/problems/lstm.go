@@ -6,21 +6,18 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// Recurrent is the data of an LSTM network: its state before the first character
-// and the text it reads, Bits numbers for each character.
+// A Recurrent is the data of an LSTM network: its initial state and the text it reads, Bits numbers for each character.
 type Recurrent struct {
 	Layers, Bits int
 	State        []float64 // of each layer, hidden and cell
 	Text         []float64
 }
 
-// The parameters are, for each layer, the weights of the gates forget, in, out and
-// change, Bits each, and their biases in the same order; then the weights of the
-// input and of the output, and the biases of the output.
+// The parameters are, for each layer, the weights of the gates forget, in, out and change, Bits each, and their biases
+// in the same order; then the weights of the input and of the output, and the biases of the output.
 
-// RecurrentLossPlain is the mean of -log likelihood of each character after those
-// before it, as the ADBench suite has it: with 2 + Σ exp in the normalisation, and
-// not shifted.
+// RecurrentLossPlain returns the mean negative log-likelihood of each character given those before it, as defined by
+// the ADBench suite: with 2 + Σ exp in the normalisation, which is not shifted.
 //
 //nabla:differentiate
 func RecurrentLossPlain(p []float64, d *Recurrent) float64 {
@@ -62,7 +59,7 @@ func RecurrentLossPlain(p []float64, d *Recurrent) float64 {
 
 func sigmoidPlain(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// RecurrentVec is a [Recurrent] that functions over Reals read, with workspace.
+// A RecurrentVec is a [Recurrent] for functions over Reals, with workspace.
 type RecurrentVec struct {
 	Layers, Bits int
 	State, Text  nabla.Vec
@@ -70,7 +67,7 @@ type RecurrentVec struct {
 	state, x, y nabla.Scratch
 }
 
-// Vec is d for functions over Reals.
+// Vec returns d for functions over Reals.
 func (d *Recurrent) Vec() *RecurrentVec {
 	return &RecurrentVec{
 		Layers: d.Layers, Bits: d.Bits, State: nabla.VecOf(d.State), Text: nabla.VecOf(d.Text),
@@ -122,8 +119,8 @@ func sigmoid(x nabla.Real) nabla.Real {
 	return nabla.Const(1).Div(nabla.Const(1).Add(nabla.Exp(x.Neg())))
 }
 
-// recurrentGradient is the gradient by hand: the network is run forward, with what
-// each gate did kept, and then backward through time.
+// recurrentGradient returns the gradient, written by hand: the network is run forward, recording the gates, and then
+// backward through time.
 func recurrentGradient(p []float64, d *Recurrent) []float64 {
 	type gates struct{ x, hidden, cell, forget, in, out, change, tanh float64 } // hidden and cell from before
 	b, layers, chars := d.Bits, d.Layers, len(d.Text)/d.Bits
@@ -192,7 +189,7 @@ func recurrentGradient(p []float64, d *Recurrent) []float64 {
 	return grad
 }
 
-// LSTM is a network of 2 layers reading 10 characters of 5 bits, all random.
+// LSTM returns a random network of 2 layers that reads 10 random characters of 5 bits.
 func LSTM() *Problem {
 	const layers, bits, chars = 2, 5, 10
 	s := seed

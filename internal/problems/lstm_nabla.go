@@ -22,7 +22,7 @@ type recurrentLossPlainFrame struct {
 	t1     float64
 }
 
-// RecurrentLossPlainTangent returns RecurrentLossPlain(p, d) and its derivative in the direction pDot, from lstm.go:26.
+// RecurrentLossPlainTangent returns RecurrentLossPlain(p, d) and its derivative in the direction pDot, from lstm.go:23.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rDot float64) {
 	if pDot == nil {
@@ -166,7 +166,7 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 	return -total / t40, -totalDot / t40
 }
 
-// RecurrentLossPlainTangent4 returns RecurrentLossPlain(p, d) and its derivatives in 4 directions, those of pDot, from lstm.go:26.
+// RecurrentLossPlainTangent4 returns RecurrentLossPlain(p, d) and its derivatives in 4 directions, those of pDot, from lstm.go:23.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if pDot == nil {
@@ -521,7 +521,7 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 	return -total / t40, -totalDot0 / t40, -totalDot1 / t40, -totalDot2 / t40, -totalDot3 / t40
 }
 
-// RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:26.
+// RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:23.
 // It adds the derivatives of what comes out, weighted by rBar, to pBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -850,7 +850,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 }
 
 // RecurrentLossPlainAdjointTangent computes what RecurrentLossPlainAdjoint does and the derivatives of its bars in the direction pDot,
-// for constant weights, from lstm.go:26.
+// for constant weights, from lstm.go:23.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
@@ -1499,7 +1499,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	return
 }
 
-// RecurrentLossPlainTraced is RecurrentLossPlain over Reals, from lstm.go:26.
+// RecurrentLossPlainTraced is RecurrentLossPlain over Reals, from lstm.go:23.
 func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {
 	b := d.Bits
 	extra := p[8*d.Layers*b:]
@@ -1548,7 +1548,7 @@ func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {
 	return total.Neg().Div(nabla.Const(float64((chars - 1) * b)))
 }
 
-// sigmoidPlainTraced1 is problems.sigmoidPlain_traced_1, from lstm.go:63.
+// sigmoidPlainTraced1 is problems.sigmoidPlain_traced_1, from lstm.go:60.
 func sigmoidPlainTraced1(x nabla.Real) (r nabla.Real) {
 	return nabla.Exp(x.Neg()).AddConst(1).Inv()
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// Mixture is the data of a Gaussian mixture of K components in D dimensions, and
-// the parameters of the Wishart prior on their precisions.
+// A Mixture is the data of a Gaussian mixture of K components in D dimensions, and the parameters of the Wishart prior
+// on their precisions.
 type Mixture struct {
 	D, K   int
 	Points []float64 // point after point
@@ -17,14 +17,14 @@ type Mixture struct {
 	M      int
 }
 
-// The parameters of the posterior are, one after the other: K log weights alpha;
-// K means of D; and for each component the triangle Q of its precision QᵀQ, D
-// logarithms of the diagonal followed by the strict lower triangle column by column.
+// The parameters of the posterior are, one after the other: K log weights alpha; K means of D; and for each component
+// the triangle Q of its precision QᵀQ, D logarithms of the diagonal followed by the strict lower triangle column by
+// column.
 
-// params is how many parameters the posterior has.
+// params returns the number of parameters of the posterior.
 func (c *Mixture) params() int { return c.K * (1 + c.D + c.D*(c.D+1)/2) }
 
-// constant is the part of the posterior that no parameter is in.
+// constant returns the part of the posterior that does not depend on the parameters.
 func (c *Mixture) constant() float64 {
 	d, n := float64(c.D), len(c.Points)/c.D
 	dof := c.D + c.M + 1
@@ -37,8 +37,7 @@ func (c *Mixture) constant() float64 {
 	return -float64(n)*d*0.5*math.Log(2*math.Pi) - float64(c.K)*norm
 }
 
-// LogPosteriorPlain is the logarithm of the mixture's density at the points times
-// the prior.
+// LogPosteriorPlain returns the logarithm of the mixture's density at the points times the prior.
 //
 //nabla:differentiate
 func LogPosteriorPlain(x []float64, c *Mixture) float64 {
@@ -95,7 +94,7 @@ func LogPosteriorPlain(x []float64, c *Mixture) float64 {
 	return total - float64(n)*logSumExp(alphas) + prior + c.constant()
 }
 
-// logSumExp is log Σ exp(x) without overflow.
+// logSumExp returns log Σ exp(x) without overflow.
 func logSumExp(x []float64) float64 {
 	shift := x[0]
 	for _, v := range x[1:] {
@@ -108,7 +107,7 @@ func logSumExp(x []float64) float64 {
 	return math.Log(s) + shift
 }
 
-// MixtureVec is a [Mixture] that functions over Reals read, with workspace.
+// A MixtureVec is a [Mixture] for functions over Reals, with workspace.
 type MixtureVec struct {
 	D, K   int
 	Points nabla.Vec
@@ -120,7 +119,7 @@ type MixtureVec struct {
 	diag, sums, terms, xc, qx nabla.Scratch
 }
 
-// Vec is c for functions over Reals.
+// Vec returns c for functions over Reals.
 func (c *Mixture) Vec() *MixtureVec {
 	return &MixtureVec{
 		D: c.D, K: c.K, Points: nabla.VecOf(c.Points), Gamma: c.Gamma, M: c.M,
@@ -186,9 +185,9 @@ func LogPosterior(x []nabla.Real, c *MixtureVec) nabla.Real {
 	return total.Sub(weights).Add(prior).AddConst(c.constant)
 }
 
-// logPosteriorGradient is the gradient by hand. With r the share of component j in
-// a point and z = Q(x-mu), the point adds r to alpha[j], r·Qᵀz to mu[j], and
-// r(1 - exp(q[i])·z[i]·(x-mu)[i]) and -r·z·(x-mu)ᵀ to Q's diagonal and triangle.
+// logPosteriorGradient returns the gradient, written by hand. With r the share of component j in a point and z =
+// Q(x-mu), the point adds r to alpha[j], r·Qᵀz to mu[j], and r(1 - exp(q[i])·z[i]·(x-mu)[i]) and -r·z·(x-mu)ᵀ to Q's
+// diagonal and triangle.
 func logPosteriorGradient(x []float64, c *Mixture) []float64 {
 	d, k, n := c.D, c.K, len(c.Points)/c.D
 	tri := d * (d + 1) / 2
@@ -196,7 +195,7 @@ func logPosteriorGradient(x []float64, c *Mixture) []float64 {
 	galpha, gmean, gicf := g[:k], g[k:k+k*d], g[k+k*d:]
 	alphas, means, icf := x[:k], x[k:k+k*d], x[k+k*d:]
 
-	// The triangles as full matrices.
+	// the triangles as full matrices
 	at := func(i, j int) int { return i*d + j }
 	q := make([][]float64, k)
 	logdet := make([]float64, k)
@@ -270,8 +269,7 @@ func logPosteriorGradient(x []float64, c *Mixture) []float64 {
 	return g
 }
 
-// T5 is a mixture of 5 components in 10 dimensions at random parameters, with 100
-// random points.
+// T5 returns a mixture of 5 components in 10 dimensions at random parameters, with 100 random points.
 func T5() *Problem {
 	s := seed
 	c := &Mixture{D: 10, K: 5, Gamma: 1}
@@ -283,7 +281,7 @@ func T5() *Problem {
 //go:embed data/gmm_d2_K5_n1000.json
 var gmmFile []byte
 
-// GMM is ADBench's input gmm_d2_K5 with 1000 points.
+// GMM returns ADBench's input gmm_d2_K5 with 1000 points.
 func GMM() *Problem {
 	var in struct {
 		D, K      int

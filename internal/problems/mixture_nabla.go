@@ -27,7 +27,7 @@ type logPosteriorPlainFrame2 struct {
 	shift float64
 }
 
-// LogPosteriorPlainTangent returns LogPosteriorPlain(x, c) and its derivative in the direction xDot, from mixture.go:44.
+// LogPosteriorPlainTangent returns LogPosteriorPlain(x, c) and its derivative in the direction xDot, from mixture.go:43.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
@@ -215,7 +215,7 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 	return total - t21*t1 + prior + t2, totalDot - t21*t1Dot + priorDot
 }
 
-// LogPosteriorPlainTangent4 returns LogPosteriorPlain(x, c) and its derivatives in 4 directions, those of xDot, from mixture.go:44.
+// LogPosteriorPlainTangent4 returns LogPosteriorPlain(x, c) and its derivatives in 4 directions, those of xDot, from mixture.go:43.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
@@ -669,7 +669,7 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 	return total - t21*t1 + prior + t2, totalDot0 - t21*t1Dot0 + priorDot0, totalDot1 - t21*t1Dot1 + priorDot1, totalDot2 - t21*t1Dot2 + priorDot2, totalDot3 - t21*t1Dot3 + priorDot3
 }
 
-// LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:44.
+// LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:43.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
@@ -1039,7 +1039,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 }
 
 // LogPosteriorPlainAdjointTangent computes what LogPosteriorPlainAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from mixture.go:44.
+// for constant weights, from mixture.go:43.
 // Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
 func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
@@ -1666,7 +1666,7 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	return
 }
 
-// LogPosteriorPlainTraced is LogPosteriorPlain over Reals, from mixture.go:44.
+// LogPosteriorPlainTraced is LogPosteriorPlain over Reals, from mixture.go:43.
 func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 	d := c.D
 	k := c.K
@@ -1727,7 +1727,7 @@ func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 	return total.Sub(t1.Scale(float64(n))).Add(prior).AddConst(t2)
 }
 
-// logSumExpTraced1 is problems.logSumExp_traced_1, from mixture.go:99.
+// logSumExpTraced1 is problems.logSumExp_traced_1, from mixture.go:98.
 func logSumExpTraced1(x []nabla.Real) (r nabla.Real) {
 	shift := x[0]
 	s := x[1:]

@@ -97,7 +97,7 @@ type AdjointWork struct {
 	qx                       []float64
 }
 
-// rotatePlainTangent11 is problems.rotatePlain_tangent_11, from bundle.go:30.
+// rotatePlainTangent11 is problems.rotatePlain_tangent_11, from bundle.go:29.
 func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	t := r[0]
 	t1 := r[1]
@@ -152,7 +152,7 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	return out, outDot
 }
 
-// rotatePlainTangent11Lanes4 is problems.rotatePlain_tangent_11_lanes4, from bundle.go:30.
+// rotatePlainTangent11Lanes4 is problems.rotatePlain_tangent_11_lanes4, from bundle.go:29.
 func rotatePlainTangent11Lanes4(r, a [3]float64, rDot, aDot [3][4]float64) (r1 [3]float64, r1Dot [3][4]float64) {
 	t := r[0]
 	t1 := r[1]
@@ -261,7 +261,7 @@ func rotatePlainTangent11Lanes4(r, a [3]float64, rDot, aDot [3][4]float64) (r1 [
 	return out, outDot
 }
 
-// rotatePlainForward is problems.rotatePlain_forward, from bundle.go:30.
+// rotatePlainForward is problems.rotatePlain_forward, from bundle.go:29.
 func rotatePlainForward(r, a [3]float64, ws *AdjointWork) (r1 [3]float64) {
 	r01 := r[0]
 	r12 := r[1]
@@ -297,7 +297,7 @@ func rotatePlainForward(r, a [3]float64, ws *AdjointWork) (r1 [3]float64) {
 	return
 }
 
-// rotatePlainReverse is problems.rotatePlain_reverse, from bundle.go:30.
+// rotatePlainReverse is problems.rotatePlain_reverse, from bundle.go:29.
 func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]float64) {
 	r0 := r[0]
 	r1 := r[1]
@@ -438,7 +438,7 @@ func rotatePlainReverse(r, a, r1Bar [3]float64, ws *AdjointWork) (rBar, aBar [3]
 	return
 }
 
-// rotatePlainReverseLanes4 is problems.rotatePlain_reverse_lanes4, from bundle.go:30.
+// rotatePlainReverseLanes4 is problems.rotatePlain_reverse_lanes4, from bundle.go:29.
 func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointWork) (rBar, aBar [3][4]float64) {
 	r0 := r[0]
 	r1 := r[1]
@@ -965,7 +965,7 @@ func rotatePlainReverseLanes4(r, a [3]float64, r1Bar [3][4]float64, ws *AdjointW
 	return
 }
 
-// rotatePlainForwardTangent111 is problems.rotatePlain_forward_tangent_111, from bundle.go:30.
+// rotatePlainForwardTangent111 is problems.rotatePlain_forward_tangent_111, from bundle.go:29.
 func rotatePlainForwardTangent111(r, a [3]float64, ws *AdjointWork, rDot, aDot [3]float64, wsDot *AdjointWork) (r1, r1Dot [3]float64) {
 	r01Dot := rDot[0]
 	r01 := r[0]
@@ -1043,7 +1043,7 @@ func rotatePlainForwardTangent111(r, a [3]float64, ws *AdjointWork, rDot, aDot [
 	return
 }
 
-// rotatePlainReverseTangent1111 is problems.rotatePlain_reverse_tangent_1111, from bundle.go:30.
+// rotatePlainReverseTangent1111 is problems.rotatePlain_reverse_tangent_1111, from bundle.go:29.
 func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot, aDot, r1BarDot [3]float64, wsDot *AdjointWork) (rBar, aBar, rBarDot, aBarDot [3]float64) {
 	r0Dot := rDot[0]
 	r0 := r[0]
@@ -1311,7 +1311,7 @@ func rotatePlainReverseTangent1111(r, a, r1Bar [3]float64, ws *AdjointWork, rDot
 	return
 }
 
-// rotatePlainTraced11 is problems.rotatePlain_traced_11, from bundle.go:30.
+// rotatePlainTraced11 is problems.rotatePlain_traced_11, from bundle.go:29.
 func rotatePlainTraced11(r, a [3]nabla.Real) (r1 [3]nabla.Real) {
 	sq := r[0].Sq().Add(r[1].Sq()).Add(r[2].Sq())
 	if sq.Equal(nabla.Const(0)) {
@@ -1331,7 +1331,7 @@ func rotatePlainTraced11(r, a [3]nabla.Real) (r1 [3]nabla.Real) {
 	return out
 }
 
-// crossPlainTangent11 is problems.crossPlain_tangent_11, from bundle.go:48.
+// crossPlainTangent11 is problems.crossPlain_tangent_11, from bundle.go:47.
 func crossPlainTangent11(a, b, aDot, bDot [3]float64) (r, rDot [3]float64) {
 	t := a[1]
 	t1 := b[2]
@@ -1348,7 +1348,7 @@ func crossPlainTangent11(a, b, aDot, bDot [3]float64) (r, rDot [3]float64) {
 	return [3]float64{t*t1 - t2*t3, t4*t5 - t6*t7, t8*t9 - t10*t11}, [3]float64{aDot[1]*t1 + t*bDot[2] - (aDot[2]*t3 + t2*bDot[1]), aDot[2]*t5 + t4*bDot[0] - (aDot[0]*t7 + t6*bDot[2]), aDot[0]*t9 + t8*bDot[1] - (aDot[1]*t11 + t10*bDot[0])}
 }
 
-// crossPlainTangent11Lanes4 is problems.crossPlain_tangent_11_lanes4, from bundle.go:48.
+// crossPlainTangent11Lanes4 is problems.crossPlain_tangent_11_lanes4, from bundle.go:47.
 func crossPlainTangent11Lanes4(a, b [3]float64, aDot, bDot [3][4]float64) (r [3]float64, rDot [3][4]float64) {
 	t := a[1]
 	t1 := b[2]
@@ -1368,7 +1368,7 @@ func crossPlainTangent11Lanes4(a, b [3]float64, aDot, bDot [3][4]float64) (r [3]
 	return [3]float64{t*t1 - t2*t3, t4*t5 - t6*t7, t8*t9 - t10*t11}, [3][4]float64{lanes, lanes1, lanes2}
 }
 
-// crossPlainTraced11 is problems.crossPlain_traced_11, from bundle.go:48.
+// crossPlainTraced11 is problems.crossPlain_traced_11, from bundle.go:47.
 func crossPlainTraced11(a, b [3]nabla.Real) (r [3]nabla.Real) {
 	return [3]nabla.Real{a[1].Mul(b[2]).Sub(a[2].Mul(b[1])), a[2].Mul(b[0]).Sub(a[0].Mul(b[2])), a[0].Mul(b[1]).Sub(a[1].Mul(b[0]))}
 }

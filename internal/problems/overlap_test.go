@@ -8,7 +8,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/problems"
 )
 
-// TestOverlap: generated adjoints refuse slices that share memory.
+// TestOverlap requires that generated adjoints panic if slices share memory.
 func TestOverlap(t *testing.T) {
 	defer func() {
 		var e *rt.OverlapError

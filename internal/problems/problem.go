@@ -8,59 +8,56 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// A Problem is a function with the points where it is differentiated and the
-// derivatives there. It is used by one goroutine at a time.
+// A Problem is a function with points and its derivatives there. It must not be used by two goroutines at the same
+// time.
 type Problem struct {
 	Name   string // as in the table of the package
 	Title  string
 	Source string
 	N, M   int // inputs and outputs; the derivative asked of M = 1 is the gradient
-	// Hessian says that the derivative asked is the Hessian, N rows of N.
+	// Hessian is set if the derivative is the Hessian, N rows of N.
 	Hessian bool
 
-	// Plain and Traced are the function where M is 1, PlainVector and TracedVector
-	// where it is greater. Those over Reals take their data for constants.
+	// Plain and Traced are the function if M is 1, PlainVector and TracedVector if it is greater. Those over Reals
+	// treat their data as constants.
 	Plain        func(x []float64) float64
 	PlainVector  func(y, x []float64)
 	Traced       func(x []nabla.Real) nabla.Real
 	TracedVector func(y, x []nabla.Real)
-	// Func is the function over Reals with its data bound, so that other data need
-	// no other recording. Nil where there are no data: use Traced.
+	// Func is the function over Reals with its data bound, so that a recording is valid for other data. It is nil
+	// without data: use Traced.
 	Func *nabla.Func
-	// Bound is the plain function with its data bound, for which there is generated code.
-	// Nil where there are no data: that is Plain.
+	// Bound is the plain function with its data bound, which generated code was made from. It is nil without data: use
+	// Plain.
 	Bound *nabla.Func
 
-	// Cases are the points. Set makes the functions those of case i, where they
-	// depend on it: T6 has another measurement in each. Nil where they do not.
+	// Cases are the points. Set selects the functions of case i if they differ: T6 has another measurement in each
+	// case. Otherwise it is nil.
 	Cases []Case
 	Set   func(i int)
 
-	// Tolerance is the error of an exact engine, relative to the largest component
-	// of a case's derivative.
+	// Tolerance is the error of an exact engine, relative to the largest component of a case's derivative.
 	Tolerance float64
-	// Difference is the same for finite differences with textbook steps, forward or
-	// central, whichever is worse.
+	// Difference is the error of finite differences with textbook steps, forward or central, whichever is larger.
 	Difference float64
 }
 
-// A Case is a point and what is known there.
+// A Case is a point with the value and the derivative there.
 type Case struct {
 	X          []float64
 	Value      []float64 // M numbers
 	Derivative []float64 // M rows of N; nil where that would be large
-	// Elements are those of the derivative that can differ from zero, of problems
-	// whose derivative is sparse.
+	// Elements holds the structural nonzeros, for problems with a sparse derivative.
 	Elements []Element
 }
 
-// An Element is one element of a sparse matrix. Several at one place add up.
+// An Element is an element of a sparse matrix. Elements with the same position are added.
 type Element struct {
 	Row, Col int
 	Value    float64
 }
 
-// Rows is how many rows the derivative has.
+// Rows returns the number of rows of the derivative.
 func (p *Problem) Rows() int {
 	if p.Hessian {
 		return p.N
@@ -68,7 +65,7 @@ func (p *Problem) Rows() int {
 	return p.M
 }
 
-// Dense is the derivative of a case, row by row.
+// Dense returns the derivative of a case, row by row.
 func (p *Problem) Dense(c Case) []float64 {
 	if c.Derivative != nil {
 		return c.Derivative
@@ -76,7 +73,7 @@ func (p *Problem) Dense(c Case) []float64 {
 	return dense(c.Elements, p.Rows(), p.N)
 }
 
-// Select makes the functions those of case i.
+// Select selects the functions of case i and returns it.
 func (p *Problem) Select(i int) Case {
 	if p.Set != nil {
 		p.Set(i)
@@ -84,7 +81,7 @@ func (p *Problem) Select(i int) Case {
 	return p.Cases[i]
 }
 
-// Eval writes y = f(x), computed in plain Go.
+// Eval computes y = f(x) in plain Go.
 func (p *Problem) Eval(y, x []float64) {
 	if p.Plain != nil {
 		y[0] = p.Plain(x)
@@ -93,7 +90,7 @@ func (p *Problem) Eval(y, x []float64) {
 	p.PlainVector(y, x)
 }
 
-// EvalTraced writes y = f(x), computed over Reals.
+// EvalTraced computes y = f(x) over Reals.
 func (p *Problem) EvalTraced(y, x []nabla.Real) {
 	if p.Traced != nil {
 		y[0] = p.Traced(x)
@@ -102,15 +99,14 @@ func (p *Problem) EvalTraced(y, x []nabla.Real) {
 	p.TracedVector(y, x)
 }
 
-// An Entry is a problem that can be made.
+// An Entry is a constructor of a problem.
 type Entry struct {
 	Name string
-	// Sizes are the numbers of inputs that are usual. Free says that another number,
-	// from Min on, is possible.
+	// Sizes holds the usual numbers of inputs. Free is set if any other number from Min on is possible.
 	Sizes []int
 	Free  bool
 	Min   int
-	// Sparse says that the cases have Elements.
+	// Sparse is set if the cases have Elements.
 	Sparse bool
 
 	make func(n int) *Problem
@@ -132,19 +128,18 @@ var entries = []Entry{
 	{Name: "hand_triangles", Sizes: []int{50}, make: func(int) *Problem { return HandTriangles() }},
 }
 
-// hessians are apart, because those who go through all problems ask for gradients and
-// Jacobians.
+// hessians is separate from entries, which list only gradients and Jacobians.
 var hessians = []Entry{
 	{Name: "listing2", Sizes: []int{1000}, Free: true, Min: 2, Sparse: true, make: Listing2},
 }
 
-// Entries lists the problems of first order.
+// Entries lists the problems whose derivative is a gradient or Jacobian.
 func Entries() []Entry { return slices.Clone(entries) }
 
-// Hessians lists the problems of which the Hessian is asked.
+// Hessians lists the problems whose derivative is a Hessian.
 func Hessians() []Entry { return slices.Clone(hessians) }
 
-// Lookup finds a problem, of any order, by its name.
+// Lookup returns the problem with a name, of any order.
 func Lookup(name string) (Entry, error) {
 	all := slices.Concat(entries, hessians)
 	names := make([]string, len(all))
@@ -157,8 +152,7 @@ func Lookup(name string) (Entry, error) {
 	return Entry{}, fmt.Errorf("problems: no problem %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// New makes the problem with n inputs. Where the size is not free, it is the first of
-// Sizes unless n is another of them.
+// New returns the problem with n inputs. If the size is not free, it is the first of Sizes unless n is another of them.
 func (e Entry) New(n int) (*Problem, error) {
 	if e.Free && n < e.Min {
 		return nil, fmt.Errorf("problems: %s with n = %d, want at least %d", e.Name, n, e.Min)

@@ -10,8 +10,8 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// every is one problem of each name, small where the size is free.
-func every(t *testing.T) []*Problem {
+// oneOfEach returns one problem of each name, a small one if the size is free.
+func oneOfEach(t *testing.T) []*Problem {
 	t.Helper()
 	var all []*Problem
 	for _, e := range Entries() {
@@ -28,9 +28,9 @@ func every(t *testing.T) []*Problem {
 	return all
 }
 
-// fused reports whether the compiler turns x*y + z into one instruction that rounds
-// once. The variables keep it from computing the answer itself.
-func fused() bool {
+// compilerFuses reports whether the compiler turns x*y + z into one instruction that rounds once. The operands are
+// variables so that it is not evaluated at compile time.
+func compilerFuses() bool {
 	x, y, z := 1+epsilon, 1-epsilon, -1+0*epsilon
 	return x*y+z != 0
 }
@@ -38,7 +38,7 @@ func fused() bool {
 var epsilon = 0x1p-30
 
 func TestShape(t *testing.T) {
-	for _, p := range every(t) {
+	for _, p := range oneOfEach(t) {
 		if (p.Plain == nil) == (p.PlainVector == nil) || (p.Traced == nil) == (p.TracedVector == nil) ||
 			(p.M == 1) != (p.Plain != nil) || (p.Plain == nil) != (p.Traced == nil) {
 			t.Errorf("%s: functions do not fit M = %d", p.Name, p.M)
@@ -54,8 +54,8 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// points are a problem's cases and random points around the first one.
-func points(p *Problem) (at [][]float64, cases []int) {
+// testPoints returns a problem's cases and random points near the first one.
+func testPoints(p *Problem) (at [][]float64, cases []int) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := 0; i < len(p.Cases); i += 97 {
 		at, cases = append(at, p.Cases[i].X), append(cases, i)
@@ -70,16 +70,15 @@ func points(p *Problem) (at [][]float64, cases []int) {
 	return at, cases
 }
 
-// TestTracedIsPlain compares the two forms of each function. Where nothing is
-// fused they agree to the bit.
+// TestTracedIsPlain compares the two forms of each function. Unless operations are fused they agree to the bit.
 func TestTracedIsPlain(t *testing.T) {
 	tol := 0.0
-	if fused() {
+	if compilerFuses() {
 		tol = 1e-9
 	}
-	for _, p := range every(t) {
+	for _, p := range oneOfEach(t) {
 		t.Run(p.Name, func(t *testing.T) {
-			at, cases := points(p)
+			at, cases := testPoints(p)
 			want, got := make([]float64, p.M), make([]nabla.Real, p.M)
 			for k, x := range at {
 				p.Select(cases[k])
@@ -90,28 +89,28 @@ func TestTracedIsPlain(t *testing.T) {
 				p.Eval(want, x)
 				p.EvalTraced(got, xs)
 				for i := range got {
-					near(t, fmt.Sprintf("point %d: output %d", k, i), got[i].Value(), want[i], math.Abs(want[i]), tol)
+					checkNear(t, fmt.Sprintf("point %d: output %d", k, i), got[i].Value(), want[i], math.Abs(want[i]), tol)
 				}
 			}
 		})
 	}
 }
 
-// TestValue compares the functions with the values they are known to have.
+// TestValue compares the functions with their known values.
 func TestValue(t *testing.T) {
-	for _, p := range every(t) {
+	for _, p := range oneOfEach(t) {
 		y := make([]float64, p.M)
 		for i := range p.Cases {
 			c := p.Select(i)
 			p.Eval(y, c.X)
 			for j := range y {
-				near(t, fmt.Sprintf("%s: case %d: output %d", p.Name, i, j), y[j], c.Value[j], largest(c.Value), 1e-11)
+				checkNear(t, fmt.Sprintf("%s: case %d: output %d", p.Name, i, j), y[j], c.Value[j], largest(c.Value), 1e-11)
 			}
 		}
 	}
 }
 
-// differences is the derivative of f by textbook differences, forward or central.
+// differences returns the derivative of f by textbook differences, forward or central.
 func differences(p *Problem, x []float64, central bool) []float64 {
 	jac := make([]float64, p.M*p.N)
 	x = append([]float64(nil), x...)
@@ -139,10 +138,9 @@ func differences(p *Problem, x []float64, central bool) []float64 {
 	return jac
 }
 
-// TestDifferences compares the derivatives with finite differences, and says that
-// Problem.Difference is what those reach.
+// TestDifferences compares the derivatives with finite differences, and Problem.Difference with their accuracy.
 func TestDifferences(t *testing.T) {
-	all := every(t)
+	all := oneOfEach(t)
 	all = append(all, T1(1000), T2(1000), T3(1000))
 	for _, p := range all {
 		t.Run(fmt.Sprintf("%s/n=%d", p.Name, p.N), func(t *testing.T) {
@@ -162,20 +160,20 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestHandAdjointsElsewhere checks the adjoints at points other than the problem's.
-func TestHandAdjointsElsewhere(t *testing.T) {
+// TestHandwrittenAtOtherPoints checks the handwritten adjoints at points other than the problem's.
+func TestHandwrittenAtOtherPoints(t *testing.T) {
 	p := T3(6)
 	x := []float64{0.3, -0.7, 1.1, 0.2, -0.4, 0.9}
 	for i, v := range differences(p, x, true) {
-		near(t, fmt.Sprintf("Rosenbrock %d", i), rosenbrockGradient(x)[i], v, 100, 1e-7)
+		checkNear(t, fmt.Sprintf("Rosenbrock %d", i), rosenbrockGradient(x)[i], v, 100, 1e-7)
 	}
 	l := T8()
 	x = []float64{1.2, 0.7, 2, 9, 20, 2}
 	g := lorenzGradient(x)
 	for i, v := range differences(l, x, true) {
-		near(t, fmt.Sprintf("Lorenz %d", i), g[i], v, largest(g), 1e-5)
+		checkNear(t, fmt.Sprintf("Lorenz %d", i), g[i], v, largest(g), 1e-5)
 	}
-	// A camera that does not turn takes the branch for small rotations.
+	// A camera without rotation takes the branch for small angles.
 	b := T6()
 	c := b.Select(0)
 	x = append([]float64(nil), c.X...)
@@ -188,10 +186,10 @@ func TestHandAdjointsElsewhere(t *testing.T) {
 	b.TracedVector(y, xs)
 	want := make([]float64, 2)
 	b.PlainVector(want, x)
-	near(t, "still camera", y[0].Value(), want[0], 1, 0)
+	checkNear(t, "still camera", y[0].Value(), want[0], 1, 0)
 	for i, v := range differences(b, x, true) {
 		if j := i % 15; j < 14 { // the weight's column has the feature in it
-			near(t, fmt.Sprintf("still camera %d", i), jac[i], v, largest(jac), 1e-4)
+			checkNear(t, fmt.Sprintf("still camera %d", i), jac[i], v, largest(jac), 1e-4)
 		}
 	}
 }
@@ -219,8 +217,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestSparse compares the elements with the dense derivative or, where there is none,
-// with differences in a few directions.
+// TestSparse compares the elements with the dense derivative or, if there is none, with differences in a few
+// directions.
 func TestSparse(t *testing.T) {
 	for _, e := range append(Entries(), Hessians()...) {
 		sizes := e.Sizes
@@ -251,7 +249,7 @@ func TestSparse(t *testing.T) {
 			for _, el := range c.Elements {
 				sum -= el.Value
 			}
-			near(t, e.Name+": what the elements leave over", sum, 0, largest(all), 1e-9)
+			checkNear(t, e.Name+": what the elements leave over", sum, 0, largest(all), 1e-9)
 			alongDirections(t, p, c, all)
 		}
 	}
@@ -281,12 +279,12 @@ func alongDirections(t *testing.T, p *Problem, c Case, all []float64) {
 			for j, d := range v {
 				got += all[i*p.N+j] * d
 			}
-			near(t, fmt.Sprintf("%s n=%d: row %d", p.Name, p.N, i), got, want, scale, 1e-6)
+			checkNear(t, fmt.Sprintf("%s n=%d: row %d", p.Name, p.N, i), got, want, scale, 1e-6)
 		}
 	}
 }
 
-// diffSquaresGradient is that of [DiffSquares] by hand.
+// diffSquaresGradient returns the gradient of [DiffSquares], written by hand.
 func diffSquaresGradient(x []float64) []float64 {
 	g := make([]float64, len(x))
 	for i := range len(x) - 1 {

@@ -12,15 +12,15 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// vectorFacts is what the reference file says about a gradient.
-type vectorFacts struct {
+// A vectorReference holds the reference values of a gradient.
+type vectorReference struct {
 	Norm2   float64            `json:",string"`
 	Sum     *float64           `json:",string"`
 	Entries map[string]decimal `json:"entries"`
 	All     []decimal          `json:"all"`
 }
 
-// decimal is a number written as a string.
+// A decimal is a number written as a string.
 type decimal float64
 
 func (d *decimal) UnmarshalJSON(b []byte) error {
@@ -35,18 +35,17 @@ func (d *decimal) UnmarshalJSON(b []byte) error {
 
 type scalarFacts struct {
 	Value    decimal
-	Gradient vectorFacts
+	Gradient vectorReference
 }
 
-type blockFacts struct {
+type blockReference struct {
 	Residual []decimal
 	J        [][]decimal
 }
 
-// matrixFacts is the value, the Frobenius norm of the Jacobian and some of its
-// elements, computed from the formulas with 60 digits: central differences with a
-// step of 1e-22.
-type matrixFacts struct {
+// A matrixReference holds the value, the Frobenius norm of the Jacobian and some of its elements, computed from the
+// formulas with 60 digits by central differences with a step of 1e-22.
+type matrixReference struct {
 	Value   []decimal
 	Norm    decimal
 	Entries map[string]decimal
@@ -65,7 +64,7 @@ type reference struct {
 		Norm2     decimal `json:"residual_norm2"`
 		MaxAbs    decimal `json:"max_abs"`
 		Median    decimal `json:"median_block_norm"`
-		Blocks    map[string]blockFacts
+		Blocks    map[string]blockReference
 	}
 	T2 struct {
 		First      decimal `json:"diag_first_last"`
@@ -86,7 +85,7 @@ type reference struct {
 			Entries        map[string]decimal
 		}
 	}
-	LSTM, BA, HAND, HANDTRIANGLES matrixFacts
+	LSTM, BA, HAND, HANDTRIANGLES matrixReference
 
 	T7, T8, GMM scalarFacts
 	BA1         struct {
@@ -110,8 +109,8 @@ func loadReference(t *testing.T) *reference {
 	return r
 }
 
-// near checks got against want, where the size of the numbers around is scale.
-func near(t *testing.T, what string, got, want, scale, tol float64) {
+// checkNear compares got with want, with a tolerance relative to scale.
+func checkNear(t *testing.T, what string, got, want, scale, tol float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tol*scale) {
 		t.Errorf("%s = %.17g, want %.17g (error %.2g of %.3g, tolerance %g)", what, got, want, math.Abs(got-want)/scale,
@@ -135,10 +134,10 @@ func largest(v []float64) float64 {
 	return m
 }
 
-func checkVector(t *testing.T, g []float64, want vectorFacts, tol float64) {
+func checkVector(t *testing.T, g []float64, want vectorReference, tol float64) {
 	t.Helper()
 	if want.Norm2 != 0 {
-		near(t, "norm", norm(g), want.Norm2, want.Norm2, tol)
+		checkNear(t, "norm", norm(g), want.Norm2, want.Norm2, tol)
 	}
 	if want.Sum != nil {
 		s, abs := 0.0, 0.0
@@ -146,32 +145,31 @@ func checkVector(t *testing.T, g []float64, want vectorFacts, tol float64) {
 			s += v
 			abs += math.Abs(v)
 		}
-		near(t, "sum", s, *want.Sum, abs, tol)
+		checkNear(t, "sum", s, *want.Sum, abs, tol)
 	}
 	if len(want.All) > 0 && len(want.All) != len(g) {
 		t.Fatalf("%d components, want %d", len(g), len(want.All))
 	}
 	for i, v := range want.All {
-		near(t, fmt.Sprintf("component %d", i), g[i], float64(v), largest(g), tol)
+		checkNear(t, fmt.Sprintf("component %d", i), g[i], float64(v), largest(g), tol)
 	}
 	for k, v := range want.Entries {
 		i, err := strconv.Atoi(k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "component "+k, g[i], float64(v), largest(g), tol)
+		checkNear(t, "component "+k, g[i], float64(v), largest(g), tol)
 	}
 }
 
-// TestReference compares the derivatives written by hand with numbers computed with
-// at least 40 digits.
+// TestReference compares the handwritten derivatives with numbers computed with at least 40 digits.
 func TestReference(t *testing.T) {
 	ref := loadReference(t)
 	check := func(p *Problem, want scalarFacts) {
 		t.Helper()
 		t.Run(fmt.Sprintf("%s/n=%d", p.Name, p.N), func(t *testing.T) {
 			c := p.Cases[0]
-			near(t, "value", c.Value[0], float64(want.Value), math.Abs(float64(want.Value)), 1e-15)
+			checkNear(t, "value", c.Value[0], float64(want.Value), math.Abs(float64(want.Value)), 1e-15)
 			tol := 1e-12
 			if p.Name == "T8" {
 				tol = 1e-15 // the digits themselves
@@ -195,7 +193,7 @@ func TestReference(t *testing.T) {
 	g := T5().Cases[0].Derivative
 	for name, part := range map[string][]float64{"alphas": g[:5], "means": g[5:55], "icf": g[55:]} {
 		want := float64(ref.T5.Norms[name])
-		near(t, "T5: norm of "+name, norm(part), want, want, 1e-12)
+		checkNear(t, "T5: norm of "+name, norm(part), want, want, 1e-12)
 	}
 }
 
@@ -211,13 +209,13 @@ func TestGenerator(t *testing.T) {
 func TestLorenzAdjoint(t *testing.T) {
 	c := T8().Cases[0]
 	for i, v := range lorenzGradient(c.X) {
-		near(t, fmt.Sprintf("component %d", i), v, c.Derivative[i], math.Abs(c.Derivative[i]), 1e-12)
+		checkNear(t, fmt.Sprintf("component %d", i), v, c.Derivative[i], math.Abs(c.Derivative[i]), 1e-12)
 	}
 }
 
 func TestDiffSquaresReference(t *testing.T) {
 	c := T2(1000).Cases[0]
-	near(t, "value", c.Value[0], 999, 999, 0)
+	checkNear(t, "value", c.Value[0], 999, 999, 0)
 	for i, v := range c.Derivative {
 		want := 0.0
 		switch i {
@@ -226,18 +224,18 @@ func TestDiffSquaresReference(t *testing.T) {
 		case 999:
 			want = 2
 		}
-		near(t, fmt.Sprintf("component %d", i), v, want, 1, 0)
+		checkNear(t, fmt.Sprintf("component %d", i), v, want, 1, 0)
 	}
 }
 
-func checkBlock(t *testing.T, what string, y, jac []float64, want blockFacts, tol float64) {
+func checkBlock(t *testing.T, what string, y, jac []float64, want blockReference, tol float64) {
 	t.Helper()
 	for i, v := range want.Residual {
-		near(t, fmt.Sprintf("%s: residual %d", what, i), y[i], float64(v), largest(y), tol)
+		checkNear(t, fmt.Sprintf("%s: residual %d", what, i), y[i], float64(v), largest(y), tol)
 	}
 	for i, row := range want.J {
 		for j, v := range row {
-			near(t, fmt.Sprintf("%s: J[%d,%d]", what, i, j), jac[15*i+j], float64(v), largest(jac), tol)
+			checkNear(t, fmt.Sprintf("%s: J[%d,%d]", what, i, j), jac[15*i+j], float64(v), largest(jac), tol)
 		}
 	}
 }
@@ -251,7 +249,7 @@ func TestBundleReference(t *testing.T) {
 		}
 		checkBlock(t, "block "+k, p.Cases[i].Value, p.Cases[i].Derivative, want, 1e-12)
 	}
-	// The norms are those of the blocks that rounding hits hardest.
+	// The norms are those of the blocks with the largest rounding errors.
 	var all, residuals, norms []float64
 	for _, c := range p.Cases {
 		all = append(all, c.Derivative...)
@@ -261,20 +259,20 @@ func TestBundleReference(t *testing.T) {
 	sort.Float64s(norms)
 	frob, res, top := float64(ref.T6.Frobenius), float64(ref.T6.Norm2), float64(ref.T6.MaxAbs)
 	median := float64(ref.T6.Median)
-	near(t, "Frobenius norm", norm(all), frob, frob, 1e-9)
-	near(t, "norm of the residuals", norm(residuals), res, res, 1e-9)
-	near(t, "largest", largest(all), top, top, 1e-9)
-	near(t, "median of the blocks' norms", norms[len(norms)/2], median, median, 1e-9)
+	checkNear(t, "Frobenius norm", norm(all), frob, frob, 1e-9)
+	checkNear(t, "norm of the residuals", norm(residuals), res, res, 1e-9)
+	checkNear(t, "largest", largest(all), top, top, 1e-9)
+	checkNear(t, "median of the blocks' norms", norms[len(norms)/2], median, median, 1e-9)
 
 	b := ref.BA1
 	x := append(append(append([]float64(nil), b.Camera...), b.Point...), b.Weight)
 	y, jac := reprojectionJacobian(x, b.Feature)
-	// The residual is the difference of numbers a thousand times its size.
-	checkBlock(t, "ba1", y, jac, blockFacts{J: b.Block}, 1e-12)
-	checkBlock(t, "ba1", y, jac, blockFacts{Residual: b.Residual}, 1e-11)
+	// The residual is the difference of numbers a thousand times as large.
+	checkBlock(t, "ba1", y, jac, blockReference{J: b.Block}, 1e-12)
+	checkBlock(t, "ba1", y, jac, blockReference{Residual: b.Residual}, 1e-11)
 }
 
-// place reads "row,column".
+// place parses "row,column".
 func place(t *testing.T, s string) (i, j int) {
 	t.Helper()
 	if _, err := fmt.Sscanf(s, "%d,%d", &i, &j); err != nil {
@@ -287,7 +285,7 @@ func TestADBenchReference(t *testing.T) {
 	ref := loadReference(t)
 	for _, c := range []struct {
 		p    *Problem
-		want matrixFacts
+		want matrixReference
 	}{
 		{LSTM(), ref.LSTM}, {BA(), ref.BA}, {HandSimple(), ref.HAND}, {HandTriangles(), ref.HANDTRIANGLES},
 	} {
@@ -296,18 +294,17 @@ func TestADBenchReference(t *testing.T) {
 			t.Errorf("%s: reference with %d values and %d elements", c.p.Name, len(c.want.Value), len(c.want.Entries))
 		}
 		for i, v := range c.want.Value {
-			near(t, fmt.Sprintf("%s: output %d", c.p.Name, i), y[i], float64(v), largest(y), 1e-15*4)
+			checkNear(t, fmt.Sprintf("%s: output %d", c.p.Name, i), y[i], float64(v), largest(y), 1e-15*4)
 		}
-		near(t, c.p.Name+": norm", norm(jac), float64(c.want.Norm), float64(c.want.Norm), 1e-14)
+		checkNear(t, c.p.Name+": norm", norm(jac), float64(c.want.Norm), float64(c.want.Norm), 1e-14)
 		for k, v := range c.want.Entries {
 			i, j := place(t, k)
-			near(t, c.p.Name+": element "+k, jac[i*c.p.N+j], float64(v), largest(jac), 1e-14)
+			checkNear(t, c.p.Name+": element "+k, jac[i*c.p.N+j], float64(v), largest(jac), 1e-14)
 		}
 	}
 }
 
-// TestAdjustmentOfADBench has several cameras, points and observations that are all
-// those of ADBench's input ba1.
+// TestAdjustmentOfADBench has several cameras, points and observations, all equal to those of ADBench's input ba1.
 func TestAdjustmentOfADBench(t *testing.T) {
 	b := loadReference(t).BA1
 	const seen = 7
@@ -333,14 +330,14 @@ func TestAdjustmentOfADBench(t *testing.T) {
 	for i := range seen {
 		cols := a.columns(i)
 		for r := range 2 {
-			near(t, "residual", plain[2*i+r], float64(b.Residual[r]), largest(y), 1e-11)
+			checkNear(t, "residual", plain[2*i+r], float64(b.Residual[r]), largest(y), 1e-11)
 			for k, c := range cols {
-				near(t, fmt.Sprintf("observation %d, row %d, column %d", i, r, k), full[(2*i+r)*n+c],
+				checkNear(t, fmt.Sprintf("observation %d, row %d, column %d", i, r, k), full[(2*i+r)*n+c],
 					float64(b.Block[r][k]), 2000, 1e-13)
 			}
 		}
-		near(t, "weight", plain[2*seen+i], 0.826092651516, 1, 1e-15)
-		near(t, "weight's derivative", full[(2*seen+i)*n+cols[14]], -0.834044, 1, 1e-15)
+		checkNear(t, "weight", plain[2*seen+i], 0.826092651516, 1, 1e-15)
+		checkNear(t, "weight's derivative", full[(2*seen+i)*n+cols[14]], -0.834044, 1, 1e-15)
 	}
 }
 
@@ -366,14 +363,14 @@ func TestBrusselatorReference(t *testing.T) {
 		y := make([]float64, 2*n*n)
 		BrusselatorPlain(y, x, n)
 		norm2, big := float64(want.Value.Norm2), largest(y)
-		near(t, name+": norm", norm(y), norm2, norm2, 1e-13)
-		near(t, name+": first", y[0], float64(want.Value.First), big, 1e-14)
+		checkNear(t, name+": norm", norm(y), norm2, norm2, 1e-13)
+		checkNear(t, name+": first", y[0], float64(want.Value.First), big, 1e-14)
 		if want.Value.Last != 0 {
-			near(t, name+": last", y[len(y)-1], float64(want.Value.Last), big, 1e-14)
+			checkNear(t, name+": last", y[len(y)-1], float64(want.Value.Last), big, 1e-14)
 		}
 		if want.Value.U != 0 {
-			near(t, name+": u", y[10+20*n], float64(want.Value.U), big, 1e-13)
-			near(t, name+": v", y[n*n+10+20*n], float64(want.Value.V), big, 1e-13)
+			checkNear(t, name+": u", y[10+20*n], float64(want.Value.U), big, 1e-13)
+			checkNear(t, name+": v", y[n*n+10+20*n], float64(want.Value.V), big, 1e-13)
 		}
 		jac := BrusselatorJacobian(x, n)
 		if len(y) != want.N || len(jac) != want.NNZ {
@@ -389,11 +386,11 @@ func TestBrusselatorReference(t *testing.T) {
 		if len(at) != len(jac) {
 			t.Errorf("%s: %d places for %d elements", name, len(at), len(jac))
 		}
-		near(t, name+": Frobenius norm", frob, float64(want.Jacobian.Frobenius), frob, 1e-13)
-		near(t, name+": sum", sum, float64(want.Jacobian.Sum), frob, 1e-11)
+		checkNear(t, name+": Frobenius norm", frob, float64(want.Jacobian.Frobenius), frob, 1e-13)
+		checkNear(t, name+": sum", sum, float64(want.Jacobian.Sum), frob, 1e-11)
 		for k, v := range want.Jacobian.Entries {
 			i, j := place(t, k)
-			near(t, name+": element "+k, at[[2]int{i, j}], float64(v), math.Abs(float64(v)), 1e-12)
+			checkNear(t, name+": element "+k, at[[2]int{i, j}], float64(v), math.Abs(float64(v)), 1e-12)
 		}
 	}
 }
@@ -420,16 +417,16 @@ func TestDiffSquaresHessianReference(t *testing.T) {
 	}
 }
 
-// TestHandAtRest: a hand that is not bent has its vertices where the model has them,
-// and one that is hardly turned takes the branch that does not turn at all.
-func TestHandAtRest(t *testing.T) {
+// TestHandStraight requires that a hand without bent fingers has its vertices at the positions of the model, and that a
+// rotation by a tiny angle takes the branch for none.
+func TestHandStraight(t *testing.T) {
 	s := seed
 	h := randomHand(&s)
 	x, y := make([]float64, handPose), make([]float64, len(h.Points))
 	HandPlain(y, x, h)
 	for j, v := range h.Vertices {
 		for k := range 3 {
-			near(t, fmt.Sprintf("point %d", j), y[3*j+k], h.Points[3*j+k]-h.Skin[3*v+k], 10, 1e-14)
+			checkNear(t, fmt.Sprintf("point %d", j), y[3*j+k], h.Points[3*j+k]-h.Skin[3*v+k], 10, 1e-14)
 		}
 	}
 	x[0] = 9e-5
@@ -441,12 +438,12 @@ func TestHandAtRest(t *testing.T) {
 		}
 	}
 	for i := range z {
-		near(t, "hardly turned", z[i], y[i], 1, 0)
+		checkNear(t, "hardly turned", z[i], y[i], 1, 0)
 	}
 }
 
-// TestHandTurnedAboutOneAxis: whichever component of the rotation is not zero, the points
-// turn: they keep their distances from the origin and move.
+// TestHandTurnedAboutOneAxis requires that a rotation about any axis keeps the points' distances from the origin and
+// moves them.
 func TestHandTurnedAboutOneAxis(t *testing.T) {
 	s := seed
 	h := randomHand(&s)
@@ -471,8 +468,8 @@ func TestHandTurnedAboutOneAxis(t *testing.T) {
 		plain, traced := at(x)
 		for j := 0; j < len(rest); j += 3 {
 			for _, y := range [][]float64{plain, traced} {
-				near(t, "length", norm(y[j:j+3]), norm(rest[j:j+3]), 10, 1e-13)
-				near(t, "along the axis", y[j+axis], rest[j+axis], 10, 1e-13)
+				checkNear(t, "length", norm(y[j:j+3]), norm(rest[j:j+3]), 10, 1e-13)
+				checkNear(t, "along the axis", y[j+axis], rest[j+axis], 10, 1e-13)
 				if k := (axis + 1) % 3; y[j+k] == rest[j+k] {
 					t.Errorf("axis %d: point %d has not moved", axis, j/3)
 				}

@@ -2,7 +2,7 @@ package problems
 
 import "github.com/nabla-ad/nabla"
 
-// Rosenbrock is Σ 100(x[i+1]-x[i]²)² + (1-x[i])².
+// Rosenbrock is [RosenbrockPlain] over Reals.
 func Rosenbrock(x []nabla.Real) nabla.Real {
 	var s nabla.Real
 	for i := range len(x) - 1 {
@@ -13,7 +13,7 @@ func Rosenbrock(x []nabla.Real) nabla.Real {
 	return s
 }
 
-// RosenbrockPlain is Σ 100(x[i+1]-x[i]²)² + (1-x[i])².
+// RosenbrockPlain returns Σ 100(x[i+1]-x[i]²)² + (1-x[i])².
 //
 //nabla:differentiate
 func RosenbrockPlain(x []float64) float64 {
@@ -26,7 +26,7 @@ func RosenbrockPlain(x []float64) float64 {
 	return s
 }
 
-// rosenbrockGradient is the gradient by hand.
+// rosenbrockGradient returns the gradient, written by hand.
 func rosenbrockGradient(x []float64) []float64 {
 	g := make([]float64, len(x))
 	for i := range len(x) - 1 {
@@ -37,7 +37,7 @@ func rosenbrockGradient(x []float64) []float64 {
 	return g
 }
 
-// T3 is the chained Rosenbrock function at its usual start, (-1.2, 1, -1.2, 1, …).
+// T3 returns the chained Rosenbrock function at its usual starting point, (-1.2, 1, -1.2, 1, …).
 func T3(n int) *Problem {
 	x := make([]float64, n)
 	for i := range x {

@@ -9,15 +9,15 @@ import (
 	"github.com/nabla-ad/nabla/internal/timing/timingtest"
 )
 
-// seeded is the adjoint of a problem with several outputs, for one seed and for four.
-type seeded struct {
+// A vectorAdjoint is the adjoint of a problem with several outputs, for one seed and for four.
+type vectorAdjoint struct {
 	name string
 	m, n int
 	one  func(xbar, ybar []float64)
 	four func(xbar, ybar [][4]float64)
 }
 
-func seededProblems() []seeded {
+func seededProblems() []vectorAdjoint {
 	r := rand.New(rand.NewPCG(3, 4))
 	draw := func(n int) []float64 {
 		x := make([]float64, n)
@@ -45,7 +45,7 @@ func seededProblems() []seeded {
 	const cameras, points, features = 2, 3, 4
 	all := &Adjustment{Cameras: cameras, Points: points, Features: draw(2 * features)}
 	scene, residuals := draw(11*cameras+3*points+features), make([]float64, 3*features)
-	return []seeded{
+	return []vectorAdjoint{
 		{"brusselator", cells, cells,
 			func(xbar, ybar []float64) { BrusselatorOnAdjoint(dx, field, grid, ybar, xbar, &work) },
 			func(xbar, ybar [][4]float64) { BrusselatorOnAdjoint4(dx, field, grid, ybar, xbar, &work) }},
@@ -61,7 +61,7 @@ func seededProblems() []seeded {
 	}
 }
 
-// TestSeeds compares adjoints for four seeds with those for each, which share a workspace.
+// TestSeeds compares adjoints for four seeds with those for each seed, which share a workspace.
 func TestSeeds(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, p := range seededProblems() {
@@ -79,7 +79,7 @@ func TestSeeds(t *testing.T) {
 				}
 				p.one(want, w)
 				for i, v := range want {
-					// Where products and sums are fused, they may be differently.
+					// Fused operations may differ between the two.
 					if got := xbar[i][k]; !(math.Abs(got-v) <= 1e-13*(1+math.Abs(v))) {
 						t.Errorf("%s, seed %d: derivative %d is %v, want %v", p.name, k, i, got, v)
 					}
@@ -92,7 +92,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// BenchmarkSeeds is four adjoints for one seed beside one for four: Jacobians by rows.
+// BenchmarkSeeds measures four adjoints for one seed beside one for four: Jacobians by rows.
 func BenchmarkSeeds(b *testing.B) {
 	for _, p := range seededProblems() {
 		b.Run(p.name, func(b *testing.B) {

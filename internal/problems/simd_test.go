@@ -11,7 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt/avx"
 )
 
-// twin is a derivative that is done in vectors, if use is called with true.
+// A twin is a derivative that has a SIMD variant, which use enables.
 type twin struct {
 	name string
 	use  func(bool)
@@ -19,7 +19,7 @@ type twin struct {
 	n    int
 }
 
-// switched uses what hook holds now, or nothing.
+// switched returns a function that enables the variant in hook, or disables it.
 func switched[F any](hook *F) func(bool) {
 	f := *hook
 	return func(on bool) {
@@ -65,8 +65,7 @@ func twins(t testing.TB) []twin {
 	}
 }
 
-// TestSIMD: what is done in vectors gives the same numbers bit for bit, those that are no
-// numbers and infinities included.
+// TestSIMD requires that SIMD variants return the same bits as the scalar functions, also for NaN and infinities.
 func TestSIMD(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, w := range twins(t) {
@@ -97,7 +96,7 @@ func TestSIMD(t *testing.T) {
 	}
 }
 
-// BenchmarkSIMD compares derivatives in vectors with those without.
+// BenchmarkSIMD compares SIMD variants with the scalar functions.
 func BenchmarkSIMD(b *testing.B) {
 	for _, w := range twins(b) {
 		x, dirs := make([]float64, w.n), make([][4]float64, w.n)

@@ -6,7 +6,7 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// SumSquares is Σ x[i]².
+// SumSquares is [SumSquaresPlain] over Reals.
 func SumSquares(x []nabla.Real) nabla.Real {
 	var s nabla.Real
 	for _, v := range x {
@@ -15,7 +15,7 @@ func SumSquares(x []nabla.Real) nabla.Real {
 	return s
 }
 
-// SumSquaresPlain is Σ x[i]².
+// SumSquaresPlain returns Σ x[i]².
 //
 //nabla:differentiate
 func SumSquaresPlain(x []float64) float64 {
@@ -26,10 +26,10 @@ func SumSquaresPlain(x []float64) float64 {
 	return s
 }
 
-// T1 is the sum of squares of n numbers from 0.5 to 1.5.
+// T1 returns the sum of squares of n numbers from 0.5 to 1.5.
 func T1(n int) *Problem {
 	x, g := make([]float64, n), make([]float64, n)
-	// The terms are added exactly, so that the value does not lean on the function.
+	// The terms are added exactly, so that the reference does not have the rounding errors of the function.
 	sum := new(big.Float).SetPrec(300)
 	for i := range x {
 		x[i] = 0.5 + float64(i)/float64(n)
@@ -47,8 +47,7 @@ func T1(n int) *Problem {
 	}
 }
 
-// DiffSquares is Σ (x[i+1]-x[i])². Its Hessian is tridiagonal: 2 and 4 on the
-// diagonal, -2 beside it.
+// DiffSquares is [DiffSquaresPlain] over Reals.
 func DiffSquares(x []nabla.Real) nabla.Real {
 	var s nabla.Real
 	for i := range len(x) - 1 {
@@ -57,7 +56,7 @@ func DiffSquares(x []nabla.Real) nabla.Real {
 	return s
 }
 
-// DiffSquaresPlain is Σ (x[i+1]-x[i])².
+// DiffSquaresPlain returns Σ (x[i+1]-x[i])². Its Hessian is tridiagonal: 2 and 4 on the diagonal, -2 beside it.
 //
 //nabla:differentiate
 func DiffSquaresPlain(x []float64) float64 {
@@ -69,7 +68,7 @@ func DiffSquaresPlain(x []float64) float64 {
 	return s
 }
 
-// DiffSquaresHessian is the Hessian of [DiffSquares] of n numbers by hand.
+// DiffSquaresHessian returns the Hessian of [DiffSquares] of n numbers, written by hand.
 func DiffSquaresHessian(n int) []Element {
 	var h []Element
 	for i := range n {
@@ -88,7 +87,7 @@ func DiffSquaresHessian(n int) []Element {
 	return h
 }
 
-// T2 is the sum of squared differences at x[i] = i, where all differences are 1.
+// T2 returns the sum of squared differences at x[i] = i, where all differences are 1.
 func T2(n int) *Problem {
 	x, g := make([]float64, n), make([]float64, n)
 	for i := range x {
@@ -104,7 +103,7 @@ func T2(n int) *Problem {
 	}
 }
 
-// Listing2 is the Hessian of T2. It is the same everywhere.
+// Listing2 returns the Hessian of T2, which is constant.
 func Listing2(n int) *Problem {
 	p := T2(n)
 	p.Name, p.Hessian = "listing2", true

@@ -168,7 +168,7 @@ func SumSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// DiffSquaresPlainTangent returns DiffSquaresPlain(x) and its derivative in the direction xDot, from squares.go:63.
+// DiffSquaresPlainTangent returns DiffSquaresPlain(x) and its derivative in the direction xDot, from squares.go:62.
 func DiffSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -184,7 +184,7 @@ func DiffSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// DiffSquaresPlainTangent4 returns DiffSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from squares.go:63.
+// DiffSquaresPlainTangent4 returns DiffSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from squares.go:62.
 func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -218,7 +218,7 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 // diffSquaresPlainTangent4Twin is DiffSquaresPlainTangent4 in vectors, nil where the processor has none.
 var diffSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
-// DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:63.
+// DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:62.
 // It adds the derivatives of what comes out, weighted by rBar, to xBar.
 // The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
 func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -251,7 +251,7 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 	return s
 }
 
-// DiffSquaresPlainAdjointOnly does what DiffSquaresPlainAdjoint does without the value, from squares.go:63.
+// DiffSquaresPlainAdjointOnly does what DiffSquaresPlainAdjoint does without the value, from squares.go:62.
 func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("DiffSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -280,7 +280,7 @@ func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWor
 }
 
 // DiffSquaresPlainAdjointTangent computes what DiffSquaresPlainAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from squares.go:63.
+// for constant weights, from squares.go:62.
 func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("DiffSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -328,7 +328,7 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 	return s
 }
 
-// DiffSquaresPlainHVP does of what DiffSquaresPlainAdjointTangent does only what gives derivatives of the bars, from squares.go:63.
+// DiffSquaresPlainHVP does of what DiffSquaresPlainAdjointTangent does only what gives derivatives of the bars, from squares.go:62.
 func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("DiffSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -362,7 +362,7 @@ func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarD
 	}
 }
 
-// DiffSquaresPlainTraced is DiffSquaresPlain over Reals, from squares.go:63.
+// DiffSquaresPlainTraced is DiffSquaresPlain over Reals, from squares.go:62.
 func DiffSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
 	for i := 0; i < len(x)-1; i++ {

@@ -405,7 +405,7 @@ func flatLorenz6(p []float64, pDot [][6]float64) (r, rDot0, rDot1, rDot2, rDot3,
 	return u0*u0 + u1*u1 + u2*u2, t8*u0Dot0 + t9*u1Dot0 + t13*u2Dot0, t8*u0Dot1 + t9*u1Dot1 + t13*u2Dot1, t8*u0Dot2 + t9*u1Dot2 + t13*u2Dot2, t8*u0Dot3 + t9*u1Dot3 + t13*u2Dot3, t8*u0Dot4 + t9*u1Dot4 + t13*u2Dot4, t8*u0Dot5 + t9*u1Dot5 + t13*u2Dot5
 }
 
-// flatBrusselator12 is problems.BrusselatorPlain_tangent_11_lanes12, from brusselator.go:26.
+// flatBrusselator12 is problems.BrusselatorPlain_tangent_11_lanes12, from brusselator.go:24.
 func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	uDot := xDot[:n*n]
@@ -512,7 +512,7 @@ func flatBrusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 	}
 }
 
-// brusselator is problems.BrusselatorPlain_tangent_11, from brusselator.go:26.
+// brusselator is problems.BrusselatorPlain_tangent_11, from brusselator.go:24.
 func brusselator(dx, x []float64, n int, dxDot, xDot []float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
@@ -539,7 +539,7 @@ func brusselator(dx, x []float64, n int, dxDot, xDot []float64) {
 	}
 }
 
-// brusselator4 is problems.BrusselatorPlain_tangent_11_lanes4, from brusselator.go:26.
+// brusselator4 is problems.BrusselatorPlain_tangent_11_lanes4, from brusselator.go:24.
 func brusselator4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
@@ -594,7 +594,7 @@ func brusselator4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 	}
 }
 
-// brusselator12 is problems.BrusselatorPlain_tangent_11_lanes12, from brusselator.go:26.
+// brusselator12 is problems.BrusselatorPlain_tangent_11_lanes12, from brusselator.go:24.
 func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
@@ -689,7 +689,7 @@ func brusselator12(dx, x []float64, n int, dxDot, xDot [][12]float64) {
 	}
 }
 
-// reprojection is problems.ReprojectionPlain_tangent_11, from bundle.go:18.
+// reprojection is problems.ReprojectionPlain_tangent_11, from bundle.go:17.
 func reprojection(y, x []float64, f *problems.Feature, yDot, xDot []float64) {
 	camDot := xDot[:11]
 	cam := x[:11]
@@ -729,7 +729,7 @@ func reprojection(y, x []float64, f *problems.Feature, yDot, xDot []float64) {
 	y[1] = weight * t13
 }
 
-// reprojection5 is problems.ReprojectionPlain_tangent_11_lanes5, from bundle.go:18.
+// reprojection5 is problems.ReprojectionPlain_tangent_11_lanes5, from bundle.go:17.
 func reprojection5(y, x []float64, f *problems.Feature, yDot, xDot [][5]float64) {
 	camDot := xDot[:11]
 	cam := x[:11]
@@ -820,7 +820,7 @@ func reprojection5(y, x []float64, f *problems.Feature, yDot, xDot [][5]float64)
 	yDotRow1[4] = weightDot4*t13 + weight*((vDot4*l+v*lDot4)*t12+t11*camDotRow8[4]+camDotRow10[4])
 }
 
-// logPosterior is problems.LogPosteriorPlain_tangent_1, from mixture.go:44.
+// logPosterior is problems.LogPosteriorPlain_tangent_1, from mixture.go:43.
 func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot float64) {
 	d := c.D
 	k := c.K
@@ -922,7 +922,7 @@ func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot flo
 	return total - t12*t1 + prior + t2, totalDot - t12*t1Dot + priorDot
 }
 
-// logPosterior4 is problems.LogPosteriorPlain_tangent_1_lanes4, from mixture.go:44.
+// logPosterior4 is problems.LogPosteriorPlain_tangent_1_lanes4, from mixture.go:43.
 func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	d := c.D
 	k := c.K
@@ -1120,7 +1120,7 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 	return total - t12*t1 + prior + t2, totalDot0 - t12*t1Dot0 + priorDot0, totalDot1 - t12*t1Dot1 + priorDot1, totalDot2 - t12*t1Dot2 + priorDot2, totalDot3 - t12*t1Dot3 + priorDot3
 }
 
-// logistic is problems.LogisticLossPlain_tangent_1, from logistic.go:20.
+// logistic is problems.LogisticLossPlain_tangent_1, from logistic.go:19.
 func logistic(w []float64, r *problems.Regression, wDot []float64) (r1, r1Dot float64) {
 	var sDot float64
 	s := 0.0
@@ -1142,7 +1142,7 @@ func logistic(w []float64, r *problems.Regression, wDot []float64) (r1, r1Dot fl
 	return s, sDot
 }
 
-// logistic4 is problems.LogisticLossPlain_tangent_1_lanes4, from logistic.go:20.
+// logistic4 is problems.LogisticLossPlain_tangent_1_lanes4, from logistic.go:19.
 func logistic4(w []float64, r *problems.Regression, wDot [][4]float64) (r1, r1Dot0, r1Dot1, r1Dot2, r1Dot3 float64) {
 	s := 0.0
 	s1 := r.Y
@@ -1177,7 +1177,7 @@ func logistic4(w []float64, r *problems.Regression, wDot [][4]float64) (r1, r1Do
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// recurrent is problems.RecurrentLossPlain_tangent_1, from lstm.go:26.
+// recurrent is problems.RecurrentLossPlain_tangent_1, from lstm.go:23.
 func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot float64) {
 	b := d.Bits
 	extraDot := pDot[8*d.Layers*b:]
@@ -1287,7 +1287,7 @@ func recurrent(p []float64, d *problems.Recurrent, pDot []float64) (r, rDot floa
 	return -total / t26, -totalDot / t26
 }
 
-// recurrent4 is problems.RecurrentLossPlain_tangent_1_lanes4, from lstm.go:26.
+// recurrent4 is problems.RecurrentLossPlain_tangent_1_lanes4, from lstm.go:23.
 func recurrent4(p []float64, d *problems.Recurrent, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	b := d.Bits
 	extraDot := pDot[8*d.Layers*b:]
@@ -1552,12 +1552,12 @@ func alongPlainTangent101Lanes6(u [3]float64, h float64, k [3]float64, uDot, kDo
 	return [3]float64{u[0] + h*k[0], u[1] + h*k[1], u[2] + h*k[2]}, [3][6]float64{lanes, lanes1, lanes2}
 }
 
-// brusselatorAlpha is problems.brusselatorAlpha, from brusselator.go:41.
+// brusselatorAlpha is problems.brusselatorAlpha, from brusselator.go:39.
 func brusselatorAlpha(n int) (r float64) {
 	return 10 * float64(n-1) * float64(n-1)
 }
 
-// around is problems.around, from brusselator.go:44.
+// around is problems.around, from brusselator.go:42.
 func around(i, j, n int) (at, west, east, south, north int) {
 	t := aroundFunc(i-1, n)
 	t1 := aroundFunc(i+1, n)
@@ -1566,7 +1566,7 @@ func around(i, j, n int) (at, west, east, south, north int) {
 	return i + n*j, t + n*j, t1 + n*j, i + n*t2, i + n*t3
 }
 
-// rotatePlainTangent11 is problems.rotatePlain_tangent_11, from bundle.go:30.
+// rotatePlainTangent11 is problems.rotatePlain_tangent_11, from bundle.go:29.
 func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	t := r[0]
 	t1 := r[1]
@@ -1621,7 +1621,7 @@ func rotatePlainTangent11(r, a, rDot, aDot [3]float64) (r1, r1Dot [3]float64) {
 	return out, outDot
 }
 
-// rotatePlainTangent11Lanes5 is problems.rotatePlain_tangent_11_lanes5, from bundle.go:30.
+// rotatePlainTangent11Lanes5 is problems.rotatePlain_tangent_11_lanes5, from bundle.go:29.
 func rotatePlainTangent11Lanes5(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [3]float64, r1Dot [3][5]float64) {
 	t := r[0]
 	t1 := r[1]
@@ -1743,7 +1743,7 @@ func rotatePlainTangent11Lanes5(r, a [3]float64, rDot, aDot [3][5]float64) (r1 [
 	return out, outDot
 }
 
-// logSumExpTangent1 is problems.logSumExp_tangent_1, from mixture.go:99.
+// logSumExpTangent1 is problems.logSumExp_tangent_1, from mixture.go:98.
 func logSumExpTangent1(x, xDot []float64) (r, rDot float64) {
 	shiftDot := xDot[0]
 	shift := x[0]
@@ -1804,7 +1804,7 @@ func MixtureConstant(c *problems.Mixture) (r float64) {
 	return -float64(n)*d*0.5*math.Log((2*math.Pi)) - float64(c.K)*norm
 }
 
-// logSumExpTangent1Lanes4 is problems.logSumExp_tangent_1_lanes4, from mixture.go:99.
+// logSumExpTangent1Lanes4 is problems.logSumExp_tangent_1_lanes4, from mixture.go:98.
 func logSumExpTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	xDotRow := &xDot[0]
 	shift := x[0]
@@ -1933,7 +1933,7 @@ func logSumExpTangent1Lanes4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 	return t4 + shift, d10 + shiftDot0, d111 + shiftDot1, d12 + shiftDot2, d13 + shiftDot3
 }
 
-// softplusTangent1 is problems.softplus_tangent_1, from logistic.go:34.
+// softplusTangent1 is problems.softplus_tangent_1, from logistic.go:33.
 func softplusTangent1(z, zDot float64) (r, rDot float64) {
 	t := math.Abs(z)
 	t1 := -t
@@ -1961,7 +1961,7 @@ func softplusTangent1(z, zDot float64) (r, rDot float64) {
 	return l, lDot
 }
 
-// softplusTangent1Lanes4 is problems.softplus_tangent_1_lanes4, from logistic.go:34.
+// softplusTangent1Lanes4 is problems.softplus_tangent_1_lanes4, from logistic.go:33.
 func softplusTangent1Lanes4(z, zDot0, zDot1, zDot2, zDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	t := math.Abs(z)
 	t1 := -t
@@ -2046,7 +2046,7 @@ func softplusTangent1Lanes4(z, zDot0, zDot1, zDot2, zDot3 float64) (r, rDot0, rD
 	return l, lDot0, lDot1, lDot2, lDot3
 }
 
-// sigmoidPlainTangent1 is problems.sigmoidPlain_tangent_1, from lstm.go:63.
+// sigmoidPlainTangent1 is problems.sigmoidPlain_tangent_1, from lstm.go:60.
 func sigmoidPlainTangent1(x, xDot float64) (r, rDot float64) {
 	t := -x
 	t1 := math.Exp(t)
@@ -2062,7 +2062,7 @@ func sigmoidPlainTangent1(x, xDot float64) (r, rDot float64) {
 	return t4, -(d / t3 * t4)
 }
 
-// sigmoidPlainTangent1Lanes4 is problems.sigmoidPlain_tangent_1_lanes4, from lstm.go:63.
+// sigmoidPlainTangent1Lanes4 is problems.sigmoidPlain_tangent_1_lanes4, from lstm.go:60.
 func sigmoidPlainTangent1Lanes4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	t := -x
 	t1 := math.Exp(t)
@@ -2106,12 +2106,12 @@ func sigmoidPlainTangent1Lanes4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0
 	return t4, -(d0 / t3 * t4), -(d1 / t3 * t4), -(d2 / t3 * t4), -(d3 / t3 * t4)
 }
 
-// aroundFunc is problems.around_func, from brusselator.go:45.
+// aroundFunc is problems.around_func, from brusselator.go:43.
 func aroundFunc(k, n int) (r int) {
 	return (k + n) % n
 }
 
-// crossPlainTangent11 is problems.crossPlain_tangent_11, from bundle.go:48.
+// crossPlainTangent11 is problems.crossPlain_tangent_11, from bundle.go:47.
 func crossPlainTangent11(a, b, aDot, bDot [3]float64) (r, rDot [3]float64) {
 	t := a[1]
 	t1 := b[2]
@@ -2128,7 +2128,7 @@ func crossPlainTangent11(a, b, aDot, bDot [3]float64) (r, rDot [3]float64) {
 	return [3]float64{t*t1 - t2*t3, t4*t5 - t6*t7, t8*t9 - t10*t11}, [3]float64{aDot[1]*t1 + t*bDot[2] - (aDot[2]*t3 + t2*bDot[1]), aDot[2]*t5 + t4*bDot[0] - (aDot[0]*t7 + t6*bDot[2]), aDot[0]*t9 + t8*bDot[1] - (aDot[1]*t11 + t10*bDot[0])}
 }
 
-// crossPlainTangent11Lanes5 is problems.crossPlain_tangent_11_lanes5, from bundle.go:48.
+// crossPlainTangent11Lanes5 is problems.crossPlain_tangent_11_lanes5, from bundle.go:47.
 func crossPlainTangent11Lanes5(a, b [3]float64, aDot, bDot [3][5]float64) (r [3]float64, rDot [3][5]float64) {
 	t := a[1]
 	t1 := b[2]

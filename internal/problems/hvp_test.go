@@ -9,9 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/backend/source"
 )
 
-// TestProducts compares Hessian-vector products without value and gradient with those of
-// dual numbers over the traced form, which is other code.
-func TestProducts(t *testing.T) {
+// TestHVPBuild compares Hessian-vector products that do not compute value and gradient with those of dual numbers over
+// the traced form, which is independent code.
+func TestHVPBuild(t *testing.T) {
 	sameProducts(t, "T1", SumSquaresPlain, T1(50))
 	sameProducts(t, "T2", DiffSquaresPlain, T2(50))
 	sameProducts(t, "T3", RosenbrockPlain, T3(50))

@@ -11,7 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/timing/timingtest"
 )
 
-// gradients are the adjoints of problems that are there without the value, and with it.
+// gradients returns the adjoints of problems, with and without the value.
 func gradients() map[string]func(xbar []float64, value bool) {
 	r := rand.New(rand.NewPCG(7, 8))
 	x := make([]float64, 1000)
@@ -37,8 +37,8 @@ func gradients() map[string]func(xbar []float64, value bool) {
 	}
 }
 
-// TestOnly compares gradients without the value with those that come with it.
-func TestOnly(t *testing.T) {
+// TestGradientBuild compares gradients of code that does not compute the value with those of code that does.
+func TestGradientBuild(t *testing.T) {
 	for name, f := range gradients() {
 		got, want := make([]float64, 1000), make([]float64, 1000)
 		f(got, false)
@@ -49,9 +49,9 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// TestOnlyIsTaken: a gradient without the value is that code, but where the value is
-// compared with the function's.
-func TestOnlyIsTaken(t *testing.T) {
+// TestGradientBuildIsUsed requires that a gradient without value is computed by that code, except in calls that compare
+// the value with the function's.
+func TestGradientBuildIsUsed(t *testing.T) {
 	x := []float64{1, -2, 3}
 	p, err := nabla.PrepareGradient(SumSquaresPlain, source.Reverse{}, x)
 	if err != nil {
@@ -65,9 +65,8 @@ func TestOnlyIsTaken(t *testing.T) {
 	}
 }
 
-// BenchmarkOnly is gradients without the value beside those with it, and beside the
-// function.
-func BenchmarkOnly(b *testing.B) {
+// BenchmarkGradientBuild measures gradients without and with the value, beside the function.
+func BenchmarkGradientBuild(b *testing.B) {
 	xbar := make([]float64, 1000)
 	x := slices.Clone(xbar)
 	all := gradients()
