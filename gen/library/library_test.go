@@ -12,8 +12,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/library"
 )
 
-// check is a function with its derivatives at some arguments. Slices among them that are
-// the same share their memory.
+// A check is a function with its derivatives at some arguments. Equal slices among them share memory.
 type check struct {
 	name                 string
 	f, tangent, pullback any
@@ -21,10 +20,10 @@ type check struct {
 	passive              []int
 }
 
-// point is arguments as variables.
+// A point is a list of arguments as variables.
 type point []reflect.Value
 
-// copyOf is p in memory of its own, shared as it was.
+// copyOf returns a copy of p with the same aliases.
 func (p point) copyOf() point {
 	memo := map[unsafe.Pointer]reflect.Value{}
 	out := make(point, len(p))
@@ -57,7 +56,7 @@ func copyValue(v reflect.Value, memo map[unsafe.Pointer]reflect.Value) reflect.V
 	return v
 }
 
-// floats are the numbers of p that are moved: those of its own, then those in memory.
+// floats returns the active numbers of p: arguments themselves, then those in memory.
 func (p point) floats(passive []int) (own, memory []*float64) {
 	seen := map[*float64]bool{}
 	var visit func(v reflect.Value, behind bool)
@@ -114,7 +113,7 @@ func values(list []*float64) (out []float64) {
 	return out
 }
 
-// outcome is the numbers that f gives and those that it leaves in memory.
+// outcome returns the results of f and the numbers in memory after the call.
 func (c *check) outcome(p point) []float64 {
 	var out []float64
 	for _, v := range reflect.ValueOf(c.f).Call(p) {
@@ -143,7 +142,7 @@ func random(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// shadow is p with other numbers in it.
+// shadow returns p with other numbers.
 func (p point) shadow(own, memory []float64, passive []int) point {
 	s := p.copyOf()
 	o, m := s.floats(passive)
@@ -156,7 +155,7 @@ func (p point) shadow(own, memory []float64, passive []int) point {
 	return s
 }
 
-// along is the tangent in a direction. Drop is a parameter whose shadow is nil.
+// along returns the tangent in a direction. The shadow of parameter drop is nil.
 func (c *check) along(t *testing.T, dir []float64, drop int) []float64 {
 	t.Helper()
 	p := c.point()
@@ -205,8 +204,7 @@ func (c *check) along(t *testing.T, dir []float64, drop int) []float64 {
 	return append(dots, values(memory)...)
 }
 
-// back is the pullback of seeds, for results and for memory. Drop is a parameter whose
-// shadow is nil.
+// back returns the pullback of seeds of results and memory. The shadow of parameter drop is nil.
 func (c *check) back(t *testing.T, seeds []float64, drop int) []float64 {
 	t.Helper()
 	p := c.point()
@@ -294,14 +292,13 @@ func (c *check) run(t *testing.T) {
 	}
 }
 
-// dropped tries nil shadows: what has one does not move, and the others get what they
-// get.
+// dropped passes nil shadows: their parameters have zero tangents, and the cotangents of the others must not change.
 func (c *check) dropped(t *testing.T, dir, seeds, bars []float64) {
 	for i, v := range c.point() {
 		if _, l := moving(v.Type()); !l || slices.Contains(c.passive, i) || c.shared(i) {
 			continue
 		}
-		// Which numbers are those of the parameter.
+		// The indices of the numbers of the parameter.
 		p := c.point()
 		mine := map[*float64]bool{}
 		_, list := p[i : i+1].floats(nil)
@@ -316,7 +313,7 @@ func (c *check) dropped(t *testing.T, dir, seeds, bars []float64) {
 			}
 		}
 		info, _ := library.Lookup(c.name)
-		if len(info.Writes) == 0 { // what is written has a shadow if anything moves
+		if len(info.Writes) == 0 { // written memory has a shadow if any parameter is active
 			if got, want := c.along(t, still, i), c.along(t, still, -1); !near(got[:len(got)-len(memory)],
 				want[:len(want)-len(memory)]) {
 				t.Errorf("with nil for parameter %d the derivatives are %v, want %v", i, got, want)
@@ -347,7 +344,7 @@ func near(a, b []float64) bool {
 	return true
 }
 
-// shared says whether parameter i leads to memory of another.
+// shared reports whether parameter i shares memory with another one.
 func (c *check) shared(i int) bool {
 	p := c.point()
 	count := func(p point) int { _, m := p.floats(nil); return len(m) }
@@ -355,7 +352,7 @@ func (c *check) shared(i int) bool {
 	return count(p) != count(rest)+count(p[i:i+1])
 }
 
-// writes says whether the function changes what parameter i leads to.
+// writes reports whether the function writes memory of parameter i.
 func (c *check) writes(i int) bool {
 	p := c.point()
 	_, m := p[i : i+1].floats(nil)
@@ -364,7 +361,7 @@ func (c *check) writes(i int) bool {
 	return !reflect.DeepEqual(before, values(m))
 }
 
-// TestRules checks every rule of the table, at least once.
+// TestRules checks every rule of the table, each at least once.
 func TestRules(t *testing.T) {
 	done := map[string]bool{}
 	for _, c := range checks() {

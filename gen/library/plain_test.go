@@ -15,7 +15,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/library/sortad"
 )
 
-// plains are the plain forms.
+// plains maps functions to their plain forms.
 var plains = map[string]map[string]any{
 	"gonum.org/v1/gonum/floats.": {
 		"Add": floatsad.AddPlain, "AddConst": floatsad.AddConstPlain, "AddScaled": floatsad.AddScaledPlain,
@@ -37,9 +37,9 @@ var plains = map[string]map[string]any{
 	"slices.": {"Sort": sortad.SortPlain},
 }
 
-// TestPlain: every function of the table has a form over Reals or a plain form, which gives the same
-// numbers and panics with the same words: at the arguments of the checks, with numbers among them that
-// are special, and with lengths and strides that do not fit.
+// TestPlain requires that every function of the table has a form over Reals or a plain form, and that the latter
+// returns the same numbers and panics with the same text: at the arguments of the checks, with special numbers among
+// them, and with lengths and strides that do not fit.
 func TestPlain(t *testing.T) {
 	plain := map[string]any{}
 	for path, list := range plains {
@@ -91,7 +91,7 @@ func base(name string) string {
 	}
 }
 
-// variants are the arguments of a check, and others with one thing changed.
+// variants returns the arguments of a check, and others with one change.
 func variants(c *check) (out []point) {
 	out = append(out, c.point())
 	change := func(do func(p point)) {
@@ -124,7 +124,7 @@ func variants(c *check) (out []point) {
 			}
 		})
 	}
-	// Assembly of gonum v0.16.0 leaves the memory that it is given where a vector goes backwards.
+	// Assembly of gonum v0.16.0 accesses memory outside of the given slices for vectors with negative increments.
 	backwards := base(c.name) != "Ger"
 	for i, a := range c.point() {
 		if a.Kind() == reflect.Slice {
@@ -167,7 +167,7 @@ func fields(v reflect.Value) int {
 	return v.NumField()
 }
 
-// outcomeOf is what f gives and leaves in memory, or why it panics.
+// outcomeOf returns the results of f and the numbers in memory, or the reason that it panics.
 func outcomeOf(f any, p point) (out []float64, reason string) {
 	p = p.copyOf()
 	defer func() {
@@ -187,7 +187,7 @@ func outcomeOf(f any, p point) (out []float64, reason string) {
 	return append(out, values(memory)...), ""
 }
 
-// alike compares numbers, but for the order in which sums are taken.
+// alike compares numbers with a tolerance for sums in another order.
 func alike(got, want []float64) bool {
 	size := 0.0
 	for _, v := range want {

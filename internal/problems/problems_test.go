@@ -89,7 +89,14 @@ func TestTracedIsPlain(t *testing.T) {
 				p.Eval(want, x)
 				p.EvalTraced(got, xs)
 				for i := range got {
-					checkNear(t, fmt.Sprintf("point %d: output %d", k, i), got[i].Value(), want[i], math.Abs(want[i]), tol)
+					checkNear(
+						t,
+						fmt.Sprintf("point %d: output %d", k, i),
+						got[i].Value(),
+						want[i],
+						math.Abs(want[i]),
+						tol,
+					)
 				}
 			}
 		})
@@ -104,7 +111,14 @@ func TestValue(t *testing.T) {
 			c := p.Select(i)
 			p.Eval(y, c.X)
 			for j := range y {
-				checkNear(t, fmt.Sprintf("%s: case %d: output %d", p.Name, i, j), y[j], c.Value[j], largest(c.Value), 1e-11)
+				checkNear(
+					t,
+					fmt.Sprintf("%s: case %d: output %d", p.Name, i, j),
+					y[j],
+					c.Value[j],
+					largest(c.Value),
+					1e-11,
+				)
 			}
 		}
 	}

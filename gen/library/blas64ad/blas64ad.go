@@ -1,20 +1,18 @@
 // Package blas64ad has the derivatives of functions of gonum's package blas64.
 //
-// Shadows have the data of vectors and matrices only; sizes, increments and strides are
-// those of what they are shadows of. Data that is nil belongs to what does not move or
-// what nobody wants to know of. The adjoints of products follow Giles, "Collected Matrix
-// Derivative Results for Forward and Reverse Mode Algorithmic Differentiation", Advances
-// in Automatic Differentiation (2008).
+// Shadows of vectors and matrices have data only; sizes, increments and strides are those of the primal. Nil data means
+// a zero tangent or a cotangent that is not needed. The adjoints of products follow Giles, "Collected Matrix Derivative
+// Results for Forward and Reverse Mode Algorithmic Differentiation", Advances in Automatic Differentiation (2008).
 package blas64ad
 
 import "gonum.org/v1/gonum/blas/blas64"
 
-// shadow is a shadow in the shape of the vector that it belongs to.
+// shadow returns a shadow with the shape of its primal.
 func shadow(v, of blas64.Vector) blas64.Vector {
 	return blas64.Vector{N: of.N, Data: v.Data, Inc: of.Inc}
 }
 
-// first is where element 0 of a vector stands.
+// first returns the index of element 0 of a vector.
 func first(v blas64.Vector) int {
 	if v.Inc < 0 {
 		return (1 - v.N) * v.Inc
@@ -22,7 +20,7 @@ func first(v blas64.Vector) int {
 	return 0
 }
 
-// scale multiplies a vector, of any increment, by beta. It is 0 for beta = 0.
+// scale multiplies a vector of any increment by beta. For beta = 0 the result is 0.
 func scale(beta float64, v blas64.Vector) {
 	at := first(v)
 	for i := 0; i < v.N; i++ {
@@ -31,7 +29,7 @@ func scale(beta float64, v blas64.Vector) {
 	}
 }
 
-// times is x·t, 0 for t = 0.
+// times returns x·t, 0 for t = 0 (a strong zero).
 func times(x, t float64) float64 {
 	p := x * t
 	if t == 0 && p != p {
@@ -62,8 +60,8 @@ func DotPullback(x, y, xBar, yBar blas64.Vector, vBar float64) {
 	}
 }
 
-// Nrm2Tangent is the tangent of blas64.Nrm2. At 0 the norm does not move. The quotients of elements
-// are in range where one over the norm, differentiated again, is not.
+// Nrm2Tangent is the tangent of blas64.Nrm2. At 0 the derivative is 0. It uses quotients of elements and the norm,
+// which are in range where the derivatives of the reciprocal of the norm are not.
 func Nrm2Tangent(x, xDot blas64.Vector) (v, vDot float64) {
 	v = blas64.Nrm2(x)
 	if xDot.Data != nil && v != 0 {
@@ -86,7 +84,7 @@ func Nrm2Pullback(x, xBar blas64.Vector, vBar float64) {
 	}
 }
 
-// sign is the derivative of the magnitude, 0 at 0.
+// sign returns the derivative of the magnitude, 0 at 0.
 func sign(x float64) float64 {
 	if x > 0 {
 		return 1
@@ -171,8 +169,7 @@ func CopyTangent(x, y, xDot, yDot blas64.Vector) {
 	blas64.Copy(x, y)
 }
 
-// CopyPullback is the pullback of blas64.Copy. Copied to itself, a vector keeps its
-// adjoint.
+// CopyPullback is the pullback of blas64.Copy. The cotangent of a vector copied to itself does not change.
 func CopyPullback(x, y, xBar, yBar blas64.Vector) {
 	if yBar.Data == nil {
 		return
@@ -197,7 +194,7 @@ func SwapTangent(x, y, xDot, yDot blas64.Vector) {
 // SwapPullback is the pullback of blas64.Swap, which is its own transpose.
 func SwapPullback(x, y, xBar, yBar blas64.Vector) { swap(x, y, xBar, yBar) }
 
-// swap swaps the shadows of x and y. One that is nil is all zeros.
+// swap swaps the shadows of x and y. A nil shadow is zero.
 func swap(x, y, xSh, ySh blas64.Vector) {
 	switch {
 	case xSh.Data != nil && ySh.Data != nil:

@@ -5,12 +5,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// general is a shadow in the shape of the matrix that it belongs to.
+// general returns a shadow with the shape of its primal.
 func general(a, of blas64.General) blas64.General {
 	return blas64.General{Rows: of.Rows, Cols: of.Cols, Stride: of.Stride, Data: a.Data}
 }
 
-// flip is the transpose of the one that is asked for.
+// flip returns the opposite of t: transposed or not.
 func flip(t blas.Transpose) blas.Transpose {
 	if t == blas.NoTrans {
 		return blas.Trans
@@ -18,12 +18,12 @@ func flip(t blas.Transpose) blas.Transpose {
 	return blas.NoTrans
 }
 
-// Functions of matrices do not look at the lengths of vectors; sized puts them right.
+// sized returns v with length n, which functions of matrices do not check.
 func sized(v blas64.Vector, n int) blas64.Vector {
 	return blas64.Vector{N: n, Data: v.Data, Inc: v.Inc}
 }
 
-// sizes are the lengths of x and y in y = op(A)·x.
+// sizes returns the lengths of x and y in y = op(A)·x.
 func sizes(t blas.Transpose, a blas64.General) (x, y int) {
 	if t == blas.NoTrans {
 		return a.Cols, a.Rows
@@ -31,7 +31,7 @@ func sizes(t blas.Transpose, a blas64.General) (x, y int) {
 	return a.Rows, a.Cols
 }
 
-// zeros is a new vector.
+// zeros returns a new vector.
 func zeros(n int) blas64.Vector {
 	return blas64.Vector{N: n, Data: make([]float64, n), Inc: 1}
 }
@@ -100,8 +100,7 @@ func GerTangent(alpha float64, x, y blas64.Vector, a blas64.General,
 	blas64.Ger(alpha, x, y, a)
 }
 
-// ger is blas64.Ger for all increments: in assembly that function takes none that are
-// negative (gonum v0.16.0).
+// ger is blas64.Ger for all increments: the assembly accepts no negative ones (gonum v0.16.0).
 func ger(alpha float64, x, y blas64.Vector, a blas64.General) {
 	if x.Inc < 0 {
 		x = unit(x)
@@ -154,8 +153,7 @@ func GemmTangent(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta
 	blas64.Gemm(tA, tB, alpha, a, b, beta, c)
 }
 
-// GemmPullback is the pullback of blas64.Gemm. It allocates a matrix in the shape of
-// op(A).
+// GemmPullback is the pullback of blas64.Gemm. It allocates a matrix of the shape of op(A).
 func GemmPullback(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General,
 	aBar, bBar, cBar blas64.General) (alphaBar, betaBar float64) {
 	if cBar.Data == nil {

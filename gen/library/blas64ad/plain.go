@@ -7,10 +7,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// What follows are plain forms: the functions again, in loops, for what computes with other numbers
-// than floats. Derivatives by factors that are 0 are there, so that a product with one is computed,
-// and is 0 where it is no number. Whether a factor is 0 is asked once in a call: over nabla.Real that is
-// a guard.
+// Plain forms: the functions written as loops, which can be lifted to other number types than floats. Products with
+// factors that are 0 are computed, so that their derivatives are, and are 0 where they would be NaN. Each call tests
+// once whether a factor is 0, since over nabla.Real that is a guard.
 
 const (
 	badLength = "blas64: vector length mismatch"
@@ -38,7 +37,7 @@ const (
 	shortC = "blas: insufficient length of c"
 )
 
-// short reports whether a vector of n elements does not fit into memory of some length.
+// short reports whether a vector of n elements is too large for memory of some length.
 func short(length, n, inc int) bool {
 	return n > 0 && (inc > 0 && length <= (n-1)*inc || inc < 0 && length <= (1-n)*inc)
 }
@@ -62,7 +61,7 @@ func pair(n, lenX, incX, lenY, incY int) {
 	}
 }
 
-// single checks a vector of n elements for functions that take no negative increment.
+// single checks a vector of n elements for functions that accept no negative increment.
 func single(n, length, inc int) {
 	if inc < 0 {
 		panic(negInc)
@@ -78,7 +77,7 @@ func single(n, length, inc int) {
 	}
 }
 
-// start is where element 0 of a vector of n elements stands.
+// start returns the index of element 0 of a vector of n elements.
 func start(n, inc int) int {
 	if inc < 0 {
 		return (1 - n) * inc
@@ -86,7 +85,7 @@ func start(n, inc int) int {
 	return 0
 }
 
-// scaled is x·t, 0 where t is known to be 0 and the product is no number.
+// scaled returns x·t; if t is known to be 0, it is 0 where the product is NaN.
 func scaled(x, t float64, none bool) float64 {
 	p := x * t
 	if none && math.IsNaN(p) {
@@ -110,7 +109,7 @@ func DotPlain(x, y blas64.Vector) float64 {
 	return sum
 }
 
-// Nrm2Plain is the plain form of blas64.Nrm2. Where it is 0 it does not move.
+// Nrm2Plain is the plain form of blas64.Nrm2. At 0 its derivative is 0.
 func Nrm2Plain(x blas64.Vector) float64 {
 	single(x.N, len(x.Data), x.Inc)
 	sum := 0.0
@@ -206,7 +205,7 @@ func SwapPlain(x, y blas64.Vector) {
 	}
 }
 
-// transposed reports whether a matrix is.
+// transposed reports whether t asks for the transpose.
 func transposed(t blas.Transpose) bool {
 	if t != blas.NoTrans && t != blas.Trans && t != blas.ConjTrans {
 		panic(badTranspose)
@@ -214,8 +213,7 @@ func transposed(t blas.Transpose) bool {
 	return t != blas.NoTrans
 }
 
-// rectangle checks an m×n matrix, and vectors of nx and ny elements. An empty matrix is right
-// with any vectors.
+// rectangle checks an m×n matrix, and vectors of nx and ny elements. An empty matrix is valid with any vectors.
 func rectangle(m, n, lenA, stride, nx, lenX, incX, ny, lenY, incY int) {
 	if m < 0 {
 		panic(mLT0)
@@ -349,7 +347,7 @@ func GemmPlain(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta f
 	}
 }
 
-// triangle checks half of a square matrix and a vector.
+// triangle checks a triangle of a square matrix, and a vector.
 func triangle(uplo blas.Uplo, n, lenA, stride, lenX, incX int) {
 	if uplo != blas.Lower && uplo != blas.Upper {
 		panic(badUplo)
@@ -452,8 +450,7 @@ func TrsvPlain(t blas.Transpose, a blas64.Triangular, x blas64.Vector) {
 	}
 }
 
-// shape is how op(A) stands in memory, the distances of its elements, and whether it is an upper
-// triangle.
+// shape returns the distances in memory between rows and columns of op(A), and whether it is an upper triangle.
 func shape(t blas.Transpose, a blas64.Triangular) (down, right int, upper bool) {
 	if a.Uplo != blas.Lower && a.Uplo != blas.Upper {
 		panic(badUplo)

@@ -5,7 +5,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// SymvTangent is the tangent of blas64.Symv by the numbers that are stored.
+// SymvTangent is the tangent of blas64.Symv with respect to the stored elements.
 func SymvTangent(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float64, y blas64.Vector,
 	alphaDot float64, aDot blas64.Symmetric, xDot blas64.Vector, betaDot float64, yDot blas64.Vector) {
 	x, y = sized(x, a.N), sized(y, a.N)
@@ -25,8 +25,8 @@ func SymvTangent(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float6
 	blas64.Symv(alpha, a, x, beta, y)
 }
 
-// SymvPullback is the pullback of blas64.Symv: a number beside the diagonal stands for
-// two. It allocates.
+// SymvPullback is the pullback of blas64.Symv. A stored element off the diagonal is two elements of the matrix. It
+// allocates.
 func SymvPullback(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float64, y blas64.Vector,
 	aBar blas64.Symmetric, xBar, yBar blas64.Vector) (alphaBar, betaBar float64) {
 	if yBar.Data == nil {
@@ -50,15 +50,14 @@ func SymvPullback(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float
 	return alphaBar, betaBar
 }
 
-// unit is a copy of a vector with increment 1.
+// unit returns a copy of a vector with increment 1.
 func unit(v blas64.Vector) blas64.Vector {
 	w := zeros(v.N)
 	blas64.Copy(v, w)
 	return w
 }
 
-// addProduct adds alpha·u·vᵀ to a triangle, without the diagonal for one that is all
-// ones. The vectors have increment 1.
+// addProduct adds alpha·u·vᵀ to a triangle, without the diagonal if that is a unit one. The vectors have increment 1.
 func addProduct(data []float64, stride, n int, uplo blas.Uplo, diag blas.Diag, alpha float64, u, v blas64.Vector) {
 	for i := 0; i < n; i++ {
 		lo, hi := 0, i+1
@@ -73,8 +72,7 @@ func addProduct(data []float64, stride, n int, uplo blas.Uplo, diag blas.Diag, a
 	}
 }
 
-// addTimes adds alpha·op(A)·x to y, for the numbers of a triangle that are not known to
-// be ones. The vectors have increment 1.
+// addTimes adds alpha·op(A)·x to y, without the diagonal if that is a unit one. The vectors have increment 1.
 func addTimes(data []float64, a blas64.Triangular, t blas.Transpose, alpha float64, x, y blas64.Vector) {
 	for i := 0; i < a.N; i++ {
 		lo, hi := 0, i+1
@@ -125,8 +123,8 @@ func TrmvPullback(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aBar b
 	blas64.Trmv(flip(t), a, xBar)
 }
 
-// TrsvTangent is the tangent of blas64.Trsv: the solution of op(A)·y = x moves by
-// op(A)⁻¹·(ẋ - op(Ȧ)·y). It allocates.
+// TrsvTangent is the tangent of blas64.Trsv: the derivative of the solution y of op(A)·y = x is op(A)⁻¹·(ẋ - op(Ȧ)·y).
+// It allocates.
 func TrsvTangent(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aDot blas64.Triangular, xDot blas64.Vector) {
 	blas64.Trsv(t, a, x)
 	if xDot.Data == nil {
@@ -142,7 +140,7 @@ func TrsvTangent(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aDot bl
 	blas64.Trsv(t, a, xDot)
 }
 
-// TrsvPullback is the pullback of blas64.Trsv, which solves again. It allocates.
+// TrsvPullback is the pullback of blas64.Trsv, by another solution. It allocates.
 func TrsvPullback(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aBar blas64.Triangular, xBar blas64.Vector) {
 	if xBar.Data == nil {
 		return

@@ -1,14 +1,14 @@
 // Package floatsad has the derivatives of functions of gonum's package floats.
 //
-// A nil shadow belongs to what does not move or what nobody wants to know of. Slices may
-// be the same where the function allows that; then their shadows are the same.
+// A nil shadow means a zero tangent or a cotangent that is not needed. Slices may be equal if the function allows that;
+// their shadows are equal then.
 package floatsad
 
 import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// at is the element of a shadow, 0 where it is nil.
+// at returns an element of a tangent, 0 if it is nil.
 func at(dot []float64, i int) float64 {
 	if dot == nil {
 		return 0
@@ -16,7 +16,7 @@ func at(dot []float64, i int) float64 {
 	return dot[i]
 }
 
-// give adds to an element of a shadow that is not nil.
+// give adds to an element of a cotangent, unless that is nil.
 func give(bar []float64, i int, t float64) {
 	if bar != nil {
 		bar[i] += t
@@ -78,13 +78,13 @@ func DivTangent(dst, s, dstDot, sDot []float64) {
 	floats.Div(dst, s)
 }
 
-// quotient is the derivative of x/y.
+// quotient returns the derivative of x/y.
 func quotient(x, y, xDot, yDot float64) float64 {
 	return over(xDot-times(x/y, yDot), y)
 }
 
-// times is a partial derivative times what moves: 0 for 0 also where the derivative is
-// infinite.
+// times returns a partial derivative times a tangent or cotangent: 0 if that is 0, even if the derivative is infinite
+// (a strong zero).
 func times(partial, t float64) float64 {
 	p := partial * t
 	if t == 0 && p != p {
@@ -93,7 +93,7 @@ func times(partial, t float64) float64 {
 	return p
 }
 
-// over is t / y, 0 for t = 0.
+// over returns t / y, 0 for t = 0.
 func over(t, y float64) float64 {
 	q := t / y
 	if t == 0 && q != q {

@@ -2,9 +2,8 @@ package floatsad
 
 import "math"
 
-// What follows are plain forms: the functions again, in loops, for what computes with other numbers
-// than floats. Comparisons of such numbers are guards of a recording, so there are few of them, and
-// none that comes out differently for other elements of the same kind.
+// Plain forms: the functions written as loops, which can be lifted to other number types than floats. Comparisons of
+// numbers are guards of a recording, so there are few, and their outcomes depend on the elements as little as possible.
 
 const (
 	zeroLength   = "floats: zero length slice"
@@ -32,7 +31,7 @@ func AddToPlain(dst, s, t []float64) []float64 {
 	return dst
 }
 
-// three checks the lengths of two slices and a third one for what is made of them.
+// three checks that three slices have equal lengths.
 func three(dst, s, t []float64) {
 	if len(s) != len(t) {
 		panic(badLength)
@@ -187,7 +186,7 @@ func SpanPlain(dst []float64, l, u float64) []float64 {
 		}
 		return dst
 	}
-	// Bounds that are infinite or no number stand in the span themselves.
+	// Ends that are infinite or NaN are themselves elements of the span.
 	noL, noU := math.IsNaN(l), math.IsNaN(u)
 	both := math.IsInf(l, 0) && math.IsInf(u, 0)
 	for i := range dst {
@@ -296,8 +295,8 @@ func MinPlain(s []float64) float64 {
 	return least
 }
 
-// LogSumExpPlain is the plain form of floats.LogSumExp. The result does not depend on what the
-// exponents are shifted by: that is a whole number, by which nothing moves.
+// LogSumExpPlain is the plain form of floats.LogSumExp. Exponents are shifted by a whole number, which has no
+// derivative.
 func LogSumExpPlain(s []float64) float64 {
 	top := MaxPlain(s)
 	if math.IsInf(top, 0) {
@@ -341,7 +340,7 @@ func NormPlain(s []float64, L float64) float64 {
 	return math.Pow(sum, 1/L)
 }
 
-// largest is the first of the greatest magnitudes, 0 for none: there nothing moves.
+// largest returns the first of the largest magnitudes, 0 for no elements; the derivative is 0 then.
 func largest(s []float64) float64 {
 	top := 0.0
 	for _, v := range s {
@@ -350,7 +349,7 @@ func largest(s []float64) float64 {
 	return top
 }
 
-// euclid is the Euclidean norm. Where it is 0 it does not move.
+// euclid returns the Euclidean norm. At 0 its derivative is 0.
 func euclid(s []float64) float64 {
 	sum := 0.0
 	for _, v := range s {
@@ -395,7 +394,7 @@ func DistancePlain(s, t []float64, L float64) float64 {
 		return top
 	}
 	top = 0
-	for _, v := range d { // what is no number is passed over
+	for _, v := range d { // skips NaN
 		if a := math.Abs(v); a > top {
 			top = a
 		}

@@ -61,7 +61,7 @@ func ProdPullback(s, sBar []float64, vBar float64) {
 	}
 }
 
-// MaxTangent is the tangent of floats.Max: the first of the greatest elements moves it.
+// MaxTangent is the tangent of floats.Max. The derivative is that of the first of the largest elements.
 func MaxTangent(s, sDot []float64) (v, vDot float64) {
 	i := floats.MaxIdx(s)
 	return s[i], at(sDot, i)
@@ -70,7 +70,7 @@ func MaxTangent(s, sDot []float64) (v, vDot float64) {
 // MaxPullback is the pullback of floats.Max.
 func MaxPullback(s, sBar []float64, vBar float64) { give(sBar, floats.MaxIdx(s), vBar) }
 
-// MinTangent is the tangent of floats.Min: the first of the least elements moves it.
+// MinTangent is the tangent of floats.Min. The derivative is that of the first of the smallest elements.
 func MinTangent(s, sDot []float64) (v, vDot float64) {
 	i := floats.MinIdx(s)
 	return s[i], at(sDot, i)
@@ -79,8 +79,8 @@ func MinTangent(s, sDot []float64) (v, vDot float64) {
 // MinPullback is the pullback of floats.Min.
 func MinPullback(s, sBar []float64, vBar float64) { give(sBar, floats.MinIdx(s), vBar) }
 
-// LogSumExpTangent is the tangent of floats.LogSumExp. Where that is infinite, it moves
-// as the first of the greatest elements.
+// LogSumExpTangent is the tangent of floats.LogSumExp. If that is infinite, the derivative is that of the first of the
+// largest elements.
 func LogSumExpTangent(s, sDot []float64) (v, vDot float64) {
 	v = floats.LogSumExp(s)
 	if math.IsInf(v, 0) {
@@ -119,8 +119,8 @@ func expSum(s []float64) (top, sum float64) {
 	return top, sum
 }
 
-// NormTangent is the tangent of floats.Norm by s. Where the norm is 0 it does not move,
-// and the norm for L = +Inf moves as the first of the elements of greatest magnitude.
+// NormTangent is the tangent of floats.Norm with respect to s. At 0 the derivative is 0; for L = +Inf it is that of the
+// first of the elements of largest magnitude.
 func NormTangent(s []float64, L float64, sDot []float64) (v, vDot float64) {
 	v = floats.Norm(s, L)
 	done := false
@@ -149,8 +149,8 @@ func NormPullback(s []float64, L float64, sBar []float64, vBar float64) {
 	}
 }
 
-// slope is the derivative of the norm v by an element x, and whether it is the only one:
-// x·|x|^(L-2)/v^(L-1).
+// slope returns the derivative of the norm v with respect to an element x, x·|x|^(L-2)/v^(L-1), and whether all other
+// derivatives are 0.
 func slope(x, v, L float64) (w float64, last bool) {
 	sign := 0.0
 	if x > 0 {

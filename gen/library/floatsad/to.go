@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// What is written here is overwritten: a pullback takes the adjoint away and leaves 0.
+// The functions overwrite dst, so a pullback consumes its cotangent and leaves 0.
 
 // AddToTangent is the tangent of floats.AddTo.
 func AddToTangent(dst, s, t, dstDot, sDot, tDot []float64) (sum, sumDot []float64) {
@@ -159,7 +159,7 @@ func CumProdPullback(dst, s, dstBar, sBar []float64) {
 	}
 }
 
-// prefixes are the products of the elements in front of each one.
+// prefixes returns the products of the elements before each one.
 func prefixes(s []float64) []float64 {
 	out := make([]float64, len(s))
 	prod := 1.0
@@ -190,8 +190,8 @@ func SpanPullback(dst []float64, l, u float64, dstBar []float64) (lBar, uBar flo
 	return lBar, uBar
 }
 
-// shares are the derivatives of element i of a span by its ends. Bounds that are infinite
-// or no number stand in the span themselves, as floats.Span puts them.
+// shares returns the derivatives of element i of a span with respect to its ends. Ends that are infinite or NaN are
+// themselves elements of the span, as floats.Span defines it.
 func shares(n, i int, l, u float64) (wl, wu float64) {
 	finite := func(x float64) bool { return x-x == 0 }
 	switch {

@@ -9,9 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/library/mathextad"
 )
 
-// With Δ² = 1-m·sin²φ the derivatives by φ are 1/Δ and Δ, and from DLMF 19.18.1 and 19.4.6 those
-// by m are sin³φ/6·R_D(cos²φ, 1, Δ²) for F and -sin³φ/6·R_D(cos²φ, Δ², 1) for E. The complete
-// integrals are those at φ = π/2.
+// With Δ² = 1-m·sin²φ, the derivatives with respect to φ are 1/Δ and Δ, and from DLMF 19.18.1 and 19.4.6 those with
+// respect to m are sin³φ/6·R_D(cos²φ, 1, Δ²) for F and -sin³φ/6·R_D(cos²φ, Δ², 1) for E. The complete integrals are
+// those at φ = π/2.
 var (
 	completeK = rule(form{
 		name:  "CompleteK",
@@ -57,13 +57,13 @@ var (
 	})
 )
 
-// complement is √(1-m), NaN with its derivatives where the complete integrals are.
+// complement returns √(1-m), NaN with its derivatives where the complete integrals are.
 func complement(m nabla.Real) nabla.Real {
 	return nabla.Sqrt(nabla.Where(nabla.Lt(m, nabla.Real{}), m.Scale(math.NaN()), nabla.Const(1).Sub(m)))
 }
 
-// angle is sin φ, cos φ and Δ. The square of Δ is 1-m·sin²φ, of which the derivative does not cancel
-// for small m, or cos²φ + (1-m)·sin²φ, which does not cancel itself where it is small.
+// angle returns sin φ, cos φ and Δ. The square of Δ is computed as 1-m·sin²φ, whose derivative does not cancel for
+// small m, or as cos²φ + (1-m)·sin²φ, which does not cancel where it is small.
 func angle(phi, m nabla.Real) (s, c, delta nabla.Real) {
 	s, c = nabla.Sincos(phi)
 	small := nabla.Const(1).Sub(m.Mul(s.Sq()))
@@ -71,15 +71,13 @@ func angle(phi, m nabla.Real) (s, c, delta nabla.Real) {
 	return s, c, nabla.Sqrt(nabla.Where(nabla.Lt(m, nabla.Const(0.5)), small, large))
 }
 
-// duplications is the number of steps after which x, y and z are equal to about 8 digits also where
-// they were apart by a factor of 1e100; for 1e16 it is 10 digits. What the expansion at the end
-// leaves out is the fourth power of their distance.
+// duplications is the number of steps after which x, y and z are equal to about 8 digits even if their ratio was 1e100;
+// for 1e16 it is 10 digits. The truncation error of the final expansion is the fourth power of their distance.
 const duplications = 12
 
-// carlsonD is the symmetric elliptic integral R_D(p², q², r²) for p, q, r ≥ 0, at most one of p
-// and q 0, by duplication (DLMF 19.36(i)). The number of steps is fixed, so a recording has no
-// guards, and derivatives of any order are those of a function that is R_D to all digits and whose
-// terms have derivatives of one sign.
+// carlsonD returns the symmetric elliptic integral R_D(p², q², r²) for p, q, r ≥ 0, of which at most one of p and q is
+// 0, by duplication (DLMF 19.36(i)). The number of steps is fixed, so that a recording has no guards. Derivatives of
+// any order are accurate, since the terms of the computed function have derivatives of one sign.
 func carlsonD(p, q, r nabla.Real) nabla.Real {
 	x, y, z := p.Sq(), q.Sq(), r.Sq()
 	mean := x.Add(y).Add(z.Scale(3)).Scale(0.2)

@@ -1,11 +1,10 @@
-// Package mathextreal has functions of gonum's package mathext over nabla.Real, for generated
-// code. A parameter by which there is no derivative is a float64.
+// Package mathextreal has functions of gonum's package mathext over nabla.Real, for generated code. A parameter with
+// respect to which there is no derivative is a float64.
 //
-// Values are those of package mathext. Derivatives are formulas of their own, as in package
-// mathextad, and so are derivatives of these: what mathext computes by series that end, by
-// rational functions or by iterations has, differentiated as it stands, fewer right digits with
-// every order. The functions are rules, each one operation in a recording, and panic as those of
-// mathext do. They may be called by several goroutines.
+// Values are those of package mathext. Derivatives of all orders are computed from formulas, as in package mathextad:
+// mathext uses truncated series, rational functions and iterations, whose own derivatives lose digits with each order.
+// Each function is a rule, one operation of a recording, and panics if that of mathext does. They may be called by
+// several goroutines.
 package mathextreal
 
 import (
@@ -22,18 +21,18 @@ import (
 // most is the largest number of arguments.
 const most = 3
 
-// form is a function over Reals of which the first fixed arguments have no derivative.
+// A form is a function over Reals. It has no derivatives with respect to its first fixed arguments.
 type form struct {
 	name  string
 	fixed int
 	value func(x []float64) float64
-	// partials are the partial derivatives at x, where the value is y, and partialsReal the same
-	// over Reals. Those by fixed arguments are not looked at.
+	// partials returns the partial derivatives at x, where the value is y, and partialsReal the same over Reals. Those
+	// with respect to fixed arguments are ignored.
 	partials     func(x []float64, y float64) [most]float64
 	partialsReal func(x []nabla.Real, y nabla.Real) [most]nabla.Real
 }
 
-// rule is f as one operation of every engine.
+// rule returns f as one operation of every engine.
 func rule(f form) func(x ...nabla.Real) []nabla.Real {
 	return nabla.Rule{
 		Name:  "mathext." + f.name,
@@ -62,8 +61,8 @@ func rule(f form) func(x ...nabla.Real) []nabla.Real {
 	}.Func()
 }
 
-// times is a partial derivative times what moves: 0 for 0 also where the derivative is
-// infinite.
+// times returns a partial derivative times a tangent or cotangent: 0 if that is 0, even if the derivative is infinite
+// (a strong zero).
 func times(partial, t float64) float64 {
 	p := partial * t
 	if t == 0 && p != p {
@@ -191,10 +190,10 @@ func init() {
 	})
 }
 
-// large is where Stirling's series has nearly all digits.
+// large is the argument from which on Stirling's series has nearly all digits.
 const large = 16
 
-// stirling is what log Γ(a) is more than (a-1/2)·log a - a + log(2π)/2, for a ≥ large (DLMF 5.11.1).
+// stirling returns log Γ(a) - ((a-1/2)·log a - a + log(2π)/2) for a ≥ large (DLMF 5.11.1).
 func stirling(a nabla.Real) nabla.Real {
 	t := a.Sq().Inv()
 	s := nabla.Const(1. / 1188)
@@ -204,14 +203,14 @@ func stirling(a nabla.Real) nabla.Real {
 	return s.Div(a)
 }
 
-// logRatio is log(x/y), where x-y = d has more digits than the difference has.
+// logRatio returns log(x/y), given d = x-y to more digits than the difference of x and y has.
 func logRatio(x, y, d nabla.Real) nabla.Real {
 	u := d.Div(y)
 	return nabla.Where(nabla.Lt(u.Abs(), nabla.Const(0.5)), nabla.Log1p(u), nabla.Log(x.Div(y)))
 }
 
-// gammaDensity is the derivative of P(a, x) by x; see mathextad.GammaDensity. Both of its forms are
-// there, so that a recording has no guard.
+// gammaDensity returns the derivative of P(a, x) with respect to x; see mathextad.GammaDensity. It computes both forms
+// and selects one without a branch, so that a recording has no guard.
 func gammaDensity(a, x nabla.Real) nabla.Real {
 	l, _ := nabla.Lgamma(a)
 	direct := nabla.XLogY(a.AddConst(-1), x).Sub(x).Sub(l)
@@ -221,7 +220,7 @@ func gammaDensity(a, x nabla.Real) nabla.Real {
 	return nabla.Exp(nabla.Where(nabla.Lt(a, nabla.Const(large)), direct, apart))
 }
 
-// betaDensity is the derivative of I(x; a, b) by x; see mathextad.BetaDensity.
+// betaDensity returns the derivative of I(x; a, b) with respect to x; see mathextad.BetaDensity.
 func betaDensity(a, b, x nabla.Real) nabla.Real {
 	rest := nabla.Const(1).Sub(x)
 	direct := nabla.XLogY(a.AddConst(-1), x).Add(nabla.XLogY(b.AddConst(-1), rest)).Sub(Lbeta(a, b))
@@ -234,7 +233,7 @@ func betaDensity(a, b, x nabla.Real) nabla.Real {
 	return nabla.Exp(nabla.Where(small, direct, apart))
 }
 
-// mvLgamma is the rule of MvLgamma for each dimension that has been asked for.
+// mvLgamma maps dimensions to the rules of MvLgamma, which are created on demand.
 var mvLgamma sync.Map
 
 func mvLgammaOf(dim int) func(x ...nabla.Real) []nabla.Real {
@@ -262,41 +261,41 @@ func Beta(a, b nabla.Real) nabla.Real { return beta(a, b)[0] }
 // Lbeta is mathext.Lbeta.
 func Lbeta(a, b nabla.Real) nabla.Real { return lbeta(a, b)[0] }
 
-// Digamma is mathext.Digamma, to its 9 or more digits; nabla.Digamma has more. Its derivatives are
-// polygamma functions to nearly all digits.
+// Digamma is mathext.Digamma, which has at least 9 digits; nabla.Digamma has more. Its derivatives are polygamma
+// functions to nearly all digits.
 func Digamma(x nabla.Real) nabla.Real { return digamma(x)[0] }
 
-// MvLgamma is mathext.MvLgamma. Its rule is kept for each dim.
+// MvLgamma is mathext.MvLgamma. The rule of each dim is cached.
 func MvLgamma(v nabla.Real, dim int) nabla.Real { return mvLgammaOf(dim)(v)[0] }
 
 // NormalQuantile is mathext.NormalQuantile.
 func NormalQuantile(p nabla.Real) nabla.Real { return normalQuantile(p)[0] }
 
-// GammaIncReg is mathext.GammaIncReg, with derivatives by x.
+// GammaIncReg is mathext.GammaIncReg, with derivatives with respect to x.
 func GammaIncReg(a float64, x nabla.Real) nabla.Real { return gammaIncReg(nabla.Const(a), x)[0] }
 
-// GammaIncRegComp is mathext.GammaIncRegComp, with derivatives by x.
+// GammaIncRegComp is mathext.GammaIncRegComp, with derivatives with respect to x.
 func GammaIncRegComp(a float64, x nabla.Real) nabla.Real {
 	return gammaIncRegComp(nabla.Const(a), x)[0]
 }
 
-// GammaIncRegInv is mathext.GammaIncRegInv, with derivatives by y.
+// GammaIncRegInv is mathext.GammaIncRegInv, with derivatives with respect to y.
 func GammaIncRegInv(a float64, y nabla.Real) nabla.Real { return gammaIncRegInv(nabla.Const(a), y)[0] }
 
-// GammaIncRegCompInv is mathext.GammaIncRegCompInv, with derivatives by y.
+// GammaIncRegCompInv is mathext.GammaIncRegCompInv, with derivatives with respect to y.
 func GammaIncRegCompInv(a float64, y nabla.Real) nabla.Real {
 	return gammaIncRegCompInv(nabla.Const(a), y)[0]
 }
 
-// RegIncBeta is mathext.RegIncBeta, with derivatives by x.
+// RegIncBeta is mathext.RegIncBeta, with derivatives with respect to x.
 func RegIncBeta(a, b float64, x nabla.Real) nabla.Real {
 	return regIncBeta(nabla.Const(a), nabla.Const(b), x)[0]
 }
 
-// InvRegIncBeta is mathext.InvRegIncBeta, with derivatives by y.
+// InvRegIncBeta is mathext.InvRegIncBeta, with derivatives with respect to y.
 func InvRegIncBeta(a, b float64, y nabla.Real) nabla.Real {
 	return invRegIncBeta(nabla.Const(a), nabla.Const(b), y)[0]
 }
 
-// Zeta is mathext.Zeta, with derivatives by q.
+// Zeta is mathext.Zeta, with derivatives with respect to q.
 func Zeta(x float64, q nabla.Real) nabla.Real { return zeta(nabla.Const(x), q)[0] }

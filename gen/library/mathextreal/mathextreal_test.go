@@ -20,8 +20,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/engines"
 )
 
-// forms are the functions of one number that is moved, and those of package mathext; third derivatives
-// are computed with mpmath at 60 digits.
+// forms holds the functions of one active number and those of package mathext, with third derivatives computed with
+// mpmath at 60 digits.
 var forms = []struct {
 	name  string
 	plain func(x float64) float64
@@ -84,7 +84,8 @@ var forms = []struct {
 
 func same(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b }
 
-// TestForms: values are those of package mathext bit for bit, and third derivatives have nearly all digits.
+// TestForms requires that values are those of package mathext bit for bit, and that third derivatives have nearly all
+// digits.
 func TestForms(t *testing.T) {
 	done := map[string]bool{}
 	for _, f := range forms {
@@ -99,7 +100,7 @@ func TestForms(t *testing.T) {
 			if err != nil || !(math.Abs(got-f.third) <= 1e-11*math.Abs(f.third)) {
 				t.Errorf("%s at %v by %s: third derivative %v, %v; want %v", f.name, f.at, b.Name(), got, err, f.third)
 			}
-			// Where mathext has no number, there is no derivative that is one.
+			// If mathext returns NaN, the derivatives must be NaN.
 			for _, x := range f.also {
 				if d, err := nabla.SecondDerivative(f.over, b, x); err == nil && math.IsNaN(f.plain(x)) && d-d == 0 {
 					t.Errorf("%s at %v by %s: second derivative %v where the value is NaN", f.name, x, b.Name(), d)
@@ -119,7 +120,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestSignatures: what the table promises is there, with the parameters of package mathext.
+// TestSignatures requires that the functions in the table exist, with the parameters of package mathext.
 func TestSignatures(t *testing.T) {
 	imports := importer.ForCompiler(token.NewFileSet(), "source", nil)
 	var pkgs [2]*types.Package
@@ -162,8 +163,8 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestElliptic compares a mixed third derivative, second derivatives where the arguments of R_D are far
-// apart, and derivatives on both sides of φ = π/2, about which the functions are even.
+// TestElliptic compares a mixed third derivative, second derivatives for arguments of R_D with a large ratio, and
+// derivatives on both sides of φ = π/2, about which the functions are even.
 func TestElliptic(t *testing.T) {
 	f := func(x []nabla.Real) nabla.Real { return mathextreal.EllipticF(x[0], x[1]) }
 	b := nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{}}
@@ -200,8 +201,8 @@ func TestElliptic(t *testing.T) {
 	}
 }
 
-// TestRecording: the functions are one operation each, without guards; a pattern of second derivatives is
-// found for all points; prepared calls do not allocate.
+// TestRecording requires that each function is one operation without guards, that the pattern of second derivatives is
+// global, and that prepared calls do not allocate.
 func TestRecording(t *testing.T) {
 	sum := func(x []nabla.Real) nabla.Real {
 		s := mathextreal.Digamma(x[0])
@@ -233,7 +234,7 @@ func TestRecording(t *testing.T) {
 	if n := g.Recordings(); n != 1 {
 		t.Errorf("%d recordings", n)
 	}
-	// No call among these compares the function with its recording.
+	// None of these calls compares the function with its recording.
 	if n := testing.AllocsPerRun(5, func() {
 		if _, err := g.Gradient(dst, x); err != nil {
 			t.Fatal(err)
@@ -258,7 +259,7 @@ func Example() {
 	// Output: true true <nil>
 }
 
-// secondK is m, K″(m) and E″(m), computed with mpmath at 120 digits.
+// secondK holds m, K″(m) and E″(m), computed with mpmath at 120 digits.
 var secondK = [][3]float64{
 	{1 - 0x1p-52, 1.0141204801825834649e+31, -1125899906842617.4095},
 	{1 - 0x1p-30, 576460752169205762.78, -268435452.26868671727},

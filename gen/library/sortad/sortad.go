@@ -1,8 +1,9 @@
-// Package sortad has the derivatives of functions that sort: those of the elements change
-// places as the elements do. Of equal elements the first stays the first.
+// Package sortad has the derivatives of functions that sort: tangents and cotangents are permuted as the elements are.
+// Equal elements keep their order.
 package sortad
 
-// order says where what belongs at i stands in x, as package sort has it: NaNs come first.
+// order returns the permutation that sorts x: element i of the result is the index in x of the i-th smallest element.
+// Like package sort it puts NaNs first.
 func order(x []float64) []int {
 	at, next := make([]int, len(x)), make([]int, len(x))
 	for i := range at {
@@ -29,7 +30,7 @@ func order(x []float64) []int {
 
 func less(a, b float64) bool { return a < b || a != a && b == b }
 
-// arrange puts what stands at of[i] to i.
+// arrange permutes x: element i becomes the former element of[i].
 func arrange(x []float64, of []int) {
 	old := make([]float64, len(x))
 	copy(old, x)
