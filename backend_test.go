@@ -38,8 +38,8 @@ func TestIncomparableBackend(t *testing.T) {
 	}
 }
 
-// TestPolicyInPolicy holds that both hold.
-func TestPolicyInPolicy(t *testing.T) {
+// TestPoliciesCombine holds that both hold.
+func TestPoliciesCombine(t *testing.T) {
 	f := func(x []nabla.Real) nabla.Real {
 		if x[0].Less(nabla.Const(0)) {
 			return x[0].Neg()
@@ -52,8 +52,8 @@ func TestPolicyInPolicy(t *testing.T) {
 	}
 }
 
-// TestNoOperatorWithAnError holds that At gives nothing to use after an error.
-func TestNoOperatorWithAnError(t *testing.T) {
+// TestAtReturnsNilWithAnError holds that At gives nothing to use after an error.
+func TestAtReturnsNilWithAnError(t *testing.T) {
 	bad := false
 	f := func(x []nabla.Real) nabla.Real {
 		if bad {
@@ -76,9 +76,9 @@ func TestNoOperatorWithAnError(t *testing.T) {
 	}
 }
 
-// TestLongPushforward holds that reverse mode does not go output by output, which
+// TestPushforwardOfManyOutputs holds that reverse mode does not go output by output, which
 // would take this test minutes, nor allocate.
-func TestLongPushforward(t *testing.T) {
+func TestPushforwardOfManyOutputs(t *testing.T) {
 	const m = 1 << 14
 	f := nabla.InPlace(m, func(y, x []nabla.Real) {
 		for i := range y {

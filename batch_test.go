@@ -10,9 +10,9 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// TestBatches holds that a batch of any number of columns, in any order of sizes, is
+// TestBatchesAgreeWithSingleProducts holds that a batch of any number of columns, in any order of sizes, is
 // that many single products, and that bad batches are refused.
-func TestBatches(t *testing.T) {
+func TestBatchesAgreeWithSingleProducts(t *testing.T) {
 	x := []float64{0.3, 1.2, -0.7}
 	f := func(x []nabla.Real) []nabla.Real {
 		return []nabla.Real{nabla.Sin(x[0].Mul(x[1])), x[2].Div(x[0]), x[1], nabla.Exp(x[2]).Mul(x[0])}

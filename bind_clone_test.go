@@ -188,9 +188,9 @@ func pointOf(n, k int) []float64 {
 	return x
 }
 
-// TestClone has clones, and engines with workers, of functions that write all over their
+// TestClonesOfFunctionsThatWrite has clones, and engines with workers, of functions that write all over their
 // structs. The structs change between calls, which all of them see. Run it with -race.
-func TestClone(t *testing.T) {
+func TestClonesOfFunctionsThatWrite(t *testing.T) {
 	const n = 40
 	rounds := 20
 	if testing.Short() {
@@ -247,8 +247,9 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestCloneMatrices is like TestClone, for operators that share products among workers.
-func TestCloneMatrices(t *testing.T) {
+// TestWorkersOfFunctionsThatWrite is like TestClonesOfFunctionsThatWrite, for operators that share products among
+// workers.
+func TestWorkersOfFunctionsThatWrite(t *testing.T) {
 	const n = 60
 	d := newDesk(n)
 	var row, col []int
@@ -341,9 +342,9 @@ func TestWeightedHessianWorkersFollow(t *testing.T) {
 	}
 }
 
-// TestUncopied has structs of which there is no copy: an error of the clone and of Prepare
+// TestStructsThatCannotBeCopied has structs of which there is no copy: an error of the clone and of Prepare
 // with workers, and none without.
-func TestUncopied(t *testing.T) {
+func TestStructsThatCannotBeCopied(t *testing.T) {
 	x := pointOf(6, 0)
 	for name, c := range map[string]struct {
 		spoil func(d *desk)
@@ -403,8 +404,8 @@ func TestUncopied(t *testing.T) {
 	}
 }
 
-// TestCloneFollows: a clone sees later changes of the struct and of the memory reachable from it.
-func TestCloneFollows(t *testing.T) {
+// TestCloneSeesChangesOfStruct: a clone sees later changes of the struct and of the memory reachable from it.
+func TestCloneSeesChangesOfStruct(t *testing.T) {
 	d := newDesk(4)
 	f := func(x []float64, d *desk) float64 {
 		s := 0.0
@@ -474,8 +475,8 @@ func TestCloneFollows(t *testing.T) {
 	}
 }
 
-// TestCloneResize: an object that has clones, and they, have copies at another size too.
-func TestCloneResize(t *testing.T) {
+// TestResizeOfClones: an object that has clones, and they, have copies at another size too.
+func TestResizeOfClones(t *testing.T) {
 	w := &bench{2, make([]float64, 30)}
 	p, err := nabla.PrepareGradient(nabla.Bind(benchLoss, w), source.Reverse{}, pointOf(4, 0))
 	if err != nil {
@@ -498,8 +499,8 @@ func TestCloneResize(t *testing.T) {
 	}
 }
 
-// TestCloneAllocation: a call of a clone does not allocate.
-func TestCloneAllocation(t *testing.T) {
+// TestClonesDoNotAllocate: a call of a clone does not allocate.
+func TestClonesDoNotAllocate(t *testing.T) {
 	w := &bench{2, make([]float64, 30)}
 	p, err := nabla.PrepareGradient(nabla.Bind(benchLoss, w), source.Reverse{}, pointOf(30, 0))
 	if err != nil {
@@ -511,8 +512,8 @@ func TestCloneAllocation(t *testing.T) {
 	}
 }
 
-// TestCloneInside: derivatives inside a function that several goroutines differentiate.
-func TestCloneInside(t *testing.T) {
+// TestClonesOfNestedDerivatives: derivatives inside a function that several goroutines differentiate.
+func TestClonesOfNestedDerivatives(t *testing.T) {
 	const n = 12
 	w := &bench{2, make([]float64, n)}
 	box := nabla.DifferentiateWith(nabla.Bind(benchLoss, w), source.Reverse{})
@@ -566,6 +567,45 @@ func BenchmarkClone(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestRebindReachesWorkers: an engine that clones the function for goroutines of its own
+// reads the struct that was bound last in all of them; a clone of the prepared
+// object goes on with its own.
+func TestRebindReachesWorkers(t *testing.T) {
+	type context struct{ A nabla.Real }
+	f := func(x []nabla.Real, c *context) nabla.Real {
+		var s nabla.Real
+		for _, v := range x {
+			s = s.Add(v.Mul(c.A))
+		}
+		return s
+	}
+	x := []float64{1, 2, 3, 4, 5, 6}
+	for _, b := range []nabla.Backend{forwarddiff.Backend{Chunk: 1, Workers: 3}, finitediff.Backend{Workers: 3}} {
+		p, err := nabla.PrepareGradient(nabla.Bind(f, &context{nabla.Const(2)}), b, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := p.Clone()
+		if err := p.Rebind(&context{nabla.Const(7)}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			p    *nabla.GradientPrep
+			want float64
+		}{{p, 7}, {q, 2}, {p.Clone(), 7}} {
+			g, err := c.p.Gradient(nil, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range g {
+				if d := v - c.want; d < -1e-6 || d > 1e-6 {
+					t.Errorf("%s: component %d is %v, want %v", b.Name(), i, v, c.want)
+				}
+			}
 		}
 	}
 }

@@ -142,10 +142,10 @@ func init() {
 		}})
 }
 
-// TestReadOnly: memory that is only read is shared by all clones and workers, and memory that is
+// TestReadOnlyMemoryIsShared: memory that is only read is shared by all clones and workers, and memory that is
 // written is copied for each; references between the two are preserved. Data and references change
 // between calls. Run it with -race.
-func TestReadOnly(t *testing.T) {
+func TestReadOnlyMemoryIsShared(t *testing.T) {
 	const n = 24
 	for _, b := range []nabla.Backend{
 		source.Reverse{}, finitediff.Backend{}, finitediff.Backend{Workers: 3},
@@ -229,9 +229,9 @@ func shelfBySelf(x []float64, d *shelf) float64 {
 	return r
 }
 
-// TestReadOnlySelf: a pointer back to the struct, behind which something is written, makes
+// TestReadOnlyFieldsThatReachTheStruct: a pointer back to the struct, behind which something is written, makes
 // all fields such that may be written.
-func TestReadOnlySelf(t *testing.T) {
+func TestReadOnlyFieldsThatReachTheStruct(t *testing.T) {
 	nabla.Register(shelfBySelf, nabla.Generated{Version: nabla.CodeVersion, New: shelfCode(shelfBySelf),
 		ReadOnly: []string{"K", "Data", "Buf", "View", "Rows", "Pick", "Other", "Wide", "Joins", "Link", "Any",
 			"Count"}})
@@ -264,9 +264,9 @@ func TestReadOnlySelf(t *testing.T) {
 	}
 }
 
-// TestReadOnlyAllocation: a call of a clone does not allocate, and a clone of a function that only
+// TestReadOnlyClonesDoNotAllocate: a call of a clone does not allocate, and a clone of a function that only
 // reads costs as much as the original.
-func TestReadOnlyAllocation(t *testing.T) {
+func TestReadOnlyClonesDoNotAllocate(t *testing.T) {
 	d := newShelf(30)
 	d.Any = nil
 	for _, f := range []*nabla.Func{nabla.Bind(shelfOnly, d), nabla.Bind(shelfQuiet, d)} {

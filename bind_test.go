@@ -487,7 +487,7 @@ func TestBindInsideADifferentiatedFunction(t *testing.T) {
 	near(t, "replayed", g, []float64{4, 10}, 0)
 }
 
-func TestVec(t *testing.T) {
+func TestVecMethods(t *testing.T) {
 	data := []float64{1, 2, 3, 4}
 	v := VecOf(data)
 	data[3] = 5

@@ -17,6 +17,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/engine"
 )
 
 // Data that a function reads besides its argument and a bound struct, in every way in
@@ -387,8 +388,8 @@ var exactly0 = nabla.Rule{
 	VJP: func(xbar, x, y, ybar []float64) { xbar[0] += ybar[0] },
 }.Func()
 
-// TestNoFunction: a function that never gives the same twice is an error.
-func TestNoFunction(t *testing.T) {
+// TestFunctionOfChangingValue: a function that never gives the same twice is an error.
+func TestFunctionOfChangingValue(t *testing.T) {
 	n := 0.0
 	p := mustGradient(t, func(x []nabla.Real) nabla.Real { n++; return x[0].Scale(n) }, compiled, 1)
 	if _, err := p.Gradient(nil, []float64{1}); !errors.Is(err, nabla.ErrStale) ||
@@ -475,6 +476,39 @@ func BenchmarkComparison(b *testing.B) {
 				b.ReportMetric(median(1)-median(2), "ns/check")
 				b.ReportMetric((median(1)-median(2))/median(0), "evaluations/check")
 			})
+		}
+	}
+}
+
+// noGradient is reverse mode that must not be asked for a gradient over numbers.
+type noGradient struct {
+	reversediff.Backend
+	t *testing.T
+}
+
+func (b noGradient) PrepareGradient(*engine.Function, []float64) (engine.Gradient, error) {
+	b.t.Error("a gradient was prepared")
+	return nil, engine.ErrUnsupported
+}
+
+func (b noGradient) GradientFunction(f *engine.Function) (*engine.Function, error) {
+	return engine.GradientFunction(f, b, true)
+}
+
+// TestStaleCheckOfGradient holds that comparing the replayed gradient function with
+// the function takes a value of that, not a gradient that has to be prepared first.
+func TestStaleCheckOfGradient(t *testing.T) {
+	scale := 1.0
+	f := func(x []nabla.Real) nabla.Real { return nabla.Exp(x[0]).Mul(x[1]).Scale(scale) }
+	b := nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: noGradient{compiled, t}}
+	p, err := nabla.PrepareHVP(f, b, []float64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scale = range []float64{1, 3} {
+		hv, err := p.HVP(nil, []float64{0, 1}, []float64{1, 0})
+		if err != nil || hv[0] != scale || hv[1] != scale {
+			t.Errorf("scale %v: %v, %v", scale, hv, err)
 		}
 	}
 }

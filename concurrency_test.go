@@ -15,9 +15,9 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 )
 
-// TestTwoGoroutinesInOnePreparedObject holds that the second one gets ErrBusy: the
+// TestSecondGoroutineGetsErrBusy holds that the second one gets ErrBusy: the
 // function itself lets the test in while a call is under way.
-func TestTwoGoroutinesInOnePreparedObject(t *testing.T) {
+func TestSecondGoroutineGetsErrBusy(t *testing.T) {
 	eachOperator(t, func(t *testing.T, op operator, b nabla.Backend) {
 		entered, leave := make(chan bool, 1), make(chan bool)
 		var wait atomic.Bool
@@ -56,9 +56,9 @@ func TestTwoGoroutinesInOnePreparedObject(t *testing.T) {
 	})
 }
 
-// TestCallFromInside holds that a function that calls the prepared object that is
+// TestCallInsideACallGetsErrBusy holds that a function that calls the prepared object that is
 // running it gets ErrBusy, not a deadlock.
-func TestCallFromInside(t *testing.T) {
+func TestCallInsideACallGetsErrBusy(t *testing.T) {
 	for _, b := range allEngines {
 		var p *nabla.GradientPrep
 		var inside error
@@ -83,9 +83,9 @@ func TestCallFromInside(t *testing.T) {
 	}
 }
 
-// TestClones holds that clones compute side by side, and that many goroutines in one
+// TestClonesComputeSideBySide holds that clones compute side by side, and that many goroutines in one
 // object get either the right answer or ErrBusy. Run it with -race.
-func TestClones(t *testing.T) {
+func TestClonesComputeSideBySide(t *testing.T) {
 	x := []float64{0.4, 0.2, 0.7}
 	for _, b := range append(allEngines, nabla.Backend(forwarddiff.Backend{Chunk: 1, Workers: 2}),
 		finitediff.Backend{Workers: 2}) {

@@ -8,9 +8,9 @@ import (
 	"github.com/nabla-ad/nabla/backend/tracker"
 )
 
-// TestBoxWritesAllOutputs: a box writes its gradient and the tangent of that over
+// TestBlackBoxWritesAllOutputs: a box writes its gradient and the tangent of that over
 // whatever it finds, as a Custom promises.
-func TestBoxWritesAllOutputs(t *testing.T) {
+func TestBlackBoxWritesAllOutputs(t *testing.T) {
 	f := func(x []Real) Real { return x[0].Sq().Mul(x[1]) }
 	box := &boxValue{&blackBox{f: f, b: tracker.Backend{}}}
 	x, w := []float64{3, 5}, 2.0

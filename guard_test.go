@@ -102,7 +102,7 @@ func TestIntAsIndex(t *testing.T) {
 	expect(t, p, []float64{1, 2, 5, 4}, 25, []float64{0, 0, 10, 0}, 3)
 }
 
-func TestValueEscapes(t *testing.T) {
+func TestValueThatEscapes(t *testing.T) {
 	f := func(x []nabla.Real) nabla.Real { return x[0].Scale(x[1].Value()) }
 	p := mustGradient(t, f, compiled, 1, 2)
 	expect(t, p, []float64{3, 2}, 6, []float64{2, 0}, 1)
@@ -271,10 +271,10 @@ func TestGuardOnConstants(t *testing.T) {
 	expect(t, p, []float64{4}, -4, []float64{-1}, 2)
 }
 
-// TestThrashing: a function that takes another branch at every call is recorded at
+// TestOtherBranchAtEveryCall: a function that takes another branch at every call is recorded at
 // every call, without a program derived each time, and stays right; a program comes
 // back when the branches calm down.
-func TestThrashing(t *testing.T) {
+func TestOtherBranchAtEveryCall(t *testing.T) {
 	f := func(x []nabla.Real) nabla.Real {
 		s := x[1]
 		for range x[0].Int() {
@@ -341,9 +341,9 @@ func TestGuardBeforeRule(t *testing.T) {
 	expect(t, p, []float64{16}, 4, []float64{0.125}, 2)
 }
 
-// TestFailWhereNotPrepared has second-order operators that fail on the other side of
+// TestErrorOnBranchNotPrepared has second-order operators that fail on the other side of
 // a branch and not on the side where they were prepared, also if that call is first.
-func TestFailWhereNotPrepared(t *testing.T) {
+func TestErrorOnBranchNotPrepared(t *testing.T) {
 	f := func(x nabla.Real) nabla.Real {
 		if x.Greater(nabla.Const(0)) {
 			return x.Sq()

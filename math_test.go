@@ -123,9 +123,9 @@ func TestSquare(t *testing.T) {
 
 var extremes = []float64{0, math.Copysign(0, -1), 1, -2.5, math.Inf(1), math.Inf(-1), math.NaN()}
 
-// TestLeast holds that Least and Greatest are Go's min and max, traced or not, and in a
+// TestLeastAndGreatest holds that Least and Greatest are Go's min and max, traced or not, and in a
 // replay that has not seen the numbers before.
-func TestLeast(t *testing.T) {
+func TestLeastAndGreatest(t *testing.T) {
 	type fn = func([]nabla.Real) nabla.Real
 	least := func(x []nabla.Real) nabla.Real { return nabla.Least(x[0], x[1]) }
 	greatest := func(x []nabla.Real) nabla.Real { return nabla.Greatest(x[0], x[1]) }

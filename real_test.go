@@ -20,8 +20,8 @@ import (
 var inlined = []string{"Add", "Sub", "Mul", "Div", "Neg", "Sq", "Scale", "AddConst", "Less", "LessEq", "Equal", "Value",
 	"Int"}
 
-// TestInlining asks the compiler.
-func TestInlining(t *testing.T) {
+// TestArithmeticIsInlined asks the compiler.
+func TestArithmeticIsInlined(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the compiler")
 	}
@@ -44,8 +44,8 @@ func TestInlining(t *testing.T) {
 	}
 }
 
-// TestUntraced holds that untraced arithmetic is that of float64.
-func TestUntraced(t *testing.T) {
+// TestUntracedArithmetic holds that untraced arithmetic is that of float64.
+func TestUntracedArithmetic(t *testing.T) {
 	values := []float64{0, math.Copysign(0, -1), 1, -2.5, 1e300, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()}
 	for _, x := range values {
 		for _, y := range values {

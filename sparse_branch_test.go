@@ -208,10 +208,10 @@ func waysBackends() []nabla.AutoSparse {
 	}...)
 }
 
-// TestOtherWays: wherever a function takes another way than the one its pattern was found
+// TestPatternOnOtherBranches: wherever a function takes another way than the one its pattern was found
 // on, in whichever call, the matrix is right or there is an error; and it is right where
 // it takes the first way again.
-func TestOtherWays(t *testing.T) {
+func TestPatternOnOtherBranches(t *testing.T) {
 	for _, b := range waysBackends() {
 		tol := 1e-9
 		if strings.Contains(b.Name(), "finitediff") {
@@ -269,9 +269,9 @@ func closeTo(got, want []float64, tol float64) bool {
 	return true
 }
 
-// TestNoticedIsNoticed: a change that only the comparisons of calls 1, 2, 4, 8, … show is,
+// TestPatternErrorInEveryLaterCall: a change that only the comparisons of calls 1, 2, 4, 8, … show is,
 // once one of them has shown it, an error of every call.
-func TestNoticedIsNoticed(t *testing.T) {
+func TestPatternErrorInEveryLaterCall(t *testing.T) {
 	for _, b := range waysBackends() {
 		second := false // captured
 		f := func(x []nabla.Real) nabla.Real {
@@ -305,9 +305,9 @@ func TestNoticedIsNoticed(t *testing.T) {
 	}
 }
 
-// TestComparisonsCost: a pattern of all branches is compared in calls 1, 2, 4, 8, … and in
+// TestCostOfComparisons: a pattern of all branches is compared in calls 1, 2, 4, 8, … and in
 // no others; where every call is compared, the function is run no more often for that.
-func TestComparisonsCost(t *testing.T) {
+func TestCostOfComparisons(t *testing.T) {
 	for _, c := range []struct {
 		b          nabla.AutoSparse
 		due, other int // runs of f in a call that is compared whatever f does, and in another
@@ -349,9 +349,9 @@ func TestComparisonsCost(t *testing.T) {
 	}
 }
 
-// TestDoubtsEnd: a branch of which the pattern has all entries is, after some calls that
+// TestBranchWithinThePatternIsAccepted: a branch of which the pattern has all entries is, after some calls that
 // were compared, one like that of the preparation.
-func TestDoubtsEnd(t *testing.T) {
+func TestBranchWithinThePatternIsAccepted(t *testing.T) {
 	for _, b := range []nabla.AutoSparse{
 		{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}},
 		{Dense: nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: tracker.Backend{}}},

@@ -48,9 +48,9 @@ func anyProduct(x []nabla.Real) []nabla.Real {
 	return []nabla.Real{x[0].Mul(x[2]), x[1]}
 }
 
-// TestPatternErrorIsNotForgotten: after an error the next calls are compared too, and
+// TestCallsAfterPatternError: after an error the next calls are compared too, and
 // the object is right where its pattern holds.
-func TestPatternErrorIsNotForgotten(t *testing.T) {
+func TestCallsAfterPatternError(t *testing.T) {
 	right, wrong := []float64{2, 3, 4}, []float64{-2, 3, 4}
 	scalar := func(x []nabla.Real) nabla.Real { return anyProduct(x)[0] }
 	for _, b := range sparseExact {
@@ -279,9 +279,9 @@ func TestMissingEntryAtNaN(t *testing.T) {
 	}
 }
 
-// TestSparseEdges: derivatives without entries, with empty rows and columns, of one row
+// TestSparseMatricesOfUnusualShapes: derivatives without entries, with empty rows and columns, of one row
 // or one column, and of outputs that are equal or are inputs, at several points.
-func TestSparseEdges(t *testing.T) {
+func TestSparseMatricesOfUnusualShapes(t *testing.T) {
 	type R = nabla.Real
 	point := func(n, k int) []float64 {
 		x := make([]float64, n)
@@ -402,8 +402,8 @@ func TestSparseEdges(t *testing.T) {
 	}
 }
 
-// TestSparseLarge has 10 000 inputs, whose dense matrices would take 800 MB.
-func TestSparseLarge(t *testing.T) {
+// TestSparseWithManyInputs has 10 000 inputs, whose dense matrices would take 800 MB.
+func TestSparseWithManyInputs(t *testing.T) {
 	const n = 10_000
 	x := make([]float64, n)
 	for i := range x {
@@ -452,9 +452,9 @@ func TestSparseLarge(t *testing.T) {
 	}
 }
 
-// TestSparseBadFunctions: a function that panics gives an error, and a prepared object
+// TestSparseFunctionErrors: a function that panics gives an error, and a prepared object
 // that is in a call refuses another.
-func TestSparseBadFunctions(t *testing.T) {
+func TestSparseFunctionErrors(t *testing.T) {
 	x := []float64{1, 2, 3}
 	for _, b := range sparseExact {
 		bad := false

@@ -25,9 +25,9 @@ func squaredDifferences(x []nabla.Real) nabla.Real {
 	return s
 }
 
-// TestListing2 is the Hessian of the sum of squared differences: 2 on and -2 beside the
+// TestSparseHessianOfDifferences is the Hessian of the sum of squared differences: 2 on and -2 beside the
 // diagonal, but 4 inside.
-func TestListing2(t *testing.T) {
+func TestSparseHessianOfDifferences(t *testing.T) {
 	n := 40
 	x := make([]float64, n)
 	for i := range x {
@@ -79,8 +79,8 @@ func TestListing2(t *testing.T) {
 	}
 }
 
-// TestWrongPattern: a pattern that misses an entry is an error when it is prepared.
-func TestWrongPattern(t *testing.T) {
+// TestMissingEntryAtPrepare: a pattern that misses an entry is an error when it is prepared.
+func TestMissingEntryAtPrepare(t *testing.T) {
 	f := func(x []nabla.Real) []nabla.Real {
 		return []nabla.Real{x[0].Mul(x[1]), x[1].Mul(x[2]), x[2].Sq()}
 	}
@@ -98,8 +98,8 @@ func TestWrongPattern(t *testing.T) {
 	}
 }
 
-// TestDirection: columns, rows or both together are grouped, whichever takes less work.
-func TestDirection(t *testing.T) {
+// TestPartitionWithLeastWork: columns, rows or both together are grouped, whichever takes less work.
+func TestPartitionWithLeastWork(t *testing.T) {
 	n := 30
 	x := make([]float64, n)
 	for i := range x {

@@ -29,7 +29,7 @@ func made[P any](p *P, err error) (any, error) {
 	return p, nil
 }
 
-// preparations are all kinds of prepared objects; TestUnmade looks that none is missing.
+// preparations are all kinds of prepared objects; TestMethodsOfNilAndZeroValues looks that none is missing.
 var preparations = []preparation{
 	{(*nabla.GradientPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
 		return made(nabla.PrepareGradient(f, b, x))

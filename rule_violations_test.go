@@ -72,9 +72,9 @@ func prodFunc(r nabla.Rule) func(x []nabla.Real) nabla.Real {
 
 var ruleForms = []string{"JVP", "VJP", "JVPReal", "VJPReal"}
 
-// TestRulesThatWrite has rules whose functions write to each of the arguments that they
+// TestRulesThatWriteArguments has rules whose functions write to each of the arguments that they
 // may only read: an error, the same in every engine.
-func TestRulesThatWrite(t *testing.T) {
+func TestRulesThatWriteArguments(t *testing.T) {
 	for _, form := range ruleForms {
 		args := map[string]bool{"Value x": true, form + " x": true, form + " y": true, form + " direction": true}
 		for mistake := range args {
@@ -150,9 +150,9 @@ func sameWords(t *testing.T, mistake string, p prodRule, words string) {
 	}
 }
 
-// TestRulesThatKeep has rules that keep a slice of an earlier call, and write to it or
+// TestRulesThatKeepArguments has rules that keep a slice of an earlier call, and write to it or
 // read from it in a later one.
-func TestRulesThatKeep(t *testing.T) {
+func TestRulesThatKeepArguments(t *testing.T) {
 	for _, form := range ruleForms[:2] {
 		for _, at := range []string{"Value", form} {
 			for _, which := range []string{"out", "x", "y", "d"} {
@@ -211,9 +211,9 @@ func calls(f func([]nabla.Real) nabla.Real, b nabla.Backend, k int) error {
 	return err
 }
 
-// TestRulesThatRemember has a rule that keeps the slice x to see whether the next one is
+// TestRulesThatCompareSlices has a rule that keeps the slice x to see whether the next one is
 // the same: a cache that an engine with memory of its own would defeat.
-func TestRulesThatRemember(t *testing.T) {
+func TestRulesThatCompareSlices(t *testing.T) {
 	for _, b := range append(slices.Clone(firstOrder), finitediff.Backend{}) {
 		var last []float64
 		var was float64
@@ -236,9 +236,9 @@ func TestRulesThatRemember(t *testing.T) {
 	}
 }
 
-// TestRulesThatSet has a VJP that sets xbar where it has to add: its own memory makes no
+// TestRulesThatSetInsteadOfAdd has a VJP that sets xbar where it has to add: its own memory makes no
 // difference of it.
-func TestRulesThatSet(t *testing.T) {
+func TestRulesThatSetInsteadOfAdd(t *testing.T) {
 	r := nabla.Rule{Name: "prod", Value: func(y, x []float64) { y[0] = x[0] * x[1] },
 		VJP: func(xbar, x, y, ybar []float64) {
 			xbar[0], xbar[1] = x[1]*ybar[0], x[0]*ybar[0]
@@ -251,8 +251,8 @@ func TestRulesThatSet(t *testing.T) {
 	}
 }
 
-// TestOutputsThatChange has a rule whose number of outputs changes from call to call.
-func TestOutputsThatChange(t *testing.T) {
+// TestRulesWithChangingOutputs has a rule whose number of outputs changes from call to call.
+func TestRulesWithChangingOutputs(t *testing.T) {
 	const words = "Out(2) was 1 in an earlier call and is "
 	for _, form := range ruleForms {
 		for _, b := range append(slices.Clone(firstOrder), finitediff.Backend{}) {

@@ -84,10 +84,10 @@ func (e *exposed) members(t *types.Named, where string) {
 
 func internal(pkg *types.Package) bool { return strings.Contains(pkg.Path()+"/", "/internal/") }
 
-// TestNothingInternalIsExported: the author of an engine can name every type in the signatures of public packages.
+// TestNoInternalTypesInSignatures: the author of an engine can name every type in the signatures of public packages.
 // Types
 // of internal packages have an alias there.
-func TestNothingInternalIsExported(t *testing.T) {
+func TestNoInternalTypesInSignatures(t *testing.T) {
 	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "./...").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -323,8 +323,8 @@ func TestComparisonsPerCall(t *testing.T) {
 	}
 }
 
-// TestStaleErrorWords: the error lists the points that were and were not compared.
-func TestStaleErrorWords(t *testing.T) {
+// TestStaleErrorMessages: the error lists the points that were and were not compared.
+func TestStaleErrorMessages(t *testing.T) {
 	e := &edge{factor: 1, shift: 1}
 	p := mustGradient(t, e.at, nabla.Policy{Backend: compiled, OnGuard: nabla.Fail}, 1, 1, 1)
 	e.shift = 2

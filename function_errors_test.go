@@ -10,8 +10,6 @@ import (
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/finitediff"
-	"github.com/nabla-ad/nabla/backend/forwarddiff"
-	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
 )
 
@@ -87,7 +85,7 @@ func TestPanicWithError(t *testing.T) {
 	eachError(t, func(x []nabla.Real) nabla.Real { panic(cause) }, func(t *testing.T, err error) {
 		var pe *nabla.PanicError
 		if !errors.As(err, &pe) || pe.Value != cause || !errors.Is(err, cause) ||
-			!strings.Contains(string(pe.Stack), "badfunc_test.go") {
+			!strings.Contains(string(pe.Stack), "function_errors_test.go") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -164,9 +162,9 @@ func TestForeignReal(t *testing.T) {
 	}
 }
 
-// TestKeptWhileCounting has functions that keep a Real of their first call, which
+// TestRealKeptFromCountingOutputs has functions that keep a Real of their first call, which
 // only counts their outputs, in a slice that they return or beside it.
-func TestKeptWhileCounting(t *testing.T) {
+func TestRealKeptFromCountingOutputs(t *testing.T) {
 	for _, b := range allEngines {
 		var out []nabla.Real
 		var first nabla.Real
@@ -257,35 +255,6 @@ func TestOutputsNotWritten(t *testing.T) {
 	}
 }
 
-func TestLimit(t *testing.T) {
-	long := func(x []nabla.Real) nabla.Real {
-		y := x[0]
-		for y.Less(nabla.Const(1e6)) {
-			y = y.AddConst(1)
-		}
-		return y
-	}
-	for _, b := range []nabla.Backend{
-		reversediff.Backend{Limit: 10000}, reversediff.Backend{Compile: true, Limit: 10000},
-		tracker.Backend{Limit: 10000}, forwarddiff.Backend{Limit: 10000},
-	} {
-		p, err := nabla.PrepareGradient(long, b, []float64{2e6})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var le *nabla.LimitError
-		if _, err := p.Gradient(nil, []float64{0}); !errors.As(err, &le) || le.Limit != 10000 ||
-			!strings.Contains(err.Error(), "10000 operations") {
-			if b != (forwarddiff.Backend{Limit: 10000}) { // adding a constant takes no memory there
-				t.Errorf("%s: %v", b.Name(), err)
-			}
-		}
-		if g, err := p.Gradient(nil, []float64{2e6}); err != nil || g[0] != 1 {
-			t.Errorf("%s after: %v, %v", b.Name(), g, err)
-		}
-	}
-}
-
 func TestPlainFunctionOnExactEngines(t *testing.T) {
 	f := func(x []float64) float64 { return x[0] * x[1] }
 	x := []float64{2, 3}
@@ -306,56 +275,9 @@ func TestPlainFunctionOnExactEngines(t *testing.T) {
 	}
 }
 
-// TestNegativeLimit: a limit below zero is refused by every engine that has one.
-func TestNegativeLimit(t *testing.T) {
-	f := func(x []nabla.Real) nabla.Real { return x[0] }
-	for _, b := range []nabla.Backend{
-		reversediff.Backend{Limit: -1}, reversediff.Backend{Compile: true, Limit: -1}, tracker.Backend{Limit: -1},
-		forwarddiff.Backend{Limit: -1},
-	} {
-		for _, b := range []nabla.Backend{b, nabla.SecondOrder{Outer: b, Inner: forwarddiff.Backend{}},
-			nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: b}} {
-			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); !errors.Is(err, nabla.ErrUnsupported) ||
-				!strings.Contains(err.Error(), "Limit of -1") {
-				t.Errorf("%s: %v", b.Name(), err)
-			}
-		}
-	}
-}
-
-// TestLimitOfInnerEngine checks that the limit of the inner engine bounds the recordings of
-// second-order operators, from above and below.
-func TestLimitOfInnerEngine(t *testing.T) {
-	f := func(x []nabla.Real) nabla.Real {
-		s := x[0]
-		for range 1000 {
-			s = nabla.Sin(s)
-		}
-		return s
-	}
-	for _, outer := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, tracker.Backend{}} {
-		for _, in := range []struct{ small, large nabla.Backend }{
-			{reversediff.Backend{Limit: 100}, reversediff.Backend{Limit: 5000}},
-			{reversediff.Backend{Compile: true, Limit: 100}, reversediff.Backend{Compile: true, Limit: 5000}},
-			{tracker.Backend{Limit: 100}, tracker.Backend{Limit: 5000}},
-			{forwarddiff.Backend{Limit: 100}, forwarddiff.Backend{Limit: 5000}},
-		} {
-			var limit *nabla.LimitError
-			b := nabla.SecondOrder{Outer: outer, Inner: in.small}
-			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); !errors.As(err, &limit) || limit.Limit != 100 {
-				t.Errorf("%s: %v, want a limit of 100", b.Name(), err)
-			}
-			b.Inner = in.large
-			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); err != nil {
-				t.Errorf("%s: %v", b.Name(), err)
-			}
-		}
-	}
-}
-
-// TestKeptFromCallToCall has a function that computes with its argument of the call
+// TestRealKeptFromCallToCall has a function that computes with its argument of the call
 // before: an error on every engine, at Prepare or at the first call that would use it.
-func TestKeptFromCallToCall(t *testing.T) {
+func TestRealKeptFromCallToCall(t *testing.T) {
 	for _, b := range allEngines {
 		var kept nabla.Real
 		p, err := nabla.PrepareGradient(func(x []nabla.Real) nabla.Real {

@@ -15,109 +15,12 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
-	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// TestStreamedProducts: products that are decompressed some at a time give the same
-// matrices, values and gradients as all together, at compared calls and others, and wrong
-// patterns are found.
-func TestStreamedProducts(t *testing.T) {
-	f := func(x []nabla.Real) []nabla.Real {
-		y := make([]nabla.Real, len(x))
-		for i := range x {
-			y[i] = x[i].Mul(x[(i+1)%len(x)]).Mul(x[0])
-		}
-		if x[1].Less(nabla.Const(0)) {
-			y[3] = y[3].Mul(x[9])
-		}
-		y[2] = nabla.Dot(x, x)
-		return y
-	}
-	s := func(x []nabla.Real) nabla.Real { return nabla.Sum(f(x)...) }
-	x := make([]float64, 40)
-	for i := range x {
-		x[i] = 1 + float64(i%7)
-	}
-	for _, b := range sparseExact {
-		if b.Decompression == coloring.Substitution {
-			continue
-		}
-		compute := func() (all []float64) {
-			j, err := nabla.PrepareJacobian(f, b, x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			h, err := nabla.PrepareHessian(s, b, x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for range 5 {
-				y, a, err := j.ValueAndJacobian(nil, nil, x)
-				if err != nil {
-					t.Fatal(err)
-				}
-				v, g, b, err := h.ValueGradientAndHessian(nil, nil, x)
-				if err != nil {
-					t.Fatal(err)
-				}
-				all = append(append(append(append(append(all, y...), elements(a)...), v), g...), elements(b)...)
-			}
-			at := append([]float64(nil), x...)
-			at[1] = -1
-			for range 3 {
-				var pe *nabla.PatternError
-				if _, err := j.Jacobian(nil, at); !errors.As(err, &pe) {
-					t.Errorf("%s: Jacobian: %v", b.Name(), err)
-				}
-				if _, err := h.Hessian(nil, at); !errors.As(err, &pe) {
-					t.Errorf("%s: Hessian: %v", b.Name(), err)
-				}
-			}
-			return all
-		}
-		want := compute()
-		restore := nabla.StreamForTest(1)
-		got := compute()
-		restore()
-		for i := range want {
-			if got[i] != want[i] {
-				t.Errorf("%s: number %d is %v streamed and %v otherwise", b.Name(), i, got[i], want[i])
-				break
-			}
-		}
-	}
-}
-
-// TestManyColors: as many products as there are columns take the memory of a few.
-func TestManyColors(t *testing.T) {
-	const n = 4000 // all seeds and products would take 256 MB
-	f := func(x []nabla.Real) []nabla.Real {
-		y := make([]nabla.Real, len(x))
-		for i := range x {
-			y[i] = x[i].Sq()
-		}
-		return y
-	}
-	for _, e := range []nabla.Backend{forwarddiff.Backend{}, tracker.Backend{}} {
-		b := nabla.AutoSparse{Dense: nabla.Policy{Backend: e, Memory: 64 << 20}, Coloring: coloring.None{}}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		p, err := nabla.PrepareJacobian(f, b, make([]float64, n))
-		runtime.ReadMemStats(&after)
-		if err != nil || p.Plan().Products() != n {
-			t.Fatal(p.Plan(), err)
-		}
-		if took := after.TotalAlloc - before.TotalAlloc; e.Name() == "tracker" && took > 1<<30 ||
-			e.Name() != "tracker" && took > 64<<20 {
-			t.Errorf("%s: took %d MiB", b.Name(), took>>20)
-		}
-	}
-}
-
-// TestTooLargeMatrices: a dense matrix beyond the limit is a LimitError that says how large
+// TestDenseMatrixBeyondMemoryLimit: a dense matrix beyond the limit is a LimitError that says how large
 // it is and how to go on, of every engine, and one within the limit is none.
-func TestTooLargeMatrices(t *testing.T) {
+func TestDenseMatrixBeyondMemoryLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
@@ -189,9 +92,9 @@ func TestTooLargeMatrices(t *testing.T) {
 	}
 }
 
-// TestPlansHaveLimits: memory that grows with the entries of a pattern, or with the operations of a
+// TestPreparationWithinMemoryLimit: memory that grows with the entries of a pattern, or with the operations of a
 // recording, stays within Policy.Memory or is a LimitError of the preparation.
-func TestPlansHaveLimits(t *testing.T) {
+func TestPreparationWithinMemoryLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
@@ -249,9 +152,9 @@ func TestPlansHaveLimits(t *testing.T) {
 	}
 }
 
-// TestLimitWords: the memory that a LimitError of a recording names is about that which
+// TestLimitErrorNamesMemory: the memory that a LimitError of a recording names is about that which
 // preparing takes at the limit.
-func TestLimitWords(t *testing.T) {
+func TestLimitErrorNamesMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
@@ -290,6 +193,82 @@ func TestLimitWords(t *testing.T) {
 		// At most half of the allocated memory is in use at the same time.
 		if took := int(after.TotalAlloc-before.TotalAlloc) / 2; took > 5*le.Bytes || 5*took < le.Bytes {
 			t.Errorf("%s: %d MiB in words, about %d MiB in fact", c.name, le.Bytes>>20, took>>20)
+		}
+	}
+}
+
+func TestRecordLimit(t *testing.T) {
+	long := func(x []nabla.Real) nabla.Real {
+		y := x[0]
+		for y.Less(nabla.Const(1e6)) {
+			y = y.AddConst(1)
+		}
+		return y
+	}
+	for _, b := range []nabla.Backend{
+		reversediff.Backend{Limit: 10000}, reversediff.Backend{Compile: true, Limit: 10000},
+		tracker.Backend{Limit: 10000}, forwarddiff.Backend{Limit: 10000},
+	} {
+		p, err := nabla.PrepareGradient(long, b, []float64{2e6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var le *nabla.LimitError
+		if _, err := p.Gradient(nil, []float64{0}); !errors.As(err, &le) || le.Limit != 10000 ||
+			!strings.Contains(err.Error(), "10000 operations") {
+			if b != (forwarddiff.Backend{Limit: 10000}) { // adding a constant takes no memory there
+				t.Errorf("%s: %v", b.Name(), err)
+			}
+		}
+		if g, err := p.Gradient(nil, []float64{2e6}); err != nil || g[0] != 1 {
+			t.Errorf("%s after: %v, %v", b.Name(), g, err)
+		}
+	}
+}
+
+// TestNegativeRecordLimit: a limit below zero is refused by every engine that has one.
+func TestNegativeRecordLimit(t *testing.T) {
+	f := func(x []nabla.Real) nabla.Real { return x[0] }
+	for _, b := range []nabla.Backend{
+		reversediff.Backend{Limit: -1}, reversediff.Backend{Compile: true, Limit: -1}, tracker.Backend{Limit: -1},
+		forwarddiff.Backend{Limit: -1},
+	} {
+		for _, b := range []nabla.Backend{b, nabla.SecondOrder{Outer: b, Inner: forwarddiff.Backend{}},
+			nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: b}} {
+			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); !errors.Is(err, nabla.ErrUnsupported) ||
+				!strings.Contains(err.Error(), "Limit of -1") {
+				t.Errorf("%s: %v", b.Name(), err)
+			}
+		}
+	}
+}
+
+// TestRecordLimitOfInnerEngine checks that the limit of the inner engine bounds the recordings of
+// second-order operators, from above and below.
+func TestRecordLimitOfInnerEngine(t *testing.T) {
+	f := func(x []nabla.Real) nabla.Real {
+		s := x[0]
+		for range 1000 {
+			s = nabla.Sin(s)
+		}
+		return s
+	}
+	for _, outer := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, tracker.Backend{}} {
+		for _, in := range []struct{ small, large nabla.Backend }{
+			{reversediff.Backend{Limit: 100}, reversediff.Backend{Limit: 5000}},
+			{reversediff.Backend{Compile: true, Limit: 100}, reversediff.Backend{Compile: true, Limit: 5000}},
+			{tracker.Backend{Limit: 100}, tracker.Backend{Limit: 5000}},
+			{forwarddiff.Backend{Limit: 100}, forwarddiff.Backend{Limit: 5000}},
+		} {
+			var limit *nabla.LimitError
+			b := nabla.SecondOrder{Outer: outer, Inner: in.small}
+			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); !errors.As(err, &limit) || limit.Limit != 100 {
+				t.Errorf("%s: %v, want a limit of 100", b.Name(), err)
+			}
+			b.Inner = in.large
+			if _, err := nabla.HVP(f, b, []float64{1}, []float64{1}); err != nil {
+				t.Errorf("%s: %v", b.Name(), err)
+			}
 		}
 	}
 }

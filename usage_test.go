@@ -35,8 +35,8 @@ func within(t *testing.T, what string, b nabla.Backend, got, want []float64, tol
 	}
 }
 
-// TestNewton has the callbacks of gonum/optimize: the first error is kept.
-func TestNewton(t *testing.T) {
+// TestNewtonIterations has the callbacks of gonum/optimize: the first error is kept.
+func TestNewtonIterations(t *testing.T) {
 	rosenbrock := func(x []nabla.Real) nabla.Real {
 		return nabla.Const(1).Sub(x[0]).Sq().Add(x[1].Sub(x[0].Sq()).Sq().Scale(100))
 	}
@@ -147,9 +147,9 @@ func TestMiniBatches(t *testing.T) {
 	}
 }
 
-// TestBilevel has a gradient that captures an active number, and a black box, in a
+// TestGradientInsideAFunction has a gradient that captures an active number, and a black box, in a
 // differentiated function, for every pair of engines.
-func TestBilevel(t *testing.T) {
+func TestGradientInsideAFunction(t *testing.T) {
 	black := nabla.DifferentiateWith(func(x []float64) float64 { return math.Hypot(x[0], x[1]) }, finitediff.Backend{})
 	for _, b := range allEngines {
 		for _, in := range allEngines {
@@ -207,10 +207,10 @@ func invert(a []nabla.Real, n int) (inv []nabla.Real, det nabla.Real) {
 	return inv, det
 }
 
-// TestPivoting has a function whose branches follow the data, prepared where none of
+// TestEliminationWithPivoting has a function whose branches follow the data, prepared where none of
 // the later points is: ∇log|det X| is the transposed inverse, its derivative along V
 // is -(X⁻¹VX⁻¹)ᵀ, and ∂X⁻¹ᵢⱼ/∂Xₖₗ is -X⁻¹ᵢₖ·X⁻¹ₗⱼ.
-func TestPivoting(t *testing.T) {
+func TestEliminationWithPivoting(t *testing.T) {
 	const n = 3
 	logdet := func(x []nabla.Real) nabla.Real { _, d := invert(x, n); return nabla.Log(d.Abs()) }
 	inverse := func(x []nabla.Real) []nabla.Real { inv, _ := invert(x, n); return inv }

@@ -32,8 +32,8 @@ func (b costly) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobia
 	return b.Backend.PrepareJacobian(f, x)
 }
 
-// TestOneShot: an unprepared call uses the one-shot form of the engine, also inside wrappers.
-func TestOneShot(t *testing.T) {
+// TestUnpreparedCallUsesOneShotEngine: an unprepared call uses the one-shot form of the engine, also inside wrappers.
+func TestUnpreparedCallUsesOneShotEngine(t *testing.T) {
 	scalar := func(x []nabla.Real) nabla.Real { return x[0].Mul(x[1]) }
 	vector := func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Mul(x[1]), x[0], x[1]} }
 	x := []float64{3, 4}

@@ -32,12 +32,12 @@ var plainTypes = []any{
 	&nabla.AliasError{}, &nabla.FuncError{},
 }
 
-// TestUnmade calls every method of every exported type on nil and on the zero value. All methods of
+// TestMethodsOfNilAndZeroValues calls every method of every exported type on nil and on the zero value. All methods of
 // prepared objects that return an error return one that names the type and the function to call,
 // and so do those of their clones.
-func TestUnmade(t *testing.T) {
+func TestMethodsOfNilAndZeroValues(t *testing.T) {
 	methods, failing := declared(t)
-	known := map[string]bool{"Layout": true} // see TestUnmadeLayout
+	known := map[string]bool{"Layout": true} // see TestMethodsOfZeroLayout
 	for _, p := range preparations {
 		typ := p.typ()
 		known[typ.Name()] = true
@@ -138,9 +138,9 @@ func said(f func()) (err *nabla.FuncError) {
 	return nil
 }
 
-// TestUnmadeLayout has methods of a Layout that Struct has not made: there is no error
+// TestMethodsOfZeroLayout has methods of a Layout that Struct has not made: there is no error
 // to return, and numbers that are missing would not be noticed.
-func TestUnmadeLayout(t *testing.T) {
+func TestMethodsOfZeroLayout(t *testing.T) {
 	type pair struct{ A, B float64 }
 	_, made, err := nabla.StructPlain(func(p *pair) float64 { return p.A }, new(pair))
 	if err != nil {
@@ -170,9 +170,9 @@ func TestUnmadeLayout(t *testing.T) {
 	}
 }
 
-// TestUnmadeBackends covers malformed backends and composites: Prepare reports the mistake, in
+// TestMalformedBackends covers malformed backends and composites: Prepare reports the mistake, in
 // every operator.
-func TestUnmadeBackends(t *testing.T) {
+func TestMalformedBackends(t *testing.T) {
 	good := reversediff.Backend{Compile: true}
 	f := nabla.InPlace(1, func(y, x []nabla.Real) { y[0] = nabla.Dot(x, x) })
 	for _, c := range []struct {
@@ -217,9 +217,9 @@ func TestUnmadeBackends(t *testing.T) {
 	}
 }
 
-// TestUnmadeParts has detectors, colourings and destinations that are nil pointers or
+// TestNilPartsOfAutoSparse has detectors, colourings and destinations that are nil pointers or
 // zero values.
-func TestUnmadeParts(t *testing.T) {
+func TestNilPartsOfAutoSparse(t *testing.T) {
 	f := func(x []nabla.Real) nabla.Real { return x[0].Sq().Add(x[1].Sq()) }
 	fv := func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Sq(), x[1].Sq()} }
 	x := []float64{1, 2}

@@ -32,9 +32,9 @@ func hunted(n int, check func(seed uint64) error) (found int, first uint64) {
 	return found, first
 }
 
-// TestMutationCaptures: functions that capture data are taken for those that do not. Of the
+// TestMistakeInCapturesIsFound: functions that capture data are taken for those that do not. Of the
 // 1000 programs 79 show that, the first with seed 10.
-func TestMutationCaptures(t *testing.T) {
+func TestMistakeInCapturesIsFound(t *testing.T) {
 	check := func(seed uint64) error { return checkProgram(fuzzProgram(randomData(seed))) }
 	n := longtest.Cases(0, 30, 100, most)
 	if found, first := hunted(n, check); found != 0 {
@@ -48,9 +48,9 @@ func TestMutationCaptures(t *testing.T) {
 	}
 }
 
-// TestMutationReplays: recordings that a sparse derivative did not make when it was prepared
+// TestMistakeInReplaysIsFound: recordings that a sparse derivative did not make when it was prepared
 // are taken to have its pattern. Of the 1000 programs 191 show that, the first with seed 0.
-func TestMutationReplays(t *testing.T) {
+func TestMistakeInReplaysIsFound(t *testing.T) {
 	check := func(seed uint64) error {
 		r := rand.New(rand.NewPCG(seed, 21))
 		data := make([]byte, 10+r.IntN(150))
@@ -73,12 +73,12 @@ func TestMutationReplays(t *testing.T) {
 
 var hunting = regexp.MustCompile(`seed (\d+)`)
 
-// TestMutationOwner: operations on numbers do not ask whether another goroutine opened the
+// TestMistakeInOwnershipIsFound: operations on numbers do not ask whether another goroutine opened the
 // trace. Asking costs a nanosecond or two, a switch would as much, so the mistake is made in
 // a copy of the source, for a test binary of its own. Which program is the first to show it
 // is a matter of chance, as goroutines meet or do not: in six runs it was that of seed 24 at
 // the latest.
-func TestMutationOwner(t *testing.T) {
+func TestMistakeInOwnershipIsFound(t *testing.T) {
 	longtest.Skip(t, "it builds a test binary for each mistake")
 	const check = "t.owner.Load() != goroutine()"
 	for _, m := range []struct{ name, file, function string }{

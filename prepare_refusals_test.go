@@ -119,10 +119,10 @@ func prepareBackends() []nabla.Backend {
 	return all
 }
 
-// TestPrepareSaysWhatTheCallWould covers every operator, backend and kind of function. Prepare
+// TestPrepareRefusesWhatCallsWouldRefuse covers every operator, backend and kind of function. Prepare
 // refuses functions that cannot be differentiated; if it accepts one, every method works, also
 // after Clone, Resize and Rebind.
-func TestPrepareSaysWhatTheCallWould(t *testing.T) {
+func TestPrepareRefusesWhatCallsWouldRefuse(t *testing.T) {
 	methods, _ := declared(t)
 	for kind, f := range prepareFuncs() {
 		for _, b := range prepareBackends() {
@@ -171,9 +171,9 @@ func callAll(t *testing.T, name string, methods []method, o any, n int) {
 	}
 }
 
-// TestBlackBoxIsRefusedInTime has a black box that its engine cannot differentiate: an
+// TestPrepareRefusesBlackBoxes has a black box that its engine cannot differentiate: an
 // operator that runs the function when it prepares says so then, the others at the call.
-func TestBlackBoxIsRefusedInTime(t *testing.T) {
+func TestPrepareRefusesBlackBoxes(t *testing.T) {
 	for _, inner := range []nabla.Backend{forwarddiff.Backend{}, tracker.Backend{}, reversediff.Backend{},
 		source.Reverse{}} {
 		box := nabla.DifferentiateWith(func(x []float64) float64 { return x[0] * x[1] }, inner)
