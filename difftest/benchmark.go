@@ -144,7 +144,7 @@ func (m *benchmarkRun) measureScenario(backends []nabla.Backend, s Scenario) ([]
 			}
 		}
 	}
-	return summary(runners, plain), stopped
+	return medians(runners, plain), stopped
 }
 
 // evaluation returns a function that evaluates f at x, without allocation.
@@ -293,8 +293,8 @@ func relative(got, want []float64) float64 {
 	return worst
 }
 
-// summary returns the rows with the medians of their samples; plain is the timing of the function itself, or nil.
-func summary(runners []*timedRow, plain *timing.Timing) []Measurement {
+// medians returns the rows with the medians of their samples; plain is the timing of the function itself, or nil.
+func medians(runners []*timedRow, plain *timing.Timing) []Measurement {
 	plainNS := math.NaN()
 	if plain != nil && plain.Err() == nil {
 		plainNS = timing.Median(plain.Samples().NS)

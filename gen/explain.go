@@ -74,9 +74,9 @@ func (p *Program) explainAll(w io.Writer, function string) error {
 	if err != nil {
 		return err
 	}
-	var plan []adjoint.Remark
+	var remarks []adjoint.Remark
 	if a, err := adjoint.New(u.scope, workspaceName, adjoint.Options{}).Of(t.f, t.mask); err == nil {
-		plan = a.Remarks
+		remarks = a.Remarks
 	}
 	facts, err := activity.New().Analyze(t.f, t.mask)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *Program) explainAll(w io.Writer, function string) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := p.explain(w, f, plan); err != nil {
+		if err := p.explain(w, f, remarks); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func assigned(s ir.Stmt) []*ir.Var {
 }
 
 // explain writes the annotated source of one function.
-func (p *Program) explain(w io.Writer, f *activity.Facts, plan []adjoint.Remark) error {
+func (p *Program) explain(w io.Writer, f *activity.Facts, remarks []adjoint.Remark) error {
 	pos := f.Func.Pos
 	text, ok := p.opts.Load.Overlay[pos.Filename]
 	if !ok {
@@ -187,7 +187,7 @@ func (p *Program) explain(w io.Writer, f *activity.Facts, plan []adjoint.Remark)
 	for _, n := range notes(f) {
 		said[n.line] = append(said[n.line], n.text)
 	}
-	for _, n := range plan {
+	for _, n := range remarks {
 		if n.Pos.Filename == pos.Filename && pos.Line <= n.Pos.Line && n.Pos.Line <= last {
 			said[n.Pos.Line] = append(said[n.Pos.Line], n.Text)
 		}

@@ -10,7 +10,7 @@ import (
 //
 //   - Statements are in order of their slots; the slots have no gaps and
 //     Program.Slots is their number.
-//   - Operands read slots below those of their statement, and patterns, constants,
+//   - Operands read slots below those of their statement, and addresses, constants,
 //     outcomes and custom rules lie within their tables.
 //   - A statement has at least one lane, except inputs and calls, which may have
 //     none; a sum has at least one term.

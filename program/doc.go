@@ -3,8 +3,8 @@
 // checked, transformed and run.
 //
 // A [Program] is a list of statements over a file of float64 slots. A statement is
-// one operation over N lanes; lane l of its result is slot D+l. Each operand is an
-// address pattern: one slot for all lanes, contiguous, strided, or gathered.
+// one operation over N lanes; lane l of its result is slot D+l. Each operand has an
+// addressing mode: one slot for all lanes, contiguous, strided, or gathered.
 // Recorded operations become statements of one lane; [Schedule] merges equal
 // operations that do not depend on each other into statements of many lanes.
 //

@@ -13,7 +13,7 @@ type partial struct {
 	factors []factor
 }
 
-// A factor is an operand pattern over the lanes of a statement.
+// A factor is an operand over the lanes of a statement.
 type factor struct {
 	inv bool // divide by val instead of multiplying
 	// zero reports that val may itself be a structural zero: the partial of MulZ with respect to its second operand is

@@ -161,7 +161,7 @@ func TestSecondOrder(t *testing.T) {
 	})
 }
 
-// Programs of many lanes written by hand, one operand pattern each, with the
+// Programs of many lanes written by hand, one addressing mode each, with the
 // Jacobian by hand.
 func TestHandWrittenLanes(t *testing.T) {
 	for _, c := range []struct {

@@ -88,8 +88,8 @@ func NewMachine(p *Program) *Machine {
 	return x
 }
 
-// ready returns s as an instruction. Strided operands, and mixed patterns for which there is no kernel, become gathers,
-// for which it appends to p.Index.
+// ready returns s as an instruction. Strided operands, and mixed addressing modes for which there is no kernel, become
+// gathers, for which it appends to p.Index.
 func ready(p *Program, s Stmt) instr {
 	c := instr{op: s.Op, n: s.N, d: s.D, k: s.K}
 	if s.Op == Call {

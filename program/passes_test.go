@@ -204,7 +204,7 @@ out y [%0]
 	}
 }
 
-// An operand of one lane may be written as any pattern.
+// An operand of one lane may be written in any addressing mode.
 func TestOneLanePatterns(t *testing.T) {
 	each(t, 50, kinked, func(t *testing.T, rng *rand.Rand, x sample) {
 		p := unroll(x.p)

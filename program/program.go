@@ -68,7 +68,7 @@ func (o Op) Arity() int {
 // Gather is the Stride of an operand whose addresses are listed in Program.Index from Base on.
 const Gather = math.MinInt32
 
-// Operand is an address pattern: lane l reads slot Base + l·Stride, or slot Index[Base+l] if Stride is Gather. Stride 0
+// Operand is an addressing mode: lane l reads slot Base + l·Stride, or slot Index[Base+l] if Stride is Gather. Stride 0
 // broadcasts one slot to all lanes.
 type Operand struct{ Base, Stride int32 }
 

@@ -54,7 +54,7 @@ func withLimit(name string, limit int) string {
 
 // Jacobian implements Detector.
 func (d Global) Jacobian(f Function, x []float64) (*Pattern, error) {
-	g, err := trace(d.Name(), f, x, d.Limit, false)
+	g, err := record(d.Name(), f, x, d.Limit, false)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (d Global) Jacobian(f Function, x []float64) (*Pattern, error) {
 
 // Hessian implements Detector.
 func (d Global) Hessian(f Function, x []float64) (*Pattern, error) {
-	g, err := trace(d.Name(), f, x, d.Limit, false)
+	g, err := record(d.Name(), f, x, d.Limit, false)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (d Global) Hessian(f Function, x []float64) (*Pattern, error) {
 
 // Jacobian implements Detector.
 func (d Local) Jacobian(f Function, x []float64) (*Pattern, error) {
-	g, err := trace(d.Name(), f, x, d.Limit, true)
+	g, err := record(d.Name(), f, x, d.Limit, true)
 	if err != nil {
 		return nil, err
 	}
@@ -81,15 +81,15 @@ func (d Local) Jacobian(f Function, x []float64) (*Pattern, error) {
 
 // Hessian implements Detector.
 func (d Local) Hessian(f Function, x []float64) (*Pattern, error) {
-	g, err := trace(d.Name(), f, x, d.Limit, true)
+	g, err := record(d.Name(), f, x, d.Limit, true)
 	if err != nil {
 		return nil, err
 	}
 	return g.hessian(), nil
 }
 
-// trace runs f over a recorder, at x or at no point.
-func trace(detector string, f Function, x []float64, limit int, local bool) (*graph, error) {
+// record runs f over a recorder, at x or at no point.
+func record(detector string, f Function, x []float64, limit int, local bool) (*graph, error) {
 	if err := checkPoint(detector, f, x); err != nil {
 		return nil, err
 	}

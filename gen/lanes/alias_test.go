@@ -20,7 +20,7 @@ func TestAliases(t *testing.T) {
 	before := refused.Load()
 	for _, a := range list {
 		for _, o := range []adjoint.Options{{}, {Unsimplified: true}} {
-			if err := sides(o, nil)(a.Case, new(randprog.Tally)); err != nil {
+			if err := lanesAgree(o, nil)(a.Case, new(randprog.Tally)); err != nil {
 				t.Errorf("%s: %v\n%s", a.What, err, a.Func)
 			}
 		}

@@ -172,18 +172,18 @@ func (v *divergence) flowElements(src, dst ir.Expr) {
 	})
 }
 
-// A guard is an enclosing branch with a condition on numbers: a source of control dependence.
-type guard struct {
+// A condition is an enclosing branch with a condition on numbers: a source of control dependence.
+type condition struct {
 	cells    []any            // those that the condition reads
 	declared map[*ir.Var]bool // variables declared under the condition, which are not affected
 }
 
-// block adds the dependences of the statements in b. Cells assigned under guards depend on the cells in their
-// conditions, unless the variable is declared under the guard.
-func (v *divergence) block(b ir.Block, guards []guard) {
+// block adds the dependences of the statements in b. Cells assigned under conditions depend on the cells in
+// these, unless the variable is declared under the condition.
+func (v *divergence) block(b ir.Block, conditions []condition) {
 	for _, s := range b {
 		assigned := func(c any) {
-			for _, g := range guards {
+			for _, g := range conditions {
 				if x, ok := c.(*ir.Var); c == nil || ok && g.declared[x] {
 					continue
 				}
@@ -197,7 +197,7 @@ func (v *divergence) block(b ir.Block, guards []guard) {
 		}
 		switch s := s.(type) {
 		case *ir.Let:
-			for _, g := range guards {
+			for _, g := range conditions {
 				g.declared[s.V] = true
 			}
 			if _, ok := s.E.(*ir.Make); ok {
@@ -227,17 +227,17 @@ func (v *divergence) block(b ir.Block, guards []guard) {
 		case *ir.Call:
 			v.call(s, assigned)
 		case *ir.If:
-			guards := guards
+			conditions := conditions
 			if list := v.condCells(s.Cond); len(list) > 0 {
-				// The branches get their own guard; the caller's slice must not change.
-				guards = append(guards[:len(guards):len(guards)], guard{list, map[*ir.Var]bool{}})
+				// The branches get their own condition; the caller's slice must not change.
+				conditions = append(conditions[:len(conditions):len(conditions)], condition{list, map[*ir.Var]bool{}})
 			}
-			v.block(s.Then, guards)
-			v.block(s.Else, guards)
+			v.block(s.Then, conditions)
+			v.block(s.Else, conditions)
 		case *ir.Scope:
-			v.block(s.Body, guards)
+			v.block(s.Body, conditions)
 		case *ir.Loop:
-			v.block(s.Body, guards)
+			v.block(s.Body, conditions)
 		}
 	}
 }

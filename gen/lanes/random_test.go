@@ -235,9 +235,9 @@ func same(a, b []float64) bool {
 // vectors counts the functions that were run in vectors.
 var cases, refused, vectors atomic.Int64
 
-// sides returns a check of the lane form of the adjoints of a random program: the lanes agree with single runs, and the
-// first lane with the oracles. Change, if not nil, breaks the lane form.
-func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, tally *randprog.Tally) error {
+// lanesAgree returns a check of the lane form of the adjoints of a random program: the lanes agree with single runs,
+// and the first lane with the oracles. Change, if not nil, breaks the lane form.
+func lanesAgree(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, tally *randprog.Tally) error {
 	return func(c *randprog.Case, tally *randprog.Tally) error {
 		t := tangent.New()
 		build := func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
@@ -304,12 +304,12 @@ func sides(o adjoint.Options, change func(f *ir.Func)) func(c *randprog.Case, ta
 func TestRandom(t *testing.T) {
 	for name, o := range map[string]adjoint.Options{"": {}, "unsimplified": {Unsimplified: true}} {
 		t.Run(name, func(t *testing.T) {
-			randprog.Files(t, "../adjoint/testdata/failures", sides(o, nil))
+			randprog.Files(t, "../adjoint/testdata/failures", lanesAgree(o, nil))
 			n := longtest.Cases(*programs, 5, 25, 100)
 			if name != "" {
 				n = max(n/5, 5)
 			}
-			randprog.Test(t, n, *firstSeed, 4, "testdata/failures", sides(o, nil))
+			randprog.Test(t, n, *firstSeed, 4, "testdata/failures", lanesAgree(o, nil))
 			if refused.Load()*20 > cases.Load() {
 				t.Errorf("%d of %d adjoints are refused", refused.Load(), cases.Load())
 			}

@@ -11,7 +11,7 @@ import (
 
 // Completion of shadows that are partly nil. Generated functions ask Hollow whether parts are
 // missing; if so, Complete builds whole shadows, the function runs on these, and the given parts
-// are updated afterwards. The traversals follow plans, which are computed once per type.
+// are updated afterwards. The traversals follow layouts, which are computed once per type.
 
 // Hollow reports whether shadow, or a slice or pointer reachable from it, is nil although its
 // primal in *p refers to memory. S is the shadow type of T.
@@ -19,7 +19,7 @@ func Hollow[T, S any](p *T, shadow *S) bool {
 	if p == nil || shadow == nil {
 		return p != nil
 	}
-	return hollowPlan(reflect.TypeFor[T](), reflect.TypeFor[S]()).hollow(unsafe.Pointer(p), unsafe.Pointer(shadow), 1)
+	return hollowLayout(reflect.TypeFor[T](), reflect.TypeFor[S]()).hollow(unsafe.Pointer(p), unsafe.Pointer(shadow), 1)
 }
 
 // HollowSlice is [Hollow] for slices. Only elements that both slices have are examined.
@@ -28,7 +28,7 @@ func HollowSlice[T, S any](p []T, shadow []S) bool {
 		return p != nil
 	}
 	n := min(len(p), len(shadow))
-	return hollowPlan(reflect.TypeFor[T](), reflect.TypeFor[S]()).hollow(unsafe.Pointer(unsafe.SliceData(p)),
+	return hollowLayout(reflect.TypeFor[T](), reflect.TypeFor[S]()).hollow(unsafe.Pointer(unsafe.SliceData(p)),
 		unsafe.Pointer(unsafe.SliceData(shadow)), n)
 }
 
@@ -46,21 +46,21 @@ func HollowRows[T, S any](p [][]T, shadow [][]S) bool {
 }
 
 // hollow is [Hollow] for n values. It does not allocate once the pool has a map.
-func (p walkPlan) hollow(at, shadow unsafe.Pointer, n int) bool {
+func (p walkLayout) hollow(at, shadow unsafe.Pointer, n int) bool {
 	if !p.loops {
-		return hollow(at, shadow, p.plan, n, nil)
+		return hollow(at, shadow, p.typeLayout, n, nil)
 	}
 	seen := visited.Get().(map[visit]bool)
 	defer func() {
 		clear(seen)
 		visited.Put(seen)
 	}()
-	return hollow(at, shadow, p.plan, n, seen)
+	return hollow(at, shadow, p.typeLayout, n, seen)
 }
 
 // hollow reports whether a reference in n values is missing in their shadows. seen holds the pairs
 // of memory visited, which ends cycles; it is nil if the type is not recursive.
-func hollow(at, shadow unsafe.Pointer, p *plan, n int, seen map[visit]bool) bool {
+func hollow(at, shadow unsafe.Pointer, p *typeLayout, n int, seen map[visit]bool) bool {
 	if seen != nil {
 		v := visit{at, shadow, p, n}
 		if seen[v] {
@@ -71,7 +71,7 @@ func hollow(at, shadow unsafe.Pointer, p *plan, n int, seen map[visit]bool) bool
 	for i := range n {
 		for j := range p.links {
 			of, given, n := p.links[j].from(at, shadow, p, i)
-			below := p.links[j].plan
+			below := p.links[j].layout
 			if n > 0 && (given == nil || len(below.links) > 0 && hollow(of, given, below, n, seen)) {
 				return true
 			}
@@ -82,7 +82,7 @@ func hollow(at, shadow unsafe.Pointer, p *plan, n int, seen map[visit]bool) bool
 
 // from returns the memory that the reference l of value i refers to, that of its shadow, which may
 // be nil, and the number of values that both have; 0 if there are none.
-func (l *link) from(at, shadow unsafe.Pointer, p *plan, i int) (of, given unsafe.Pointer, n int) {
+func (l *link) from(at, shadow unsafe.Pointer, p *typeLayout, i int) (of, given unsafe.Pointer, n int) {
 	a, b := unsafe.Add(at, uintptr(i)*p.size+l.offset), unsafe.Add(shadow, uintptr(i)*p.like.Size()+l.to)
 	if !l.slice {
 		if of, given, n = *(*unsafe.Pointer)(a), *(*unsafe.Pointer)(b), l.n; of == nil {
@@ -98,50 +98,50 @@ func (l *link) from(at, shadow unsafe.Pointer, p *plan, i int) (of, given unsafe
 	return unsafe.Pointer(unsafe.SliceData(s)), unsafe.Pointer(unsafe.SliceData(t)), n * l.n
 }
 
-// hollowPlans maps pairs of a type and its shadow type to plans. The map is immutable: it is copied
-// when a plan is added, so that looking one up needs no lock and does not allocate.
-var hollowPlans atomic.Pointer[map[[2]reflect.Type]walkPlan]
+// hollowLayouts maps pairs of a type and its shadow type to layouts. The map is immutable: it is copied
+// when a layout is added, so that looking one up needs no lock and does not allocate.
+var hollowLayouts atomic.Pointer[map[[2]reflect.Type]walkLayout]
 
-// A walkPlan is a plan, and whether its type is recursive, so that values may be cyclic.
-type walkPlan struct {
-	*plan
+// A walkLayout is a typeLayout, and whether its type is recursive, so that values may be cyclic.
+type walkLayout struct {
+	*typeLayout
 	loops bool
 }
 
 // visited holds cleared maps for cyclic values.
 var visited = sync.Pool{New: func() any { return map[visit]bool{} }}
 
-// hollowPlan returns the plan of t with shadow type like, adding it if necessary.
-func hollowPlan(t, like reflect.Type) walkPlan {
+// hollowLayout returns the layout of t with shadow type like, adding it if necessary.
+func hollowLayout(t, like reflect.Type) walkLayout {
 	key := [2]reflect.Type{t, like}
 	for {
-		old := hollowPlans.Load()
+		old := hollowLayouts.Load()
 		if old != nil {
 			if p, ok := (*old)[key]; ok {
 				return p
 			}
 		}
 		var s shadows
-		p := walkPlan{plan: s.rootPlan(t, like)}
-		p.loops = p.plan.within(nil)
-		next := map[[2]reflect.Type]walkPlan{key: p}
+		p := walkLayout{typeLayout: s.rootLayout(t, like)}
+		p.loops = p.typeLayout.within(nil)
+		next := map[[2]reflect.Type]walkLayout{key: p}
 		if old != nil {
 			maps.Copy(next, *old)
 		}
-		if hollowPlans.CompareAndSwap(old, &next) {
+		if hollowLayouts.CompareAndSwap(old, &next) {
 			return p
 		}
 	}
 }
 
-// within reports whether a plan refers to itself or to one of those above it: whether the type is
+// within reports whether a layout refers to itself or to one of those above it: whether the type is
 // recursive.
-func (p *plan) within(above []*plan) bool {
+func (p *typeLayout) within(above []*typeLayout) bool {
 	if slices.Contains(above, p) {
 		return true
 	}
 	for _, l := range p.links {
-		if l.plan.within(append(above, p)) {
+		if l.layout.within(append(above, p)) {
 			return true
 		}
 	}
@@ -183,19 +183,19 @@ func Complete(pairs ...Pair) func() {
 	var roots []span
 	for _, p := range pairs {
 		at, _, t, like := p.root()
-		r := span{at, s.rootPlan(t, like), 1}
+		r := span{at, s.rootLayout(t, like), 1}
 		roots = append(roots, r)
 		s.add(r)
 	}
 	s.allocate()
-	each := func(move func(given, whole unsafe.Pointer, p *plan, n int)) {
+	each := func(move func(given, whole unsafe.Pointer, p *typeLayout, n int)) {
 		seen := map[visit]bool{}
 		for i, p := range pairs {
 			_, given, _, _ := p.root()
-			s.given(roots[i].at, given, roots[i].plan, 1, seen, move)
+			s.given(roots[i].at, given, roots[i].layout, 1, seen, move)
 		}
 	}
-	each(func(given, whole unsafe.Pointer, p *plan, n int) { copyValues(whole, given, p, n) })
+	each(func(given, whole unsafe.Pointer, p *typeLayout, n int) { copyValues(whole, given, p, n) })
 	for _, p := range s.spans {
 		s.fill(p)
 	}
@@ -203,7 +203,7 @@ func Complete(pairs ...Pair) func() {
 		p.take(s.find(roots[i].at))
 	}
 	return func() {
-		each(func(given, whole unsafe.Pointer, p *plan, n int) {
+		each(func(given, whole unsafe.Pointer, p *typeLayout, n int) {
 			kept := keepLinks(given, p, n)
 			copyValues(given, whole, p, n)
 			for i := range kept {
@@ -216,21 +216,21 @@ func Complete(pairs ...Pair) func() {
 // A visit is memory with its shadow, as a key of visited memory.
 type visit struct {
 	at, shadow unsafe.Pointer
-	plan       *plan
+	layout     *typeLayout
 	n          int
 }
 
-// rootPlan returns the plan of a type, for a shadows that may be zero.
-func (s *shadows) rootPlan(t, like reflect.Type) *plan {
-	if s.plans == nil {
-		s.plans, s.known = map[[2]reflect.Type]*plan{}, map[span]bool{}
+// rootLayout returns the layout of a type, for a shadows that may be zero.
+func (s *shadows) rootLayout(t, like reflect.Type) *typeLayout {
+	if s.layouts == nil {
+		s.layouts, s.known = map[[2]reflect.Type]*typeLayout{}, map[span]bool{}
 	}
-	return s.plan(t, like)
+	return s.layout(t, like)
 }
 
 // given calls move for each given part of a shadow with its counterpart in the complete one.
-func (s *shadows) given(at, given unsafe.Pointer, p *plan, n int, seen map[visit]bool,
-	move func(given, whole unsafe.Pointer, p *plan, n int)) {
+func (s *shadows) given(at, given unsafe.Pointer, p *typeLayout, n int, seen map[visit]bool,
+	move func(given, whole unsafe.Pointer, p *typeLayout, n int)) {
 	v := visit{at, given, p, n}
 	if given == nil || n == 0 || p.size == 0 || seen[v] {
 		return
@@ -240,13 +240,13 @@ func (s *shadows) given(at, given unsafe.Pointer, p *plan, n int, seen map[visit
 	for i := range n {
 		for j := range p.links {
 			of, below, n := p.links[j].from(at, given, p, i)
-			s.given(of, below, p.links[j].plan, n, seen, move)
+			s.given(of, below, p.links[j].layout, n, seen, move)
 		}
 	}
 }
 
 // copyValues copies n values of a shadow type.
-func copyValues(dst, src unsafe.Pointer, p *plan, n int) {
+func copyValues(dst, src unsafe.Pointer, p *typeLayout, n int) {
 	reflect.Copy(reflect.SliceAt(p.like, dst, n), reflect.SliceAt(p.like, src, n))
 }
 
@@ -268,7 +268,7 @@ func (k *kept) restore() {
 }
 
 // keepLinks returns the references in n values of a shadow.
-func keepLinks(at unsafe.Pointer, p *plan, n int) (out []kept) {
+func keepLinks(at unsafe.Pointer, p *typeLayout, n int) (out []kept) {
 	for i := range n {
 		for _, l := range p.links {
 			k := kept{at: unsafe.Add(at, uintptr(i)*p.like.Size()+l.to), slice: l.slice}

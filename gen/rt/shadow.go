@@ -50,21 +50,21 @@ type shadows struct {
 	// update.
 	spans, before []span
 	// known holds the spans with references that were added.
-	known  map[span]bool
-	plans  map[[2]reflect.Type]*plan
-	blocks []block // sorted by address, disjoint
+	known   map[span]bool
+	layouts map[[2]reflect.Type]*typeLayout
+	blocks  []block // sorted by address, disjoint
 }
 
 // A span is memory that holds n values of a type that is not an array.
 type span struct {
-	at   unsafe.Pointer
-	plan *plan
-	n    int
+	at     unsafe.Pointer
+	layout *typeLayout
+	n      int
 }
 
 // start and end are the addresses of the first byte and of that after the last.
 func (s span) start() uintptr { return uintptr(s.at) }
-func (s span) end() uintptr   { return s.start() + uintptr(s.n)*s.plan.size }
+func (s span) end() uintptr   { return s.start() + uintptr(s.n)*s.layout.size }
 
 // A block is a maximal span with its shadow.
 type block struct {
@@ -72,9 +72,9 @@ type block struct {
 	shadow reflect.Value // slice of shadow values
 }
 
-// A plan is the layout of a type of values and of its shadow type: their sizes and the references
+// A typeLayout is the memory layout of a type of values and of its shadow type: their sizes and the references
 // through which floats can be reached.
-type plan struct {
+type typeLayout struct {
 	of, like reflect.Type
 	size     uintptr
 	// links are the references, like the type of shadows.
@@ -87,19 +87,19 @@ type plan struct {
 type link struct {
 	offset, to uintptr
 	slice      bool
-	plan       *plan
+	layout     *typeLayout
 	n          int
 }
 
 // update makes the shadow of the value at an address current. If the spans are those of the last
 // update, the memory is cleared and reused.
 func (s *shadows) update(at unsafe.Pointer, t, like reflect.Type) {
-	if s.plans == nil {
-		s.plans, s.known = map[[2]reflect.Type]*plan{}, map[span]bool{}
+	if s.layouts == nil {
+		s.layouts, s.known = map[[2]reflect.Type]*typeLayout{}, map[span]bool{}
 	}
 	clear(s.known)
 	s.spans = s.spans[:0]
-	s.add(span{at, s.plan(t, like), 1})
+	s.add(span{at, s.layout(t, like), 1})
 	if slices.Equal(s.spans, s.before) {
 		for i := range s.blocks {
 			s.blocks[i].shadow.Clear()
@@ -115,11 +115,11 @@ func (s *shadows) update(at unsafe.Pointer, t, like reflect.Type) {
 
 // add adds a span and all spans that it refers to.
 func (s *shadows) add(p span) {
-	size := p.plan.size
+	size := p.layout.size
 	if p.n == 0 || size == 0 {
 		return
 	}
-	if len(p.plan.links) == 0 { // a span without references may be added twice
+	if len(p.layout.links) == 0 { // a span without references may be added twice
 		s.spans = append(s.spans, p)
 		return
 	}
@@ -129,13 +129,13 @@ func (s *shadows) add(p span) {
 	s.known[p] = true
 	s.spans = append(s.spans, p)
 	for i := range p.n {
-		for _, l := range p.plan.links {
+		for _, l := range p.layout.links {
 			at := unsafe.Add(p.at, uintptr(i)*size+l.offset)
 			if l.slice {
 				header := *(*[]byte)(at)
-				s.add(span{unsafe.Pointer(unsafe.SliceData(header)), l.plan, l.n * cap(header)})
+				s.add(span{unsafe.Pointer(unsafe.SliceData(header)), l.layout, l.n * cap(header)})
 			} else if to := *(*unsafe.Pointer)(at); to != nil {
-				s.add(span{to, l.plan, l.n})
+				s.add(span{to, l.layout, l.n})
 			}
 		}
 	}
@@ -156,10 +156,10 @@ func (s *shadows) allocate() {
 				continue
 			}
 			if p.start() < last.end() {
-				if p.plan != last.plan {
-					panic(fmt.Sprintf("rt: memory of %v overlaps memory of %v", p.plan.of, last.plan.of))
+				if p.layout != last.layout {
+					panic(fmt.Sprintf("rt: memory of %v overlaps memory of %v", p.layout.of, last.layout.of))
 				}
-				last.n = int((p.end() - last.start()) / p.plan.size)
+				last.n = int((p.end() - last.start()) / p.layout.size)
 				continue
 			}
 		}
@@ -167,7 +167,7 @@ func (s *shadows) allocate() {
 	}
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		b.shadow = reflect.MakeSlice(reflect.SliceOf(b.plan.like), b.n, b.n)
+		b.shadow = reflect.MakeSlice(reflect.SliceOf(b.layout.like), b.n, b.n)
 	}
 }
 
@@ -176,15 +176,15 @@ func (s *shadows) find(at unsafe.Pointer) unsafe.Pointer {
 	i := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].start() > uintptr(at) }) - 1
 	b := &s.blocks[i]
 	offset := uintptr(at) - b.start()
-	if b.plan.of == b.plan.like {
+	if b.layout.of == b.layout.like {
 		return unsafe.Add(b.shadow.UnsafePointer(), offset)
 	}
-	k, rest := offset/b.plan.size, offset%b.plan.size
-	return unsafe.Add(b.shadow.UnsafePointer(), k*b.plan.like.Size()+b.plan.there(rest))
+	k, rest := offset/b.layout.size, offset%b.layout.size
+	return unsafe.Add(b.shadow.UnsafePointer(), k*b.layout.like.Size()+b.layout.there(rest))
 }
 
 // there returns the offset in a shadow that corresponds to an offset in a value.
-func (p *plan) there(offset uintptr) uintptr {
+func (p *typeLayout) there(offset uintptr) uintptr {
 	if offset == 0 {
 		return 0
 	}
@@ -196,7 +196,7 @@ func (p *plan) there(offset uintptr) uintptr {
 	return to
 }
 
-// within computes [plan.there] for a value of type t, by descending into fields and elements.
+// within computes [typeLayout.there] for a value of type t, by descending into fields and elements.
 func within(t, like reflect.Type, offset uintptr) uintptr {
 	switch t.Kind() {
 	case reflect.Struct:
@@ -221,22 +221,22 @@ func within(t, like reflect.Type, offset uintptr) uintptr {
 
 // fill sets the references in the shadow of p.
 func (s *shadows) fill(p span) {
-	if len(p.plan.links) == 0 {
+	if len(p.layout.links) == 0 {
 		return
 	}
-	size, shadow, sizeThere := p.plan.size, s.find(p.at), p.plan.like.Size()
+	size, shadow, sizeThere := p.layout.size, s.find(p.at), p.layout.like.Size()
 	for i := range p.n {
-		for _, l := range p.plan.links {
+		for _, l := range p.layout.links {
 			from, to := unsafe.Add(p.at, uintptr(i)*size+l.offset), unsafe.Add(shadow, uintptr(i)*sizeThere+l.to)
 			if l.slice {
 				header := *(*[]byte)(from)
-				if cap(header) > 0 && l.n > 0 && l.plan.size > 0 {
+				if cap(header) > 0 && l.n > 0 && l.layout.size > 0 {
 					data := (*byte)(s.find(unsafe.Pointer(unsafe.SliceData(header))))
 					*(*[]byte)(to) = unsafe.Slice(data, cap(header))[:len(header)]
 				} else {
 					*(*[]byte)(to) = header
 				}
-			} else if at := *(*unsafe.Pointer)(from); at != nil && l.n > 0 && l.plan.size > 0 {
+			} else if at := *(*unsafe.Pointer)(from); at != nil && l.n > 0 && l.layout.size > 0 {
 				*(*unsafe.Pointer)(to) = s.find(at)
 			} else {
 				*(*unsafe.Pointer)(to) = at
@@ -245,14 +245,14 @@ func (s *shadows) fill(p span) {
 	}
 }
 
-// plan returns the plan of a type, computing it once.
-func (s *shadows) plan(t, like reflect.Type) *plan {
+// layout returns the layout of a type, computing it once.
+func (s *shadows) layout(t, like reflect.Type) *typeLayout {
 	key := [2]reflect.Type{t, like}
-	if p := s.plans[key]; p != nil {
+	if p := s.layouts[key]; p != nil {
 		return p
 	}
-	p := &plan{of: t, like: like, size: t.Size(), inside: map[uintptr]uintptr{}}
-	s.plans[key] = p // before the links, as types may be recursive
+	p := &typeLayout{of: t, like: like, size: t.Size(), inside: map[uintptr]uintptr{}}
+	s.layouts[key] = p // before the links, as types may be recursive
 	s.links(p, t, like, 0, 0)
 	return p
 }
@@ -260,7 +260,7 @@ func (s *shadows) plan(t, like reflect.Type) *plan {
 // links adds the links in the part of type t at an offset in a value and at to in its shadow. If
 // the types are equal, fields correspond by index, otherwise fields without floats are missing in
 // the shadow.
-func (s *shadows) links(p *plan, t, like reflect.Type, offset, to uintptr) {
+func (s *shadows) links(p *typeLayout, t, like reflect.Type, offset, to uintptr) {
 	if !has(t) {
 		return
 	}
@@ -289,7 +289,7 @@ func (s *shadows) links(p *plan, t, like reflect.Type, offset, to uintptr) {
 			l.n *= of.Len()
 			of, there = of.Elem(), there.Elem()
 		}
-		l.plan = s.plan(of, there)
+		l.layout = s.layout(of, there)
 		p.links = append(p.links, l)
 	}
 }

@@ -97,7 +97,7 @@ func TestCurves(t *testing.T) {
 }
 
 func TestSummaries(t *testing.T) {
-	got := summaries(sample().Rows)
+	got := engineFigures(sample().Rows)
 	if len(got) != 5 {
 		t.Fatalf("%d engines", len(got))
 	}

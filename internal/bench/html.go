@@ -189,8 +189,8 @@ func keyOf(legend []pageKey, engine string) *pageKey {
 	return &legend[i]
 }
 
-// A summary holds the figures of one engine over all tasks.
-type summary struct {
+// An engineFigure holds the figures of one engine over all tasks.
+type engineFigure struct {
 	engine             string
 	ok, rows           int
 	ratio, once        float64 // geometric means over correct rows
@@ -198,11 +198,11 @@ type summary struct {
 	fastest, firstOnce int     // number of tasks
 }
 
-func summaries(rows []Row) []summary {
-	var all []summary
+func engineFigures(rows []Row) []engineFigure {
+	var all []engineFigure
 	sizes := taskSizesOf(rows)
 	for _, name := range enginesOf(rows) {
-		s := summary{engine: name, least: math.NaN(), most: math.NaN()}
+		s := engineFigure{engine: name, least: math.NaN(), most: math.NaN()}
 		var ratios, once []float64
 		for _, t := range sizes {
 			for _, r := range t.rows {
@@ -251,7 +251,7 @@ func summaryTable(rows []Row, legend []pageKey) pageTable {
 		{"fastest unprepared in", "how many tasks", false},
 		{"correct", "rows that passed the check", false},
 	}}
-	for _, s := range summaries(rows) {
+	for _, s := range engineFigures(rows) {
 		key := keyOf(legend, s.engine)
 		ratio := func(v float64) pageCell { return pageCell{Text: tabular.Significant(v), Value: sortValue(v)} }
 		whole := func(n int) pageCell { return pageCell{Text: strconv.Itoa(n), Value: strconv.Itoa(n)} }

@@ -60,7 +60,7 @@ func command(ctx context.Context, out, errOut io.Writer, terminal bool, args []s
 		return 1
 	}
 	if terminal {
-		o.progress = func(s *summary) { fmt.Fprintf(errOut, "\r[%d/%d] %s\x1b[K", s.tried(), o.n, s.counts()) }
+		o.progress = func(s *outcome) { fmt.Fprintf(errOut, "\r[%d/%d] %s\x1b[K", s.tried(), o.n, s.counts()) }
 	}
 	s, err := mutate(ctx, o)
 	if terminal {
@@ -80,7 +80,7 @@ func command(ctx context.Context, out, errOut io.Writer, terminal bool, args []s
 }
 
 // counts returns the numbers of mutants by verdict, as text.
-func (s *summary) counts() string {
+func (s *outcome) counts() string {
 	return fmt.Sprintf("%d killed (%d by time), %d survived, %d not covered, %d did not compile",
 		s.count[killed]+s.count[timedOut], s.count[timedOut], s.count[survived], s.count[uncovered],
 		s.count[uncompiled])
@@ -88,7 +88,7 @@ func (s *summary) counts() string {
 
 // write writes the survivors with their diffs, the mutants of code that is not covered, the packages whose tests are
 // unusable, and a line of totals.
-func (s *summary) write(w io.Writer, o options, all bool) {
+func (s *outcome) write(w io.Writer, o options, all bool) {
 	sorted := slices.Clone(s.results)
 	slices.SortStableFunc(sorted, func(a, b result) int {
 		if c := strings.Compare(a.file, b.file); c != 0 {

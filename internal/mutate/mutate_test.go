@@ -190,7 +190,7 @@ func TestVerdicts(t *testing.T) {
 		"fails/f.go":      "package fails\n\nfunc F() int { return 1 }\n",
 		"fails/f_test.go": "package fails\n\nimport \"testing\"\n\nfunc Test(t *testing.T) { t.Fatal(F()) }\n",
 	})
-	run := func(ctx context.Context, n, parallel int) *summary {
+	run := func(ctx context.Context, n, parallel int) *outcome {
 		s, err := mutate(ctx,
 			options{n: n, seed: 7, parallel: parallel, slowdown: 5, minLimit: time.Second, dir: dir,
 				patterns: []string{"./..."}})

@@ -37,7 +37,7 @@ type options struct {
 	memory   int           // MiB of address space for the tests, 0 for no limit
 	dir      string        // directory for resolving patterns
 	patterns []string
-	progress func(s *summary) // may be nil
+	progress func(s *outcome) // may be nil
 }
 
 // result is a mutant with its verdict.
@@ -46,8 +46,8 @@ type result struct {
 	verdict verdict
 }
 
-// A summary holds the results of a run.
-type summary struct {
+// An outcome holds the results of a run.
+type outcome struct {
 	results []result          // in the order of the seed
 	broken  map[string]string // packages whose tests are unusable, with the reason
 	sites   int               // number of possible mutants
@@ -55,7 +55,7 @@ type summary struct {
 }
 
 // tried returns the number of mutants whose tests were run.
-func (s *summary) tried() int { return s.count[killed] + s.count[timedOut] + s.count[survived] }
+func (s *outcome) tried() int { return s.count[killed] + s.count[timedOut] + s.count[survived] }
 
 // targets returns the packages that match, except those below testdata directories.
 func targets(ctx context.Context, dir string, patterns []string) (all []*target, err error) {
@@ -104,7 +104,7 @@ type runner struct {
 }
 
 // mutate tries n of the mutants of the packages that match.
-func mutate(ctx context.Context, o options) (*summary, error) {
+func mutate(ctx context.Context, o options) (*outcome, error) {
 	pkgs, err := targets(ctx, o.dir, o.patterns)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func mutate(ctx context.Context, o options) (*summary, error) {
 	}
 	defer os.RemoveAll(tmp)
 	l := &runner{options: o, tmp: tmp, bases: map[*target]*baseline{}}
-	s := &summary{broken: map[string]string{}, sites: len(all)}
+	s := &outcome{broken: map[string]string{}, sites: len(all)}
 	s.results = l.tryAll(ctx, shuffled(all, o.seed), s)
 	for p, b := range l.bases {
 		if b.err != nil {
@@ -135,7 +135,7 @@ func mutate(ctx context.Context, o options) (*summary, error) {
 
 // tryAll tries mutants in order, several at a time, until the tests of n of them were run. The mutants in the result do
 // not depend on timing.
-func (l *runner) tryAll(ctx context.Context, mutants []*mutant, s *summary) []result {
+func (l *runner) tryAll(ctx context.Context, mutants []*mutant, s *outcome) []result {
 	verdicts := make([]verdict, len(mutants))
 	for i := range verdicts {
 		verdicts[i] = unfinished
