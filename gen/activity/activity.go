@@ -168,7 +168,7 @@ func (f *Facts) update() {
 	params, results := mask(f.Func.Params), mask(f.Func.Results)
 	var written Mask
 	for i, v := range f.Func.Params {
-		if HasRefs(v.Type) && f.classOf(v).written {
+		if ir.HasRefs(v.Type) && f.classOf(v).written {
 			written = written.With(i)
 		}
 	}
@@ -235,7 +235,7 @@ func (f *Facts) assign(c *aliasClass, e ir.Expr) {
 func (f *Facts) flow(c *aliasClass, v *ir.Var, t types.Type) {
 	switch {
 	case v.Kind == ir.Global:
-	case HasRefs(t):
+	case ir.HasRefs(t):
 		f.union(c, f.classOf(v))
 	case HasFloats(t) && f.classOf(v).active:
 		f.activate(c)
@@ -308,7 +308,7 @@ func (f *Facts) call(s *ir.Call) {
 	facts := f.program.factsFor(callee, params, Mask{})
 	var callerActive Mask
 	for i, r := range s.Results {
-		if r != nil && HasRefs(r.Type) && f.Active(r) && !facts.Results.Has(i) {
+		if r != nil && ir.HasRefs(r.Type) && f.Active(r) && !facts.Results.Has(i) {
 			callerActive = callerActive.With(i)
 		}
 	}
@@ -326,7 +326,7 @@ func (f *Facts) call(s *ir.Call) {
 		if calleeClass.active {
 			f.activate(c)
 		}
-		if !HasRefs(of.Type) {
+		if !ir.HasRefs(of.Type) {
 			return
 		}
 		if calleeClass.written {
@@ -339,11 +339,11 @@ func (f *Facts) call(s *ir.Call) {
 	}
 	for i, a := range s.Args {
 		p := facts.Func.Params[i]
-		if !HasRefs(p.Type) {
+		if !ir.HasRefs(p.Type) {
 			continue
 		}
 		f.eachRoot(a, func(v *ir.Var, t types.Type) {
-			if HasRefs(t) && v.Kind != ir.Global {
+			if ir.HasRefs(t) && v.Kind != ir.Global {
 				link(p, f.classOf(v))
 			}
 		})

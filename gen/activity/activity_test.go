@@ -262,8 +262,8 @@ func TestTypes(t *testing.T) {
 		{types.NewStruct([]*types.Var{field(array(f64))}, nil), true, false}, {node, false, true},
 		{types.NewMap(number, f64), false, true}, {types.NewInterfaceType(nil, nil), false, true},
 	} {
-		if activity.HasFloats(tt.t) != tt.floats || activity.HasRefs(tt.t) != tt.refs {
-			t.Errorf("%v: floats %v, references %v", tt.t, activity.HasFloats(tt.t), activity.HasRefs(tt.t))
+		if activity.HasFloats(tt.t) != tt.floats || ir.HasRefs(tt.t) != tt.refs {
+			t.Errorf("%v: floats %v, references %v", tt.t, activity.HasFloats(tt.t), ir.HasRefs(tt.t))
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (f *Facts) noteStore(p *ir.Place) {
 // noteWrites notes that the memory that e refers to may be written.
 func (f *Facts) noteWrites(e ir.Expr) {
 	f.eachRoot(e, func(v *ir.Var, t types.Type) {
-		if v.Kind != ir.Global && HasRefs(t) {
+		if v.Kind != ir.Global && ir.HasRefs(t) {
 			f.markWritten(f.classOf(v))
 		}
 	})
@@ -85,7 +85,7 @@ func (f *Facts) checkPassiveCall(c *ir.Call) error {
 		}
 	}
 	for _, r := range c.Results {
-		if r != nil && HasRefs(r.Type) && f.Active(r) {
+		if r != nil && ir.HasRefs(r.Type) && f.Active(r) {
 			return refuse(fmt.Sprintf("returns memory to %s, which carries derivatives", r.Name),
 				"copy what it returns, or remove //nabla:passive")
 		}
@@ -96,7 +96,7 @@ func (f *Facts) checkPassiveCall(c *ir.Call) error {
 // refersToActive reports whether the value of e contains references to memory that carries derivatives.
 func (f *Facts) refersToActive(e ir.Expr) (active bool) {
 	f.eachRoot(e, func(v *ir.Var, t types.Type) {
-		active = active || HasRefs(t) && f.Active(v)
+		active = active || ir.HasRefs(t) && f.Active(v)
 	})
 	return active
 }

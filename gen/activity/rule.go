@@ -40,7 +40,7 @@ func (f *Facts) ruleCall(s *ir.Call) {
 		}
 	}
 	for i, v := range s.Results {
-		if v == nil || !HasRefs(v.Type) {
+		if v == nil || !ir.HasRefs(v.Type) {
 			continue
 		}
 		if k := r.Returned(i); k >= 0 && k < len(s.Args) {
@@ -116,7 +116,7 @@ func (f *Facts) exprActive(e ir.Expr) (active bool) {
 // eachClass visits the classes of the memory that e refers to.
 func (f *Facts) eachClass(e ir.Expr, visit func(*aliasClass)) {
 	f.eachRoot(e, func(v *ir.Var, t types.Type) {
-		if v.Kind != ir.Global && HasRefs(t) {
+		if v.Kind != ir.Global && ir.HasRefs(t) {
 			visit(f.classOf(v))
 		}
 	})
@@ -127,9 +127,9 @@ func (f *Facts) eachClass(e ir.Expr, visit func(*aliasClass)) {
 func pointsToRefs(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
-		return HasRefs(u.Elem())
+		return ir.HasRefs(u.Elem())
 	case *types.Pointer:
-		return HasRefs(u.Elem())
+		return ir.HasRefs(u.Elem())
 	case *types.Array:
 		return pointsToRefs(u.Elem())
 	case *types.Struct:

@@ -10,17 +10,6 @@ import (
 // structs, holds floats. Maps, functions and interfaces carry no derivatives.
 func HasFloats(t types.Type) bool { return contains(t, ir.IsFloat, map[types.Type]bool{}) }
 
-// HasRefs reports whether a value of type t contains references, so that two of them can lead to the same memory.
-func HasRefs(t types.Type) bool {
-	return contains(t, func(t types.Type) bool {
-		switch t.(type) {
-		case *types.Slice, *types.Pointer, *types.Map, *types.Chan, *types.Signature, *types.Interface:
-			return true
-		}
-		return false
-	}, map[types.Type]bool{})
-}
-
 // contains reports whether is holds for the underlying type of t or of a type reachable from it. Seen are the types
 // visited before; it stops recursion.
 func contains(t types.Type, is func(types.Type) bool, seen map[types.Type]bool) bool {

@@ -165,7 +165,7 @@ func (a *writeSummary) eachMemory(e ir.Expr, visit func(memory)) {
 		if t == nil {
 			t = e.P.Root.Type
 		}
-		if HasRefs(t) {
+		if ir.HasRefs(t) {
 			place(e.P)
 		}
 	case *ir.Addr:
@@ -301,7 +301,7 @@ func (a *writeSummary) call(s *ir.Call) {
 			})
 		}
 		for i, v := range s.Results {
-			if v == nil || !HasRefs(v.Type) {
+			if v == nil || !ir.HasRefs(v.Type) {
 				continue
 			}
 			k := -1
@@ -347,12 +347,12 @@ func (a *writeSummary) call(s *ir.Call) {
 		}
 	}
 	for i, x := range s.Args {
-		if p := callee.f.Params[i]; HasRefs(p.Type) {
+		if p := callee.f.Params[i]; ir.HasRefs(p.Type) {
 			a.eachMemory(x, func(v memory) { link(callee.memoryOf(p), v) })
 		}
 	}
 	for i, v := range s.Results {
-		if v != nil && HasRefs(v.Type) {
+		if v != nil && ir.HasRefs(v.Type) {
 			link(callee.memoryOf(callee.f.Results[i]), a.memoryOf(v))
 		}
 	}

@@ -1,7 +1,6 @@
 package adjoint
 
 import (
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -29,7 +28,7 @@ func (ls *locations) findAllocSites(nodes []*node) {
 	}
 	// Foreign memory may be that of any allocation.
 	foreign := func(v *ir.Var) {
-		if v != nil && activity.HasRefs(v.Type) {
+		if v != nil && ir.HasRefs(v.Type) {
 			of(v).multiple = true
 		}
 	}
@@ -49,7 +48,7 @@ func (ls *locations) findAllocSites(nodes []*node) {
 			v, e = s.V, s.E
 		case *ir.Set:
 			v, e = s.P.Root, s.E
-			if !activity.HasRefs(s.P.Type()) {
+			if !ir.HasRefs(s.P.Type()) {
 				return
 			}
 		case *ir.Append:
@@ -61,7 +60,7 @@ func (ls *locations) findAllocSites(nodes []*node) {
 			}
 			return
 		}
-		if v == nil || !activity.HasRefs(v.Type) || ls.isShadow(v) {
+		if v == nil || !ir.HasRefs(v.Type) || ls.isShadow(v) {
 			return
 		}
 		switch e := e.(type) {
@@ -85,7 +84,7 @@ func (ls *locations) escapes(v *ir.Var) bool {
 	c := ls.class(v)
 	for _, list := range [][]*ir.Var{ls.sp.g.f.Params, ls.sp.g.f.Results} {
 		for _, p := range list {
-			if activity.HasRefs(p.Type) && ls.class(p) == c {
+			if ir.HasRefs(p.Type) && ls.class(p) == c {
 				return true
 			}
 		}

@@ -2,6 +2,7 @@ package adjoint
 
 import (
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // Checkpointed loops (Griewank & Walther 2008, chapter 12; Griewank & Walther, Algorithm 799: revolve, 2000). The
@@ -99,7 +100,7 @@ func (p *Program) checkpointed(k spec) *specialization {
 	sum.complete, sum.tape, sum.class, sum.modified, sum.neededAtExit = true, true, ls.class, ls.modified, locationSet{}
 	sum.leakSites = []leakSite{{callee: c.segment.summary}}
 	for i, v := range g.f.Params {
-		if activity.HasRefs(v.Type) {
+		if ir.HasRefs(v.Type) {
 			ls.addReachable(sum.neededAtExit, v)
 		}
 		if g.segment.stateIndex(i) < 0 && i != len(g.f.Params)-1 {

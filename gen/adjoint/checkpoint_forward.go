@@ -22,7 +22,7 @@ func (sp *specialization) emitCheckpointedForward() {
 		}
 	}
 	at := s.integer("at", s.from())
-	s.count = s.integer("count", count(0))
+	s.count = s.integer("count", ir.Count(0))
 	n := len(f.Results)
 	if sp.g.segment.mayExit {
 		s.begun, s.reason = f.Results[n-2], f.Results[n-1]
@@ -70,12 +70,12 @@ func (sp *specialization) newIntStack(base string) tapeStack {
 func (s *checkpointWriter) forwardKnown(at *ir.Var) {
 	s.computeCapacity(minus(s.to(), s.from()))
 	s.forever(func(leave func() ir.Block) {
-		s.Emit(&ir.If{At: s.At, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
-		s.when(compare(opLss, s.count.Load(), s.capacity), func() { s.takeSnapshot(at, s.from()) })
+		s.Emit(&ir.If{At: s.At, Cond: ir.Compare(token.GEQ, at.Load(), s.to()), Then: leave()})
+		s.when(ir.Compare(opLss, s.count.Load(), s.capacity), func() { s.takeSnapshot(at, s.from()) })
 		next := s.integer("next", nil)
 		s.callSchedule(next, "Next", at.Load(), s.to(), minus(s.capacity, s.count.Load()), s.steps)
 		// The schedule is to reverse these iterations at once: run them to the end.
-		s.when(compare(opEql, next.Load(), at.Load()), func() { s.set(next, s.to()) })
+		s.when(ir.Compare(opEql, next.Load(), at.Load()), func() { s.set(next, s.to()) })
 		s.advance(at.Load(), next.Load(), false)
 		s.set(at, next.Load())
 	})
@@ -86,34 +86,35 @@ func (s *checkpointWriter) forwardKnown(at *ir.Var) {
 // checkpointing, 2010).
 func (s *checkpointWriter) forwardUnknown(at *ir.Var) {
 	p := s.sp.g.f.Checkpoint
-	stride := s.integer("stride", count(int64(max(p.Steps, 1))))
+	stride := s.integer("stride", ir.Count(int64(max(p.Steps, 1))))
 	s.forever(func(leave func() ir.Block) {
-		s.Emit(&ir.If{At: s.At, Cond: compare(token.GEQ, at.Load(), s.to()), Then: leave()})
+		s.Emit(&ir.If{At: s.At, Cond: ir.Compare(token.GEQ, at.Load(), s.to()), Then: leave()})
 		done := s.let("done", minus(at.Load(), s.from()))
 		s.computeCapacity(done)
 		// Thin the snapshots out when there is no capacity left.
-		s.when(compare(token.GEQ, s.count.Load(), s.capacity), func() {
+		s.when(ir.Compare(token.GEQ, s.count.Load(), s.capacity), func() {
 			s.dropAlternate()
-			s.set(stride, binary(integer, opMul, stride.Load(), count(2)))
+			s.set(stride, ir.NewBinary(integer, opMul, stride.Load(), ir.Count(2)))
 		})
 		// Take a snapshot at multiples of the stride.
-		rest := s.let("rest", binary(integer, token.REM, done, stride.Load()))
-		some := compare(token.LAND, compare(opEql, rest, count(0)), compare(opLss, s.count.Load(), s.capacity))
+		rest := s.let("rest", ir.NewBinary(integer, token.REM, done, stride.Load()))
+		some := ir.Compare(token.LAND, ir.Compare(opEql, rest, ir.Count(0)),
+			ir.Compare(opLss, s.count.Load(), s.capacity))
 		s.when(some, func() { s.takeSnapshot(at, s.from()) })
 		next := s.integer("next", plus(at.Load(), minus(stride.Load(), rest)))
-		s.when(compare(token.GTR, next.Load(), s.to()), func() { s.set(next, s.to()) })
+		s.when(ir.Compare(token.GTR, next.Load(), s.to()), func() { s.set(next, s.to()) })
 		s.advance(at.Load(), next.Load(), true)
 		s.set(at, s.begun.Load())
-		s.Emit(&ir.If{At: s.At, Cond: compare(token.NEQ, s.reason.Load(), count(0)), Then: leave()})
+		s.Emit(&ir.If{At: s.At, Cond: ir.Compare(token.NEQ, s.reason.Load(), ir.Count(0)), Then: leave()})
 	})
 	if half := (p.Snapshots + 1) / 2; half > 0 { // spare some for the last segments
-		s.when(compare(token.GTR, s.count.Load(), count(int64(half))), s.dropAlternate)
+		s.when(ir.Compare(token.GTR, s.count.Load(), ir.Count(int64(half))), s.dropAlternate)
 	}
 }
 
 // forwardPassive runs a loop without derivatives: one snapshot suffices to restore memory.
 func (s *checkpointWriter) forwardPassive(at *ir.Var) {
-	s.when(compare(opLss, at.Load(), s.to()), func() {
+	s.when(ir.Compare(opLss, at.Load(), s.to()), func() {
 		s.takeSnapshot(at, s.from())
 		s.advance(at.Load(), s.to(), s.sp.g.segment.mayExit)
 		s.set(at, s.to())
@@ -127,16 +128,16 @@ func (s *checkpointWriter) forwardPassive(at *ir.Var) {
 // them, so that the dropped ones keep their buffers.
 func (s *checkpointWriter) dropAlternate() {
 	snap := s.c.snapshot
-	base := s.let("base", minus(load(snap.used, integer), s.count.Load()))
-	left := s.let("left", binary(integer, opQuo, plus(s.count.Load(), count(1)), count(2)))
+	base := s.let("base", minus(ir.LoadOf(snap.used, integer), s.count.Load()))
+	left := s.let("left", ir.NewBinary(integer, opQuo, plus(s.count.Load(), ir.Count(1)), ir.Count(2)))
 	i := s.sp.g.local("i", integer)
 	body := s.Nested(func() {
 		to := snap.slots.place(ir.IndexStep(plus(base, i.Load())))
-		from := snap.slots.place(ir.IndexStep(plus(base, binary(integer, opMul, count(2), i.Load()))))
-		t := s.let("t", load(to, snap.t))
-		s.Emit(&ir.Set{At: s.At, P: to, E: load(from, snap.t)}, &ir.Set{At: s.At, P: from, E: t})
+		from := snap.slots.place(ir.IndexStep(plus(base, ir.NewBinary(integer, opMul, ir.Count(2), i.Load()))))
+		t := s.let("t", ir.LoadOf(to, snap.t))
+		s.Emit(&ir.Set{At: s.At, P: to, E: ir.LoadOf(from, snap.t)}, &ir.Set{At: s.At, P: from, E: t})
 	})
-	s.Emit(upward(s.sp.g.names, s.At, i, count(1), left, body))
+	s.Emit(upward(s.sp.g.names, s.At, i, ir.Count(1), left, body))
 	s.Emit(&ir.Set{At: s.At, P: snap.used, E: plus(base, left)})
 	s.set(s.count, left)
 }

@@ -3,7 +3,6 @@ package adjoint
 import (
 	"go/token"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -67,7 +66,7 @@ func (sp *specialization) emitCheckpointedReverse() {
 	} else {
 		s.computeCapacity(minus(end.Load(), s.from()))
 		s.forever(func(leave func() ir.Block) {
-			s.Emit(&ir.If{At: s.At, Cond: binary(boolean, token.LEQ, end.Load(), s.from()), Then: leave()})
+			s.Emit(&ir.If{At: s.At, Cond: ir.NewBinary(boolean, token.LEQ, end.Load(), s.from()), Then: leave()})
 			s.reverseSegment(end)
 		})
 	}
@@ -86,7 +85,7 @@ func (sp *specialization) emitCheckpointedReverse() {
 // drop the snapshot if end has reached it. With the first snapshot memory is restored for the callers.
 func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 	snap := s.c.snapshot
-	top := func() ir.Expr { return minus(load(snap.used, integer), count(1)) }
+	top := func() ir.Expr { return minus(ir.LoadOf(snap.used, integer), ir.Count(1)) }
 	// Restore the latest snapshot.
 	latest := s.let("latest", top())
 	at := s.integer("at", snap.loadField(latest, 0))
@@ -95,10 +94,10 @@ func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 	s.forever(func(leave func() ir.Block) {
 		next := s.integer("next", nil)
 		s.callSchedule(next, "Next", at.Load(), end.Load(), minus(s.capacity, s.count.Load()), s.steps)
-		s.Emit(&ir.If{At: s.At, Cond: compare(opEql, next.Load(), at.Load()), Then: leave()})
+		s.Emit(&ir.If{At: s.At, Cond: ir.Compare(opEql, next.Load(), at.Load()), Then: leave()})
 		s.advance(at.Load(), next.Load(), false)
 		s.set(at, next.Load())
-		s.when(compare(opLss, s.count.Load(), s.capacity), func() { s.takeSnapshot(at, nil) })
+		s.when(ir.Compare(opLss, s.count.Load(), s.capacity), func() { s.takeSnapshot(at, nil) })
 	})
 	// Reverse the segment: cotangents of the state are passed in and returned, those of other parameters are
 	// accumulated.
@@ -128,12 +127,12 @@ func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 	s.set(end, at.Load())
 	// Drop the snapshot if the segment began there, and restore memory with the first one.
 	last := s.let("last", top())
-	s.when(compare(opEql, snap.loadField(last, 0), end.Load()), func() {
-		s.when(compare(opEql, end.Load(), s.from()), func() {
+	s.when(ir.Compare(opEql, snap.loadField(last, 0), end.Load()), func() {
+		s.when(ir.Compare(opEql, end.Load(), s.from()), func() {
 			s.Emit(snap.restoreMemory(last, s.atFirstSnapshot(last))...)
 		})
 		s.Emit(&ir.Set{At: s.At, P: snap.used, E: last})
-		s.Emit(&ir.Add{At: s.At, P: s.count.Place(), E: count(-1)})
+		s.Emit(&ir.Add{At: s.At, P: s.count.Place(), E: ir.Count(-1)})
 	})
 }
 
@@ -141,7 +140,7 @@ func (s *checkpointWriter) reverseSegment(end *ir.Var) {
 // vars: memory is restored through the references at the beginning of the loop.
 func (s *checkpointWriter) atFirstSnapshot(k ir.Expr) []*ir.Var {
 	for i, c := range s.sp.g.segment.states {
-		if v := s.vars[c.param]; activity.HasRefs(v.Type) {
+		if v := s.vars[c.param]; ir.HasRefs(v.Type) {
 			s.Emit(&ir.Set{At: s.At, P: v.Place(), E: s.c.snapshot.loadField(k, s.c.snapshot.states[i])})
 		}
 	}
@@ -162,8 +161,8 @@ func (s *checkpointWriter) stateParam(result int) int {
 // was run.
 func (s *checkpointWriter) reversePassive() {
 	snap := s.c.snapshot
-	s.when(compare(token.GTR, s.count.Load(), count(0)), func() {
-		last := s.let("last", minus(load(snap.used, integer), count(1)))
+	s.when(ir.Compare(token.GTR, s.count.Load(), ir.Count(0)), func() {
+		last := s.let("last", minus(ir.LoadOf(snap.used, integer), ir.Count(1)))
 		s.Emit(snap.restoreMemory(last, s.atFirstSnapshot(last))...)
 		s.Emit(&ir.Set{At: s.At, P: snap.used, E: last})
 	})

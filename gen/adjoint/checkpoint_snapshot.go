@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -106,16 +105,16 @@ func (s *snapshot) fieldAt(k ir.Expr, i int) *ir.Place {
 
 // loadField returns the value of field i of snapshot k.
 func (s *snapshot) loadField(k ir.Expr, i int) ir.Expr {
-	return load(s.fieldAt(k, i), s.fields[i].Type())
+	return ir.LoadOf(s.fieldAt(k, i), s.fields[i].Type())
 }
 
 // take emits the taking of a snapshot before iteration at. Vars are the current values of the parameters, shadows those
 // of the shadows of state variables. Memory that the loop writes but iterations never read is saved only if at is from,
 // the first iteration; a nil from stands for another one.
 func (s *snapshot) take(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.Expr) {
-	full := compare(opEql, load(s.used, integer), length(s.slots.load()))
-	w.Emit(&ir.If{At: w.At, Cond: full, Then: ir.Block{s.slots.push(w.At, zero(s.t))}})
-	k := w.let("k", load(s.used, integer))
+	full := ir.Compare(opEql, ir.LoadOf(s.used, integer), ir.LenOf(s.slots.load()))
+	w.Emit(&ir.If{At: w.At, Cond: full, Then: ir.Block{s.slots.push(w.At, ir.Zero(s.t))}})
+	k := w.let("k", ir.LoadOf(s.used, integer))
 	set := func(i int, e ir.Expr) { w.Emit(&ir.Set{At: w.At, P: s.fieldAt(k, i), E: e}) }
 	set(0, at)
 	for i, c := range s.sp.g.segment.states {
@@ -126,9 +125,9 @@ func (s *snapshot) take(w *writer, at ir.Expr, vars, shadows []*ir.Var, from ir.
 	}
 	w.Emit(s.walkMemory(saving, vars, k, false)...)
 	if first := s.walkMemory(saving, vars, k, true); from != nil && len(first) > 0 {
-		w.Emit(&ir.If{At: w.At, Cond: compare(opEql, at, from), Then: first})
+		w.Emit(&ir.If{At: w.At, Cond: ir.Compare(opEql, at, from), Then: first})
 	}
-	w.Emit(&ir.Add{At: w.At, P: s.used, E: count(1)})
+	w.Emit(&ir.Add{At: w.At, P: s.used, E: ir.Count(1)})
 }
 
 // restore emits the restoration of state variables and of the memory that iterations read, from snapshot k.
@@ -226,11 +225,11 @@ func (v *memoryWalk) nextList(t types.Type) (l *ir.Place, taken *ir.Var) {
 		return nil, nil
 	case saving:
 		l = v.s.fieldAt(v.k, v.s.lists[i])
-		v.head = append(v.head, &ir.Set{At: v.At, P: l, E: cut(load(l, of), nil, count(0))})
+		v.head = append(v.head, &ir.Set{At: v.At, P: l, E: cut(ir.LoadOf(l, of), nil, ir.Count(0))})
 		return l, nil
 	}
 	taken = v.s.sp.g.local("taken", integer)
-	v.head = append(v.head, &ir.Let{At: v.At, V: taken, E: count(0)})
+	v.head = append(v.head, &ir.Let{At: v.At, V: taken, E: ir.Count(0)})
 	return v.s.fieldAt(v.k, v.s.lists[i]), taken
 }
 
@@ -243,10 +242,10 @@ func (v *memoryWalk) value(p *ir.Place, t types.Type) {
 	of := types.NewSlice(t)
 	switch v.purpose {
 	case saving:
-		v.Emit(&ir.Append{At: v.At, P: l, S: load(l, of), Elems: []ir.Expr{load(p, t)}})
+		v.Emit(&ir.Append{At: v.At, P: l, S: ir.LoadOf(l, of), Elems: []ir.Expr{ir.LoadOf(p, t)}})
 	case restoring:
-		v.Emit(&ir.Set{At: v.At, P: p, E: load(step(l, ir.IndexStep(taken.Load())), t)},
-			&ir.Add{At: v.At, P: taken.Place(), E: count(1)})
+		v.Emit(&ir.Set{At: v.At, P: p, E: ir.LoadOf(ir.Extend(l, ir.IndexStep(taken.Load())), t)},
+			&ir.Add{At: v.At, P: taken.Place(), E: ir.Count(1)})
 	}
 }
 
@@ -259,30 +258,30 @@ func (v *memoryWalk) elements(p *ir.Place, t, elem types.Type) {
 	of := types.NewSlice(elem)
 	full := func() ir.Expr {
 		if !v.s.pastLen {
-			return load(p, t)
+			return ir.LoadOf(p, t)
 		}
-		return cut(load(p, t), nil, &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: true})
+		return cut(ir.LoadOf(p, t), nil, &ir.Len{Typed: ir.Typed{T: integer}, X: ir.LoadOf(p, t), Cap: true})
 	}
 	switch v.purpose {
 	case saving:
-		v.Emit(&ir.Append{At: v.At, P: l, S: load(l, of), Elems: []ir.Expr{full()}, Spread: true})
+		v.Emit(&ir.Append{At: v.At, P: l, S: ir.LoadOf(l, of), Elems: []ir.Expr{full()}, Spread: true})
 	case restoring:
 		if v.depth == 0 {
 			v.head = v.head[:len(v.head)-1] // the whole list belongs to this slice
-			v.Emit(&ir.Copy{At: v.At, Dst: full(), Src: load(l, of)})
+			v.Emit(&ir.Copy{At: v.At, Dst: full(), Src: ir.LoadOf(l, of)})
 			return
 		}
 		n := v.s.sp.g.local("n", integer)
-		v.Emit(&ir.Let{At: v.At, V: n, E: &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: v.s.pastLen}},
+		v.Emit(&ir.Let{At: v.At, V: n, E: &ir.Len{Typed: ir.Typed{T: integer}, X: ir.LoadOf(p, t), Cap: v.s.pastLen}},
 			&ir.Copy{At: v.At, Dst: full(),
-				Src: cut(load(l, of), taken.Load(), binary(integer, opAdd, taken.Load(), n.Load()))},
+				Src: cut(ir.LoadOf(l, of), taken.Load(), ir.NewBinary(integer, opAdd, taken.Load(), n.Load()))},
 			&ir.Add{At: v.At, P: taken.Place(), E: n.Load()})
 	}
 }
 
 // inMemory visits a value of type t in memory, at p, and the memory reachable from it.
 func (v *memoryWalk) inMemory(p *ir.Place, t types.Type) {
-	if !activity.HasRefs(t) {
+	if !ir.HasRefs(t) {
 		if v.isModified(t) {
 			v.value(p, t)
 		}
@@ -291,11 +290,11 @@ func (v *memoryWalk) inMemory(p *ir.Place, t types.Type) {
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for i := range u.NumFields() {
-			v.inMemory(step(p, ir.FieldStep(i)), u.Field(i).Type())
+			v.inMemory(ir.Extend(p, ir.FieldStep(i)), u.Field(i).Type())
 		}
 		return
 	case *types.Array:
-		v.loop(count(u.Len()), func(i ir.Expr) { v.inMemory(step(p, ir.IndexStep(i)), u.Elem()) })
+		v.loop(ir.Count(u.Len()), func(i ir.Expr) { v.inMemory(ir.Extend(p, ir.IndexStep(i)), u.Elem()) })
 		return
 	}
 	if v.isModified(t) && v.s.unsupported == "" {
@@ -306,31 +305,31 @@ func (v *memoryWalk) inMemory(p *ir.Place, t types.Type) {
 
 // referent visits the memory reachable from a value of type t at p, but not the value.
 func (v *memoryWalk) referent(p *ir.Place, t types.Type) {
-	if !activity.HasRefs(t) {
+	if !ir.HasRefs(t) {
 		return
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for i := range u.NumFields() {
-			v.referent(step(p, ir.FieldStep(i)), u.Field(i).Type())
+			v.referent(ir.Extend(p, ir.FieldStep(i)), u.Field(i).Type())
 		}
 	case *types.Array:
-		v.loop(count(u.Len()), func(i ir.Expr) { v.referent(step(p, ir.IndexStep(i)), u.Elem()) })
+		v.loop(ir.Count(u.Len()), func(i ir.Expr) { v.referent(ir.Extend(p, ir.IndexStep(i)), u.Elem()) })
 	case *types.Pointer:
 		v.follow(t, func() {
-			if body := v.Nested(func() { v.inMemory(step(p, ir.DerefStep()), u.Elem()) }); len(body) > 0 {
-				v.Emit(&ir.If{At: v.At, Cond: compare(token.NEQ, load(p, t), zero(t)), Then: body})
+			if body := v.Nested(func() { v.inMemory(ir.Extend(p, ir.DerefStep()), u.Elem()) }); len(body) > 0 {
+				v.Emit(&ir.If{At: v.At, Cond: ir.Compare(token.NEQ, ir.LoadOf(p, t), ir.Zero(t)), Then: body})
 			}
 		})
 	case *types.Slice:
 		v.follow(t, func() {
-			if !activity.HasRefs(u.Elem()) {
+			if !ir.HasRefs(u.Elem()) {
 				if v.isModified(u.Elem()) {
 					v.elements(p, t, u.Elem())
 				}
 				return
 			}
-			v.loop(length(load(p, t)), func(i ir.Expr) { v.inMemory(step(p, ir.IndexStep(i)), u.Elem()) })
+			v.loop(ir.LenOf(ir.LoadOf(p, t)), func(i ir.Expr) { v.inMemory(ir.Extend(p, ir.IndexStep(i)), u.Elem()) })
 		})
 	}
 }
@@ -353,6 +352,6 @@ func (v *memoryWalk) loop(n ir.Expr, f func(i ir.Expr)) {
 	body := v.Nested(func() { f(i.Load()) })
 	v.depth--
 	if len(body) > 0 {
-		v.Emit(upward(v.s.sp.g.names, v.At, i, count(0), n, body))
+		v.Emit(upward(v.s.sp.g.names, v.At, i, ir.Count(0), n, body))
 	}
 }

@@ -93,14 +93,14 @@ func (s *checkpointWriter) to() ir.Expr { return s.paramFromEnd(1).Load() }
 func (s *checkpointWriter) computeCapacity(n ir.Expr) {
 	p := s.sp.g.f.Checkpoint
 	if p.Snapshots > 0 {
-		s.capacity, s.steps = count(int64(p.Snapshots)), count(int64(p.Steps))
+		s.capacity, s.steps = ir.Count(int64(p.Snapshots)), ir.Count(int64(p.Steps))
 		return
 	}
 	size := s.integer("size", nil)
-	s.callSchedule(size, "Size", n, count(int64(p.Levels)))
+	s.callSchedule(size, "Size", n, ir.Count(int64(p.Levels)))
 	s.capacity, s.steps = size.Load(), size.Load()
 	if s.sp.g.segment.mayExit {
-		s.capacity = s.let("room", binary(integer, opMul, size.Load(), count(2)))
+		s.capacity = s.let("room", ir.NewBinary(integer, opMul, size.Load(), ir.Count(2)))
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *checkpointWriter) releasing(c *specialization, f func()) {
 	var marks []mark
 	for _, p := range c.memoryCounters() {
 		p = &ir.Place{Root: s.sp.ws, Path: p.Path}
-		marks = append(marks, mark{p, s.let("mark", load(p, integer))})
+		marks = append(marks, mark{p, s.let("mark", ir.LoadOf(p, integer))})
 	}
 	f()
 	for _, m := range marks {
@@ -188,5 +188,5 @@ func (s *checkpointWriter) shadowOfResult(i int) *ir.Var {
 // takeSnapshot emits a snapshot before iteration at; from is the first iteration, or nil if at is a later one.
 func (s *checkpointWriter) takeSnapshot(at *ir.Var, from ir.Expr) {
 	s.c.snapshot.take(s.writer, at.Load(), s.vars, s.shadows, from)
-	s.Emit(&ir.Add{At: s.At, P: s.count.Place(), E: count(1)})
+	s.Emit(&ir.Add{At: s.At, P: s.count.Place(), E: ir.Count(1)})
 }

@@ -3,7 +3,6 @@ package adjoint
 import (
 	"go/types"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -22,7 +21,7 @@ type write struct {
 // valueType returns the type of the overwritten value, that of an element for a slice.
 func (w *write) valueType() types.Type {
 	if w.slice != nil {
-		return elemOf(w.slice.Type)
+		return ir.ElemOf(w.slice.Type)
 	}
 	return w.place.Type()
 }
@@ -51,8 +50,8 @@ func writesOf(n *node) (out []*write) {
 		place(s.P)
 	case *ir.Add:
 		place(s.P)
-		if t := s.P.Type(); isInteger(t) {
-			out[0].inverse = binary(t, opSub, load(s.P, t), s.E)
+		if t := s.P.Type(); ir.IsInteger(t) {
+			out[0].inverse = ir.NewBinary(t, opSub, ir.LoadOf(s.P, t), s.E)
 		}
 	case *ir.Append:
 		place(s.P)
@@ -151,7 +150,7 @@ func (ls *locations) effects(list ...*node) *effects {
 		// Effects of callees on memory.
 		if c, ok := n.s.(*ir.Call); ok {
 			for _, e := range c.Args {
-				if v := variable(e); v != nil && v != ls.sp.ws && activity.HasRefs(v.Type) && ls.sp.primalOf[v] == nil {
+				if v := ir.VarOf(e); v != nil && v != ls.sp.ws && ir.HasRefs(v.Type) && ls.sp.primalOf[v] == nil {
 					ls.addReachable(a.reads, v)
 				}
 			}

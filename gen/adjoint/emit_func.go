@@ -36,7 +36,7 @@ func (sp *specialization) emitEntry(f *ir.Func) *Adjoint {
 			out.Params = append(out.Params, seed)
 		default:
 			// The seed of a slice is added to its shadow, which exists only after the forward sweep.
-			of := elemOf(r.Type)
+			of := ir.ElemOf(r.Type)
 			if of == nil || !floats.only(of) {
 				sp.refuse("return numbers or a slice of them, or write to what a pointer or a slice among the "+
 					"arguments leads to", "a result of type %s, which leads to numbers", r.Type)
@@ -47,8 +47,8 @@ func (sp *specialization) emitEntry(f *ir.Func) *Adjoint {
 			seed := &ir.Var{Name: sp.g.names.Name(r.Name + "Seed"), Type: r.Type, Kind: ir.Param}
 			out.Params = append(out.Params, seed)
 			w := sp.writerAt(e.at)
-			w.loop(length(seed.Load()), func(i ir.Expr) {
-				w.addFloats(of, step(sh.Place(), ir.IndexStep(i)), step(seed.Place(), ir.IndexStep(i)))
+			w.loop(ir.LenOf(seed.Load()), func(i ir.Expr) {
+				w.addFloats(of, ir.Extend(sh.Place(), ir.IndexStep(i)), ir.Extend(seed.Place(), ir.IndexStep(i)))
 			})
 			tail = append(tail, w.Out...)
 		}
@@ -177,7 +177,7 @@ func (sp *specialization) emitAdvance() {
 		var marks ir.Block
 		for _, p := range sp.memoryCounters() {
 			m := sp.g.local("mark", integer)
-			marks = append(marks, &ir.Let{At: e.at, V: m, E: load(p, integer)})
+			marks = append(marks, &ir.Let{At: e.at, V: m, E: ir.LoadOf(p, integer)})
 			insertInLoop(body, &ir.Set{At: e.at, P: p, E: m.Load()})
 		}
 		body = append(marks, body...)

@@ -69,10 +69,10 @@ func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 	if s.V != nil {
 		v := e.newReverseCopy(s.V)
 		t := s.V.Type
-		by := binary(t, opMul, convert(t, k.Load()), integerOf(t, s.Step))
-		body = append(ir.Block{&ir.Let{At: n.at, V: v, E: binary(t, opAdd, n.loop.lo, by)}}, body...)
+		by := ir.NewBinary(t, opMul, ir.ConvertTo(t, k.Load()), ir.IntConst(t, s.Step))
+		body = append(ir.Block{&ir.Let{At: n.at, V: v, E: ir.NewBinary(t, opAdd, n.loop.lo, by)}}, body...)
 	}
-	return append(out, downward(names, n.at, k, count(0), many, body))
+	return append(out, downward(names, n.at, k, ir.Count(0), many, body))
 }
 
 // tripCount returns statements that declare m and set it to the trip count of the counted loop n: 0, or
@@ -80,14 +80,12 @@ func (e *emitter) reverseLoop(n *node, s *ir.Loop) ir.Block {
 func (e *emitter) tripCount(n *node, s *ir.Loop, m *ir.Var) ir.Block {
 	t := s.V.Type
 	lo, hi, by := n.loop.lo, n.loop.hi, s.Step
-	cond := compare(opLss, lo, hi)
+	cond := ir.Compare(opLss, lo, hi)
 	if by < 0 {
 		lo, hi, by = hi, lo, -by
-		cond = compare(opLss, lo, hi)
+		cond = ir.Compare(opLss, lo, hi)
 	}
-	// (hi - lo - 1)/by + 1 rounds up without the overflow of (hi - lo + by - 1)/by.
-	span := binary(t, opSub, binary(t, opSub, hi, lo), integerOf(t, 1))
-	some := binary(integer, opAdd, convert(integer, binary(t, opQuo, span, integerOf(t, by))), count(1))
+	some := stepsBetween(t, lo, hi, by)
 	return ir.Block{
 		&ir.Let{At: n.at, V: m},
 		&ir.If{At: n.at, Cond: cond, Then: ir.Block{&ir.Set{At: n.at, P: m.Place(), E: some}}},

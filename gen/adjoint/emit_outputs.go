@@ -69,7 +69,7 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 	// Walk through the memory of parameters. A parameter that is assigned leads elsewhere at exit: walk from a copy
 	// made at entry.
 	for i, v := range sp.g.f.Params {
-		if !activity.HasRefs(v.Type) {
+		if !ir.HasRefs(v.Type) {
 			continue
 		}
 		o.root, o.untouched = v, activity.Unwritten(sp.g.f, i, false)
@@ -83,7 +83,7 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 			at = first.Place()
 		}
 		o.param(at, v.Type)
-		if p, ok := v.Type.Underlying().(*types.Pointer); ok && activity.HasRefs(p.Elem()) {
+		if p, ok := v.Type.Underlying().(*types.Pointer); ok && ir.HasRefs(p.Elem()) {
 			o.pointee(v, p)
 		}
 	}
@@ -95,8 +95,8 @@ func (e *emitter) outputs(results []*ir.Var) *outputs {
 	// Lists are emptied before saving, and their cursors start at 0 for writing back.
 	var start, cursors ir.Block
 	for _, s := range o.lists {
-		start = append(start, &ir.Set{At: e.at, P: s.place(), E: cut(s.load(), nil, count(0))})
-		cursors = append(cursors, &ir.Let{At: e.at, V: s.next, E: count(0)})
+		start = append(start, &ir.Set{At: e.at, P: s.place(), E: cut(s.load(), nil, ir.Count(0))})
+		cursors = append(cursors, &ir.Let{At: e.at, V: s.next, E: ir.Count(0)})
 	}
 	o.save, o.restore = append(start, o.save...), append(cursors, o.restore...)
 	return o
@@ -120,7 +120,7 @@ func mayExtend(s ir.Stmt) (found bool) {
 
 // saveHeader declares to at entry and assigns it the value at the place at.
 func (o *outputs) saveHeader(at *ir.Place, to *ir.Var, t types.Type) {
-	o.start = append(o.start, &ir.Let{At: o.e.at, V: to, E: load(at, t)})
+	o.start = append(o.start, &ir.Let{At: o.e.at, V: to, E: ir.LoadOf(at, t)})
 }
 
 // pointee walks through the memory that the value pointed to by parameter v referred to at entry, if the references in
@@ -131,10 +131,10 @@ func (o *outputs) pointee(v *ir.Var, p *types.Pointer) {
 	}
 	at := o.e.at
 	first := o.e.sp.g.local(v.Name, p.Elem())
-	to := step(v.Place(), ir.DerefStep())
+	to := ir.Extend(v.Place(), ir.DerefStep())
 	o.start = append(o.start, &ir.Let{At: at, V: first}, &ir.If{At: at,
-		Cond: compare(token.NEQ, v.Load(), zero(v.Type)),
-		Then: ir.Block{&ir.Set{At: at, P: first.Place(), E: load(to, p.Elem())}}})
+		Cond: ir.Compare(token.NEQ, v.Load(), ir.Zero(v.Type)),
+		Then: ir.Block{&ir.Set{At: at, P: first.Place(), E: ir.LoadOf(to, p.Elem())}}})
 	if _, ok := p.Elem().Underlying().(*types.Struct); ok {
 		o.fields(first.Place(), p.Elem(), false)
 		return
@@ -149,7 +149,8 @@ func (o *outputs) param(p *ir.Place, t types.Type) {
 		return
 	}
 	o.onPath[t] = true
-	save, back := o.collect(func() { o.fields(step(p, ir.DerefStep()), t.Underlying().(*types.Pointer).Elem(), true) })
+	of := t.Underlying().(*types.Pointer).Elem()
+	save, back := o.collect(func() { o.fields(ir.Extend(p, ir.DerefStep()), of, true) })
 	delete(o.onPath, t)
 	o.ifNotNil(p, t, save, back)
 }
@@ -160,7 +161,7 @@ func (o *outputs) fields(p *ir.Place, t types.Type, whole bool) {
 	u := t.Underlying().(*types.Struct)
 	for i := range u.NumFields() {
 		if f := u.Field(i); i >= len(o.untouched) || !o.untouched[i] {
-			at := step(p, ir.FieldStep(i))
+			at := ir.Extend(p, ir.FieldStep(i))
 			if whole && f.Name() != "_" && o.isRestored(f.Type()) {
 				o.value(at, f.Type())
 			}
@@ -174,7 +175,7 @@ func (o *outputs) ifNotNil(p *ir.Place, t types.Type, save, back ir.Block) {
 	if len(save) == 0 {
 		return
 	}
-	cond := func() ir.Expr { return compare(token.NEQ, load(p, t), zero(t)) }
+	cond := func() ir.Expr { return ir.Compare(token.NEQ, ir.LoadOf(p, t), ir.Zero(t)) }
 	o.save = append(o.save, &ir.If{At: o.e.at, Cond: cond(), Then: save})
 	o.restore = append(o.restore, &ir.If{At: o.e.at, Cond: cond(), Then: back})
 }
@@ -185,7 +186,7 @@ func (o *outputs) headersModified(t types.Type) (found bool) {
 	ir.EachCell(t, func(t types.Type) {
 		s := locationSet{}
 		o.e.sp.locations.addMemory(s, o.root, t)
-		found = found || activity.HasRefs(t) && s.intersects(o.e.sp.locations.modified)
+		found = found || ir.HasRefs(t) && s.intersects(o.e.sp.locations.modified)
 	})
 	return found
 }
@@ -226,32 +227,32 @@ func (o *outputs) collect(f func()) (save, back ir.Block) {
 // value saves and writes back the value of type t at p.
 func (o *outputs) value(p *ir.Place, t types.Type) {
 	s, at := o.list(t), o.e.at
-	o.save = append(o.save, s.push(at, load(p, t)))
+	o.save = append(o.save, s.push(at, ir.LoadOf(p, t)))
 	o.restore = append(o.restore,
-		&ir.Set{At: at, P: p, E: load(s.place(ir.IndexStep(s.next.Load())), t)},
-		&ir.Add{At: at, P: s.next.Place(), E: count(1)})
+		&ir.Set{At: at, P: p, E: ir.LoadOf(s.place(ir.IndexStep(s.next.Load())), t)},
+		&ir.Add{At: at, P: s.next.Place(), E: ir.Count(1)})
 }
 
 // visit walks through the memory reachable from the value of type t at p. If inner is set it is in a loop.
 func (o *outputs) visit(p *ir.Place, t types.Type, inner bool) {
-	if !activity.HasRefs(t) {
+	if !ir.HasRefs(t) {
 		return
 	}
 	names := o.e.sp.g.names
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for i := range u.NumFields() {
-			o.visit(step(p, ir.FieldStep(i)), u.Field(i).Type(), inner)
+			o.visit(ir.Extend(p, ir.FieldStep(i)), u.Field(i).Type(), inner)
 		}
 	case *types.Array:
-		o.loop(names, count(u.Len()), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), true) })
+		o.loop(names, ir.Count(u.Len()), func(i ir.Expr) { o.visit(ir.Extend(p, ir.IndexStep(i)), u.Elem(), true) })
 	// A type within itself ends the walk: deeper memory of recursive types is not preserved.
 	case *types.Pointer:
 		if o.onPath[t] {
 			return
 		}
 		o.onPath[t] = true
-		to := step(p, ir.DerefStep())
+		to := ir.Extend(p, ir.DerefStep())
 		save, back := o.collect(func() {
 			if o.isRestored(u.Elem()) {
 				o.value(to, u.Elem())
@@ -268,7 +269,8 @@ func (o *outputs) visit(p *ir.Place, t types.Type, inner bool) {
 		if o.isRestored(u.Elem()) {
 			o.elements(p, t, u.Elem(), inner)
 		}
-		o.loop(names, length(load(p, t)), func(i ir.Expr) { o.visit(step(p, ir.IndexStep(i)), u.Elem(), true) })
+		o.loop(names, ir.LenOf(ir.LoadOf(p, t)),
+			func(i ir.Expr) { o.visit(ir.Extend(p, ir.IndexStep(i)), u.Elem(), true) })
 		delete(o.onPath, t)
 	}
 }
@@ -287,8 +289,8 @@ func (o *outputs) loop(names *ir.Namer, n ir.Expr, f func(i ir.Expr)) {
 		}
 		return x
 	}}
-	o.save = append(o.save, upward(names, o.e.at, v, count(0), n, save))
-	o.restore = append(o.restore, upward(names, o.e.at, w, count(0), n, m.Block(back)))
+	o.save = append(o.save, upward(names, o.e.at, v, ir.Count(0), n, save))
+	o.restore = append(o.restore, upward(names, o.e.at, w, ir.Count(0), n, m.Block(back)))
 }
 
 // elements saves and writes back the elements of the slice at p: in one append and one copy, or one by one within a
@@ -297,16 +299,17 @@ func (o *outputs) elements(p *ir.Place, t, of types.Type, inner bool) {
 	at := o.e.at
 	full := func() ir.Expr {
 		if !o.pastLen {
-			return load(p, t)
+			return ir.LoadOf(p, t)
 		}
-		return cut(load(p, t), nil, &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, t), Cap: true})
+		return cut(ir.LoadOf(p, t), nil, &ir.Len{Typed: ir.Typed{T: integer}, X: ir.LoadOf(p, t), Cap: true})
 	}
 	if inner {
-		o.loop(o.e.sp.g.names, length(load(p, t)), func(i ir.Expr) { o.value(step(p, ir.IndexStep(i)), of) })
+		o.loop(o.e.sp.g.names, ir.LenOf(ir.LoadOf(p, t)),
+			func(i ir.Expr) { o.value(ir.Extend(p, ir.IndexStep(i)), of) })
 		return
 	}
 	s := tapeStack{ws: o.e.sp.ws, field: o.e.sp.p.work.addStack("left", of), elem: of}
 	o.save = append(o.save,
-		&ir.Append{At: at, P: s.place(), S: cut(s.load(), nil, count(0)), Elems: []ir.Expr{full()}, Spread: true})
+		&ir.Append{At: at, P: s.place(), S: cut(s.load(), nil, ir.Count(0)), Elems: []ir.Expr{full()}, Spread: true})
 	o.restore = append(o.restore, &ir.Copy{At: at, Dst: full(), Src: s.load()})
 }

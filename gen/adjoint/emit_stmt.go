@@ -55,7 +55,7 @@ func (e *emitter) forward(list []*node) (out ir.Block) {
 			}
 			v := s.E
 			if v == nil {
-				v = zero(s.V.Type)
+				v = ir.Zero(s.V.Type)
 			}
 			out = append(out, &ir.Set{At: s.At, P: s.V.Place(), E: v})
 		default:

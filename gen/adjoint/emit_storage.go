@@ -128,15 +128,15 @@ func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
 	case w.inverse != nil:
 		return nil
 	case to.local != nil:
-		return []ir.Stmt{&ir.Set{At: at, P: to.local.Place(), E: load(w.place, w.valueType())}}
+		return []ir.Stmt{&ir.Set{At: at, P: to.local.Place(), E: ir.LoadOf(w.place, w.valueType())}}
 	case to.record != nil:
 		return to.record.store(e.sp.g, at, w)
 	case w.slice == nil:
-		return []ir.Stmt{to.stack.push(at, load(w.place, w.valueType()))}
+		return []ir.Stmt{to.stack.push(at, ir.LoadOf(w.place, w.valueType()))}
 	}
 	i := e.sp.g.local("i", integer)
-	body := ir.Block{to.stack.push(at, load(step(w.slice.Place(), ir.IndexStep(i.Load())), w.valueType()))}
-	return []ir.Stmt{upward(e.sp.g.names, at, i, count(0), length(w.slice.Load()), body)}
+	body := ir.Block{to.stack.push(at, ir.LoadOf(ir.Extend(w.slice.Place(), ir.IndexStep(i.Load())), w.valueType()))}
+	return []ir.Stmt{upward(e.sp.g.names, at, i, ir.Count(0), ir.LenOf(w.slice.Load()), body)}
 }
 
 // emitRestore returns statements that restore the old value of w. The elements of a slice are popped in descending
@@ -154,6 +154,6 @@ func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
 		return to.stack.pop(at, w.place)
 	}
 	i := e.sp.g.local("i", integer)
-	body := ir.Block(to.stack.pop(at, step(w.slice.Place(), ir.IndexStep(i.Load()))))
-	return []ir.Stmt{downward(e.sp.g.names, at, i, count(0), length(w.slice.Load()), body)}
+	body := ir.Block(to.stack.pop(at, ir.Extend(w.slice.Place(), ir.IndexStep(i.Load()))))
+	return []ir.Stmt{downward(e.sp.g.names, at, i, ir.Count(0), ir.LenOf(w.slice.Load()), body)}
 }

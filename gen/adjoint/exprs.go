@@ -5,7 +5,6 @@ import (
 	"go/token"
 	"go/types"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -15,38 +14,6 @@ var (
 	integer = types.Typ[types.Int] // The types of counters and of conditions.
 	boolean = types.Typ[types.Bool]
 )
-
-// count returns n as an int.
-func count(n int64) ir.Expr {
-	return &ir.Const{Typed: ir.Typed{T: integer}, Val: constant.MakeInt64(n)}
-}
-
-// length returns len(s).
-func length(s ir.Expr) ir.Expr { return &ir.Len{Typed: ir.Typed{T: integer}, X: s} }
-
-// zero returns the zero value of type t.
-func zero(t types.Type) ir.Expr { return &ir.Const{Typed: ir.Typed{T: t}} }
-
-// number returns v as a constant of the floating-point type t.
-func number(t types.Type, v float64) ir.Expr {
-	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(v)}
-}
-
-// binary returns x op y, of type t.
-func binary(t types.Type, op token.Token, x, y ir.Expr) ir.Expr {
-	return &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: x, Y: y}
-}
-
-// compare returns the condition x op y.
-func compare(op token.Token, x, y ir.Expr) ir.Expr { return binary(boolean, op, x, y) }
-
-// load returns the value at p, of type t.
-func load(p *ir.Place, t types.Type) ir.Expr { return &ir.Load{Typed: ir.Typed{T: t}, P: p} }
-
-// step returns p with s appended to its path. The path of p is not modified.
-func step(p *ir.Place, s ...ir.Step) *ir.Place {
-	return &ir.Place{Root: p.Root, Path: append(p.Path[:len(p.Path):len(p.Path)], s...)}
-}
 
 // upward returns a loop over v = lo, …, hi-1.
 func upward(names *ir.Namer, at ir.At, v *ir.Var, lo, hi ir.Expr, body ir.Block) *ir.Loop {
@@ -60,6 +27,13 @@ func downward(names *ir.Namer, at ir.At, v *ir.Var, lo, hi ir.Expr, body ir.Bloc
 		V: v, Lo: minus1(v.Type, hi), Hi: minus1(v.Type, lo), Step: -1, Body: body}
 }
 
+// stepsBetween returns the trip count of a loop from lo up to hi, of type t, by steps of by > 0, as an int. It is right
+// only if lo < hi. The form (hi-lo-1)/by + 1 rounds up without the overflow of (hi-lo+by-1)/by.
+func stepsBetween(t types.Type, lo, hi ir.Expr, by int64) ir.Expr {
+	span := ir.NewBinary(t, opSub, ir.NewBinary(t, opSub, hi, lo), ir.IntConst(t, 1))
+	return plus(ir.ConvertTo(integer, ir.NewBinary(t, opQuo, span, ir.IntConst(t, by))), ir.Count(1))
+}
+
 // minus1 returns e - 1, of type t, folded if e is a constant.
 func minus1(t types.Type, e ir.Expr) ir.Expr {
 	one := &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeInt64(1)}
@@ -70,7 +44,7 @@ func minus1(t types.Type, e ir.Expr) ir.Expr {
 		}
 		return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.BinaryOp(v, token.SUB, one.Val)}
 	}
-	return binary(t, token.SUB, e, one)
+	return ir.NewBinary(t, token.SUB, e, one)
 }
 
 // Operators of integer expressions.
@@ -87,25 +61,12 @@ func basicKind(t types.Type) types.BasicKind {
 	return types.Invalid
 }
 
-// integerOf returns n as a constant of type t.
-func integerOf(t types.Type, n int64) ir.Expr {
-	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeInt64(n)}
-}
-
 // plus1 returns e + 1, folded if e is a constant.
 func plus1(e ir.Expr) ir.Expr {
 	if c, ok := e.(*ir.Const); ok && c.Val != nil {
 		return &ir.Const{Typed: c.Typed, Val: constant.BinaryOp(c.Val, token.ADD, constant.MakeInt64(1))}
 	}
-	return binary(e.Type(), token.ADD, e, integerOf(e.Type(), 1))
-}
-
-// convert returns e converted to t, or e if it has that type.
-func convert(t types.Type, e ir.Expr) ir.Expr {
-	if types.Identical(t, e.Type()) {
-		return e
-	}
-	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
+	return ir.NewBinary(e.Type(), token.ADD, e, ir.IntConst(e.Type(), 1))
 }
 
 // truth returns b as a constant.
@@ -116,33 +77,17 @@ func truth(b bool) ir.Expr {
 // isSliceLiteral reports whether e is a slice literal, which allocates.
 func isSliceLiteral(e ir.Expr) bool {
 	l, ok := e.(*ir.Literal)
-	return ok && elemOf(l.T) != nil
+	return ok && ir.ElemOf(l.T) != nil
 }
 
 // refParams returns the indices of the parameters of f that hold references.
 func refParams(f *ir.Func) (out []int) {
 	for i, v := range f.Params {
-		if activity.HasRefs(v.Type) {
+		if ir.HasRefs(v.Type) {
 			out = append(out, i)
 		}
 	}
 	return out
-}
-
-// elemOf returns the element type of the slice type t, or nil for other types.
-func elemOf(t types.Type) types.Type {
-	if s, ok := t.Underlying().(*types.Slice); ok {
-		return s.Elem()
-	}
-	return nil
-}
-
-// variable returns v if e is the value of a variable v, and nil otherwise.
-func variable(e ir.Expr) *ir.Var {
-	if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 0 {
-		return l.P.Root
-	}
-	return nil
 }
 
 // cut returns s[lo:hi].
@@ -155,7 +100,7 @@ func zeroOf(t types.Type) ir.Expr {
 	if ir.IsFloat(t) {
 		return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(0)}
 	}
-	return zero(t)
+	return ir.Zero(t)
 }
 
 // isNew reports whether e is a call of make or new.
@@ -167,17 +112,11 @@ func isNew(e ir.Expr) bool {
 	return false
 }
 
-// isInteger reports whether the type underlying t is an integer type.
-func isInteger(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsInteger != 0
-}
-
 // plus returns x + y for ints.
-func plus(x, y ir.Expr) ir.Expr { return binary(integer, opAdd, x, y) }
+func plus(x, y ir.Expr) ir.Expr { return ir.NewBinary(integer, opAdd, x, y) }
 
 // minus returns x - y for ints.
-func minus(x, y ir.Expr) ir.Expr { return binary(integer, opSub, x, y) }
+func minus(x, y ir.Expr) ir.Expr { return ir.NewBinary(integer, opSub, x, y) }
 
 // isConstant reports whether e is a constant or a conversion of one.
 func isConstant(e ir.Expr) bool {

@@ -41,10 +41,10 @@ func (ls *locations) killedArrays(n *node) (out []*ir.Var) {
 // assignedElement returns the slice v if n is the assignment v[i] = …, and nil otherwise.
 func assignedElement(n *node, i *ir.Var) *ir.Var {
 	s, ok := n.s.(*ir.Set)
-	if !ok || len(s.P.Path) != 1 || elemOf(s.P.Root.Type) == nil {
+	if !ok || len(s.P.Path) != 1 || ir.ElemOf(s.P.Root.Type) == nil {
 		return nil
 	}
-	if variable(s.P.Path[0].Index) != i {
+	if ir.VarOf(s.P.Path[0].Index) != i {
 		return nil
 	}
 	return s.P.Root
@@ -155,8 +155,8 @@ func (ls *locations) upwardExposedLoop(n *node, s *ir.Loop, have, bad map[any]bo
 func (ls *locations) withoutReadsOf(n *node, set map[*ir.Var]bool, i *ir.Var) *node {
 	m := &ir.Map{Expr: func(e ir.Expr) ir.Expr {
 		if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 1 && set[l.P.Root] && l.P.Path[0].Index != nil &&
-			variable(l.P.Path[0].Index) == i {
-			return zero(l.T)
+			ir.VarOf(l.P.Path[0].Index) == i {
+			return ir.Zero(l.T)
 		}
 		return e
 	}}
@@ -165,7 +165,7 @@ func (ls *locations) withoutReadsOf(n *node, set map[*ir.Var]bool, i *ir.Var) *n
 		c.s = m.Block(ir.Block{n.s})[0]
 	}
 	if a, ok := c.s.(*ir.Add); ok && len(a.P.Path) == 1 && set[a.P.Root] && a.P.Path[0].Index != nil &&
-		variable(a.P.Path[0].Index) == i {
+		ir.VarOf(a.P.Path[0].Index) == i {
 		c.s = &ir.Let{At: a.At, V: a.P.Root, E: a.E} // keeps the read of the summand only
 		c.writes = nil
 	}

@@ -46,7 +46,7 @@ func (l leaf) each(names *ir.Namer, at ir.At, t types.Type, places []*ir.Place,
 	down := func(s ir.Step) []*ir.Place {
 		out := make([]*ir.Place, len(places))
 		for i, p := range places {
-			out[i] = step(p, s)
+			out[i] = ir.Extend(p, s)
 		}
 		return out
 	}
@@ -61,7 +61,7 @@ func (l leaf) each(names *ir.Namer, at ir.At, t types.Type, places []*ir.Place,
 	case *types.Array:
 		v := &ir.Var{Name: names.Name("i"), Type: integer}
 		body := l.each(names, at, u.Elem(), down(ir.IndexStep(v.Load())), visit)
-		out = ir.Block{upward(names, at, v, count(0), count(u.Len()), body)}
+		out = ir.Block{upward(names, at, v, ir.Count(0), ir.Count(u.Len()), body)}
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package adjoint
 import (
 	"go/types"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -195,7 +194,7 @@ func (ls *locations) addMemory(into locationSet, root *ir.Var, t types.Type) {
 	sh := ls.isShadow(root)
 	c := ls.class(root)
 	ir.EachCell(t, func(t types.Type) {
-		if sh && !activity.HasRefs(t) {
+		if sh && !ir.HasRefs(t) {
 			return
 		}
 		into[location{class: c, shadow: sh, cell: ls.sp.p.cellOf(t)}] = true
@@ -269,7 +268,7 @@ func (ls *locations) addRead(out locationSet, p *ir.Place) {
 	ls.addVariable(out, p.Root)
 	if n := len(p.Path); n > 0 && p.Path[n-1].Field == ir.AnyStep().Field {
 		q := &ir.Place{Root: p.Root, Path: p.Path[:n-1]}
-		if of := elemOf(q.Type()); of != nil {
+		if of := ir.ElemOf(q.Type()); of != nil {
 			ls.addMemory(out, p.Root, of)
 		}
 		return
@@ -291,7 +290,7 @@ func (ls *locations) addPathReads(out locationSet, p *ir.Place) {
 	for i := range p.Path {
 		q := &ir.Place{Root: p.Root, Path: p.Path[:i]}
 		if q.Indirect() {
-			if t := q.Type(); activity.HasRefs(t) {
+			if t := q.Type(); ir.HasRefs(t) {
 				if _, ok := t.Underlying().(*types.Struct); !ok {
 					ls.addMemory(out, p.Root, t)
 				}

@@ -104,7 +104,7 @@ func (g *normalForm) boxAddressTaken() {
 	for _, v := range g.f.Results {
 		if addressed[v] != nil {
 			head = append(head, fresh(at, v))
-			tail = append(tail, &ir.Set{At: at, P: v.Place(), E: load(behind(v), v.Type)})
+			tail = append(tail, &ir.Set{At: at, P: v.Place(), E: ir.LoadOf(behind(v), v.Type)})
 		}
 	}
 	// Returns leave a scope around the old body, after which results are copied.

@@ -55,8 +55,8 @@ func (g *normalForm) control(in ir.Block) ir.Block {
 			// iterations that are begun.
 			if s.V == nil || ir.LeavesBeyond(s.Body, s.Next) {
 				info.entered = g.local("n", integer)
-				out = append(out, &ir.Let{At: at, V: info.entered, E: count(0)})
-				n.Body = append(ir.Block{&ir.Add{At: at, P: info.entered.Place(), E: count(1)}}, n.Body...)
+				out = append(out, &ir.Let{At: at, V: info.entered, E: ir.Count(0)})
+				n.Body = append(ir.Block{&ir.Add{At: at, P: info.entered.Place(), E: ir.Count(1)}}, n.Body...)
 			}
 			g.addExitFlag(&n, &out, at, &n.Body, s.L, s.Next)
 			g.loops[&n] = info

@@ -115,7 +115,7 @@ func (h *flattener) definition(e ir.Expr) ir.Expr {
 		}
 	case *ir.Binary:
 		if x.Op == token.QUO && ir.IsFloat(x.T) {
-			return binary(x.T, x.Op, h.expr(x.X), h.expr(x.Y))
+			return ir.NewBinary(x.T, x.Op, h.expr(x.X), h.expr(x.Y))
 		}
 	}
 	return h.expr(e)
@@ -153,7 +153,7 @@ func (h *flattener) expr(e ir.Expr) ir.Expr {
 	case *ir.Convert:
 		return &ir.Convert{Typed: x.Typed, X: h.expr(x.X)}
 	case *ir.Binary:
-		b := binary(x.T, x.Op, h.expr(x.X), h.expr(x.Y))
+		b := ir.NewBinary(x.T, x.Op, h.expr(x.X), h.expr(x.Y))
 		if x.Op == token.QUO && !isConstant(x.Y) {
 			return h.let("quo", b)
 		}

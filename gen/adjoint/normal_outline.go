@@ -205,8 +205,8 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 		call.Args = append(call.Args[:n-2:n-2], p.firstIndex(g, s, &out, at), lo, hi)
 		v := &ir.Var{Name: s.V.Name, Type: s.V.Type, Object: s.V.Object, Pos: s.V.Pos}
 		named[s.V] = v
-		by := binary(v.Type, opMul, convert(v.Type, loop.V.Load()), integerOf(v.Type, s.Step))
-		loop.Body = ir.Block{&ir.Let{At: at, V: v, E: binary(v.Type, opAdd, first.Load(), by)}}
+		by := ir.NewBinary(v.Type, opMul, ir.ConvertTo(v.Type, loop.V.Load()), ir.IntConst(v.Type, s.Step))
+		loop.Body = ir.Block{&ir.Let{At: at, V: v, E: ir.NewBinary(v.Type, opAdd, first.Load(), by)}}
 	}
 	if seg.mayExit {
 		f.Body = append(f.Body, &ir.Set{At: at, P: begun.Place(), E: from.Load()})
@@ -224,7 +224,7 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 				return []ir.Stmt{&ir.Leave{At: l.At, L: loop.Next}}
 			}
 			if i := slices.Index(labels, l.L); i >= 0 {
-				return []ir.Stmt{&ir.Set{At: l.At, P: why.Place(), E: count(int64(i + 1))},
+				return []ir.Stmt{&ir.Set{At: l.At, P: why.Place(), E: ir.Count(int64(i + 1))},
 					&ir.Leave{At: l.At, L: loop.L}}
 			}
 			return []ir.Stmt{t}
@@ -247,7 +247,7 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 	for i, l := range labels {
 		if l != s.L {
 			out = append(out,
-				&ir.If{At: at, Cond: compare(opEql, reason.Load(), count(int64(i+1))),
+				&ir.If{At: at, Cond: ir.Compare(opEql, reason.Load(), ir.Count(int64(i+1))),
 					Then: ir.Block{&ir.Leave{At: at, L: l}}})
 		}
 	}
@@ -267,7 +267,7 @@ func (p *Program) iterationBounds(g *normalForm, s *ir.Loop, out *ir.Block) (lo,
 		at := ir.At{Pos: s.Pos}
 		*out = append(*out, &ir.Let{At: at, V: n},
 			&ir.Call{At: at, Results: []*ir.Var{n}, Callee: &ir.Callee{Rule: ir.ScheduleRule("Endless")}})
-		return count(0), n.Load()
+		return ir.Count(0), n.Load()
 	case countsByIndex(s):
 		return s.Lo, s.Hi
 	}
@@ -277,11 +277,10 @@ func (p *Program) iterationBounds(g *normalForm, s *ir.Loop, out *ir.Block) (lo,
 	if by < 0 {
 		a, b, by = b, a, -by
 	}
-	span := binary(t, opSub, binary(t, opSub, b, a), integerOf(t, 1))
-	some := binary(integer, opAdd, convert(integer, binary(t, opQuo, span, integerOf(t, by))), count(1))
+	some := stepsBetween(t, a, b, by)
 	*out = append(*out, &ir.Let{At: at, V: n},
-		&ir.If{At: at, Cond: compare(opLss, a, b), Then: ir.Block{&ir.Set{At: at, P: n.Place(), E: some}}})
-	return count(0), n.Load()
+		&ir.If{At: at, Cond: ir.Compare(opLss, a, b), Then: ir.Block{&ir.Set{At: at, P: n.Place(), E: some}}})
+	return ir.Count(0), n.Load()
 }
 
 // firstIndex returns the first index of s, as a new variable that is declared in out.

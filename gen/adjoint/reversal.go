@@ -81,7 +81,7 @@ func (sp *specialization) pairStmt(s ir.Stmt) []*node {
 		if sp.active(s.P.Root) {
 			w := sp.writer(s)
 			bar := sp.barPlace(s.P)
-			w.propagate(s.E, load(bar, s.P.Type()))
+			w.propagate(s.E, ir.LoadOf(bar, s.P.Type()))
 			n.propagate = w.Out
 		}
 		return []*node{n}
@@ -145,7 +145,7 @@ func (sp *specialization) pairLet(s *ir.Let) (out []*node) {
 // literalElements returns the adjoint of the slice literal l, whose shadow is at p: take reads the cotangents of its
 // elements out of the shadow, and give propagates them to the elements. Both are empty if the elements hold no floats.
 func (sp *specialization) literalElements(l *ir.Literal, p *ir.Place) (take, give ir.Block) {
-	of := elemOf(l.T)
+	of := ir.ElemOf(l.T)
 	if of == nil || !ownFloats(of) {
 		return nil, nil
 	}
@@ -159,7 +159,7 @@ func (sp *specialization) literalElements(l *ir.Literal, p *ir.Place) (take, giv
 				w.propagateValue(l.Elems[i], v.Place())
 			}
 		})...)
-		take = append(take, &ir.Let{At: sp.at, V: v, E: load(step(p, ir.IndexStep(count(int64(k)))), of)})
+		take = append(take, &ir.Let{At: sp.at, V: v, E: ir.LoadOf(ir.Extend(p, ir.IndexStep(ir.Count(int64(k)))), of)})
 	}
 	return take, give
 }
@@ -182,7 +182,7 @@ func (sp *specialization) pairSet(s *ir.Set) (out []*node) {
 		// Take the cotangent before it is zeroed: the place may occur in the value.
 		if ir.IsFloat(t) {
 			if w.active(s.E) {
-				old := w.let("t", load(bar, t))
+				old := w.let("t", ir.LoadOf(bar, t))
 				w.clearFloats(t, bar)
 				n.consume, w.Out = w.Out, nil
 				w.propagate(s.E, old)
@@ -194,7 +194,7 @@ func (sp *specialization) pairSet(s *ir.Set) (out []*node) {
 		} else {
 			// A struct or array: take the cotangents of all floats in it.
 			v := &ir.Var{Name: sp.g.names.Name("t"), Type: t}
-			w.Emit(&ir.Let{At: s.At, V: v, E: load(bar, t)})
+			w.Emit(&ir.Let{At: s.At, V: v, E: ir.LoadOf(bar, t)})
 			w.clearFloats(t, bar)
 			n.consume, w.Out = w.Out, nil
 			w.propagateValue(s.E, v.Place())

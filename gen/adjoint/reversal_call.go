@@ -1,7 +1,6 @@
 package adjoint
 
 import (
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -89,7 +88,7 @@ func (sp *specialization) pairCall(s *ir.Call) []*node {
 		}
 		if callee.Params.Has(i) && ownFloats(p.Type) {
 			var v *ir.Var
-			if a := variable(s.Args[i]); a != nil && sp.active(a) {
+			if a := ir.VarOf(s.Args[i]); a != nil && sp.active(a) {
 				v = sp.g.local("t", p.Type)
 				takes = append(takes, &ir.Let{At: s.At, V: v})
 				w.addFloats(p.Type, sp.barVar(a).Place(), v.Place())
@@ -112,7 +111,7 @@ func (sp *specialization) pairCall(s *ir.Call) []*node {
 		has := callee.Results.Has(i) && ownFloats(r.Type)
 		if v == nil || !sp.hasBar(v) {
 			if has {
-				rev.Args = append(rev.Args, zero(r.Type))
+				rev.Args = append(rev.Args, ir.Zero(r.Type))
 			}
 			continue
 		}
@@ -151,8 +150,8 @@ func (sp *specialization) callAliasing(s *ir.Call) *aliasing {
 	byClass := map[any][]int{}
 	var order []any
 	for i, a := range s.Args {
-		v := variable(a)
-		if v == nil || !activity.HasRefs(a.Type()) {
+		v := ir.VarOf(a)
+		if v == nil || !ir.HasRefs(a.Type()) {
 			continue
 		}
 		c := sp.locations.class(v)

@@ -129,7 +129,7 @@ func signed(e ir.Expr, minus bool) ir.Expr {
 func product(x, y ir.Expr) ir.Expr {
 	x, p := unsigned(x)
 	y, q := unsigned(y)
-	return signed(binary(x.Type(), token.MUL, x, y), p != q)
+	return signed(ir.NewBinary(x.Type(), token.MUL, x, y), p != q)
 }
 
 // propagateBinary is propagate for a sum, difference, product or quotient. The cotangent is evaluated once if both
@@ -149,7 +149,7 @@ func (w *writer) propagateBinary(x *ir.Binary, t ir.Expr) {
 	case token.MUL:
 		if both && ir.Equal(x.X, x.Y) {
 			u, minus := unsigned(t)
-			twice := signed(w.let("twice", binary(x.T, token.ADD, u, u)), minus)
+			twice := signed(w.let("twice", ir.NewBinary(x.T, token.ADD, u, u)), minus)
 			w.propagate(x.X, product(twice, x.X))
 			return
 		}
@@ -169,14 +169,14 @@ func (w *writer) propagateBinary(x *ir.Binary, t ir.Expr) {
 // propagateQuotient is propagate for the quotient x, whose value is v; a nil v is evaluated again.
 func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	if isConstant(x.Y) {
-		w.propagate(x.X, binary(x.T, token.QUO, t, x.Y))
+		w.propagate(x.X, ir.NewBinary(x.T, token.QUO, t, x.Y))
 		return
 	}
 	t = w.atom("t", t)
 	u, minus := unsigned(t)
 	if !w.active(x.Y) {
 		w.strongZero(t, elementary.Nonzero(x.Y), func() { w.propagate(x.X, elementary.Skip(x.T)) },
-			func() { w.propagate(x.X, signed(binary(x.T, token.QUO, u, x.Y), minus)) })
+			func() { w.propagate(x.X, signed(ir.NewBinary(x.T, token.QUO, u, x.Y), minus)) })
 		return
 	}
 	if v == nil {
@@ -194,10 +194,10 @@ func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	}
 	w.strongZero(t, elementary.Finite(v), skip, func() {
 		if !w.active(x.X) { // (t·v)/y instead of (t/y)·v: t/y may overflow although the result does not
-			w.propagate(x.Y, signed(binary(x.T, token.QUO, binary(x.T, token.MUL, u, v), x.Y), !minus))
+			w.propagate(x.Y, signed(ir.NewBinary(x.T, token.QUO, ir.NewBinary(x.T, token.MUL, u, v), x.Y), !minus))
 			return
 		}
-		r := signed(w.let("r", binary(x.T, token.QUO, u, x.Y)), minus)
+		r := signed(w.let("r", ir.NewBinary(x.T, token.QUO, u, x.Y)), minus)
 		w.propagate(x.Y, negative(product(r, v)))
 		w.propagate(x.X, r)
 	})
@@ -214,8 +214,8 @@ func (w *writer) strongZero(t, finite ir.Expr, skip, f func()) {
 		return
 	}
 	t, _ = unsigned(t)
-	some := compare(token.NEQ, t, number(t.Type(), 0))
-	w.Emit(&ir.If{At: w.At, Cond: binary(boolean, token.LOR, some, finite), Then: body, Else: w.Nested(skip)})
+	some := ir.Compare(token.NEQ, t, ir.FloatConst(t.Type(), 0))
+	w.Emit(&ir.If{At: w.At, Cond: ir.NewBinary(boolean, token.LOR, some, finite), Then: body, Else: w.Nested(skip)})
 }
 
 // propagateMath is propagate for the elementary function e, whose value is v; a nil v is evaluated again.
@@ -262,7 +262,7 @@ func (w *writer) propagateMath(e *ir.Math, v ir.Expr, t ir.Expr) {
 func (w *writer) propagateSelect(e *ir.Math, t ir.Expr) {
 	then := w.Nested(func() { w.propagate(e.Args[1], t) })
 	other := w.Nested(func() { w.propagate(e.Args[2], t) })
-	nonzero := compare(token.NEQ, e.Args[0], number(e.Args[0].Type(), 0))
+	nonzero := ir.Compare(token.NEQ, e.Args[0], ir.FloatConst(e.Args[0].Type(), 0))
 	w.Emit(&ir.If{At: w.At, Cond: nonzero, Then: then, Else: other})
 }
 
@@ -277,9 +277,9 @@ func (w *writer) propagateMinMax(e *ir.Math, v, t ir.Expr) {
 			rest = then
 			continue
 		}
-		nan := binary(boolean, token.LAND, compare(token.NEQ, a, a), compare(token.NEQ, v, v))
-		rest = ir.Block{&ir.If{At: w.At, Cond: binary(boolean, token.LOR, compare(token.EQL, a, v), nan), Then: then,
-			Else: rest}}
+		nan := ir.NewBinary(boolean, token.LAND, ir.Compare(token.NEQ, a, a), ir.Compare(token.NEQ, v, v))
+		chosen := ir.NewBinary(boolean, token.LOR, ir.Compare(token.EQL, a, v), nan)
+		rest = ir.Block{&ir.If{At: w.At, Cond: chosen, Then: then, Else: rest}}
 	}
 	w.Emit(rest...)
 }
@@ -297,7 +297,7 @@ func (w *writer) propagateValue(e ir.Expr, t *ir.Place) {
 		}
 	case *ir.Convert:
 		if ir.IsFloat(x.T) {
-			w.propagate(e, load(t, x.T))
+			w.propagate(e, ir.LoadOf(t, x.T))
 			return
 		}
 		w.propagateValue(x.X, t) // the types have the same fields
@@ -305,13 +305,13 @@ func (w *writer) propagateValue(e ir.Expr, t *ir.Place) {
 		for i, k := range x.Keys {
 			s := ir.FieldStep(k)
 			if _, ok := x.T.Underlying().(*types.Struct); !ok {
-				s = ir.IndexStep(count(int64(k)))
+				s = ir.IndexStep(ir.Count(int64(k)))
 			}
-			w.propagateValue(x.Elems[i], step(t, s))
+			w.propagateValue(x.Elems[i], ir.Extend(t, s))
 		}
 	default:
 		if ir.IsFloat(e.Type()) {
-			w.propagate(e, load(t, e.Type()))
+			w.propagate(e, ir.LoadOf(t, e.Type()))
 		}
 	}
 }
@@ -322,25 +322,28 @@ const maxUnrolled = 4
 // addFloats adds the floats at src to those at dst. Both hold a value of type t.
 func (w *writer) addFloats(t types.Type, dst, src *ir.Place) {
 	if ir.IsFloat(t) {
-		w.Emit(&ir.Add{At: w.At, P: dst, E: load(src, t)})
+		w.Emit(&ir.Add{At: w.At, P: dst, E: ir.LoadOf(src, t)})
 		return
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for i := range u.NumFields() {
 			if f := u.Field(i).Type(); ownFloats(f) {
-				w.addFloats(f, step(dst, ir.FieldStep(i)), step(src, ir.FieldStep(i)))
+				w.addFloats(f, ir.Extend(dst, ir.FieldStep(i)), ir.Extend(src, ir.FieldStep(i)))
 			}
 		}
 	case *types.Array:
 		if u.Len() <= maxUnrolled {
 			for i := range u.Len() {
-				w.addFloats(u.Elem(), step(dst, ir.IndexStep(count(i))), step(src, ir.IndexStep(count(i))))
+				k := ir.IndexStep(ir.Count(i))
+				w.addFloats(u.Elem(), ir.Extend(dst, k), ir.Extend(src, k))
 			}
 			return
 		}
-		w.loop(count(u.Len()),
-			func(i ir.Expr) { w.addFloats(u.Elem(), step(dst, ir.IndexStep(i)), step(src, ir.IndexStep(i))) })
+		w.loop(ir.Count(u.Len()),
+			func(i ir.Expr) {
+				w.addFloats(u.Elem(), ir.Extend(dst, ir.IndexStep(i)), ir.Extend(src, ir.IndexStep(i)))
+			})
 	}
 }
 
@@ -348,7 +351,7 @@ func (w *writer) addFloats(t types.Type, dst, src *ir.Place) {
 func (w *writer) loop(n ir.Expr, f func(i ir.Expr)) {
 	v := w.sp.g.local("i", integer)
 	body := w.Nested(func() { f(v.Load()) })
-	w.Emit(upward(w.sp.g.names, w.At, v, count(0), n, body))
+	w.Emit(upward(w.sp.g.names, w.At, v, ir.Count(0), n, body))
 }
 
 // clearFloats sets the floats of the value of type t at p to 0. References stay.
@@ -365,5 +368,5 @@ func (w *writer) clearElements(s *ir.Var) {
 		w.Emit(&ir.Clear{At: w.At, S: s.Load()})
 		return
 	}
-	w.loop(length(s.Load()), func(i ir.Expr) { w.clearFloats(of, step(s.Place(), ir.IndexStep(i))) })
+	w.loop(ir.LenOf(s.Load()), func(i ir.Expr) { w.clearFloats(of, ir.Extend(s.Place(), ir.IndexStep(i))) })
 }

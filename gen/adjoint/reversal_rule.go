@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/types"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -55,7 +54,7 @@ func (sp *specialization) pairRule(s *ir.Call, n *node, w *writer) (out []*node)
 				", which carries a derivative: its rule has none by it",
 				"pass what is constant, or call a function with a rule of its own")
 		}
-		if v := variable(a); v != nil && activity.HasRefs(v.Type) && r.Reads(i) {
+		if v := ir.VarOf(a); v != nil && ir.HasRefs(v.Type) && r.Reads(i) {
 			n.readThrough = append(n.readThrough, v)
 		}
 	}
@@ -63,7 +62,7 @@ func (sp *specialization) pairRule(s *ir.Call, n *node, w *writer) (out []*node)
 		if sp.facts.Carries(s.Args[i]) {
 			pull.Args = append(pull.Args, sp.shadowOf(s.Args[i]))
 		} else {
-			pull.Args = append(pull.Args, zero(shape.Params[i].Type()))
+			pull.Args = append(pull.Args, ir.Zero(shape.Params[i].Type()))
 		}
 	}
 	for _, i := range shape.Seeds {
@@ -80,7 +79,7 @@ func (sp *specialization) pairRule(s *ir.Call, n *node, w *writer) (out []*node)
 	var takes ir.Block
 	for _, i := range shape.Cotangents {
 		var t *ir.Var
-		if v := variable(s.Args[i]); v != nil && sp.hasBar(v) {
+		if v := ir.VarOf(s.Args[i]); v != nil && sp.hasBar(v) {
 			t = sp.g.local("t", shape.Params[i].Type())
 			takes = append(takes, &ir.Let{At: s.At, V: t})
 			w.addFloats(v.Type, sp.barVar(v).Place(), t.Place())
@@ -119,27 +118,27 @@ func resultAt(s *ir.Call, i int) *ir.Var {
 func (sp *specialization) slicesWritten(s *ir.Call, n *node) (out []*node) {
 	r := s.Callee.Rule
 	for i, a := range s.Args {
-		v := variable(a)
-		if v == nil || !activity.HasRefs(v.Type) || !r.Writes(i) {
+		v := ir.VarOf(a)
+		if v == nil || !ir.HasRefs(v.Type) || !r.Writes(i) {
 			continue
 		}
 		// Walk through structs of slices.
 		var visit func(p *ir.Place, t types.Type)
 		visit = func(p *ir.Place, t types.Type) {
-			of := elemOf(t)
+			of := ir.ElemOf(t)
 			st, _ := t.Underlying().(*types.Struct)
 			switch {
-			case !activity.HasRefs(t):
-			case of != nil && !activity.HasRefs(of) && len(p.Path) == 0:
+			case !ir.HasRefs(t):
+			case of != nil && !ir.HasRefs(of) && len(p.Path) == 0:
 				n.moreSlices = append(n.moreSlices, v)
-			case of != nil && !activity.HasRefs(of):
-				view, let := sp.newLet(s.At, "view", t, load(p, t))
+			case of != nil && !ir.HasRefs(of):
+				view, let := sp.newLet(s.At, "view", t, ir.LoadOf(p, t))
 				sp.setAlias(view, v)
 				out = append(out, forwardOnly(let)...)
 				n.moreSlices = append(n.moreSlices, view)
 			case st != nil:
 				for k := range st.NumFields() {
-					visit(step(p, ir.FieldStep(k)), st.Field(k).Type())
+					visit(ir.Extend(p, ir.FieldStep(k)), st.Field(k).Type())
 				}
 			default:
 				panic(&Error{Func: sp.g.f.Name,

@@ -3,7 +3,6 @@ package adjoint
 import (
 	"go/types"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -79,15 +78,15 @@ func (sp *specialization) shadowOf(e ir.Expr) ir.Expr {
 		return nil
 	// The only constant reference is nil.
 	case *ir.Const:
-		return zero(e.T)
+		return ir.Zero(e.T)
 	case *ir.Load:
 		if e.P.Root.Kind == ir.Global {
 			return sp.globalShadow(e)
 		}
 		if !sp.active(e.P.Root) {
-			return zero(e.T)
+			return ir.Zero(e.T)
 		}
-		return load(sp.shadowPlace(e.P), e.T)
+		return ir.LoadOf(sp.shadowPlace(e.P), e.T)
 	case *ir.Convert:
 		return &ir.Convert{Typed: e.Typed, X: sp.shadowOf(e.X)}
 	// Shadows are sliced with the same bounds as the primal.
@@ -103,12 +102,12 @@ func (sp *specialization) shadowOf(e ir.Expr) ir.Expr {
 		s := &ir.Literal{Typed: e.Typed, Len: e.Len}
 		for i, x := range e.Elems {
 			switch {
-			case leadsToFloats(x.Type()) && ownFloats(x.Type()) && elemOf(e.T) != nil:
+			case leadsToFloats(x.Type()) && ownFloats(x.Type()) && ir.ElemOf(e.T) != nil:
 				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, sp.headersOnly(x))
 			case leadsToFloats(x.Type()):
 				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, sp.shadowOf(x))
 			case e.Len > 0 && e.Keys[i] == e.Len-1: // the last key determines the length of the slice
-				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, zero(x.Type()))
+				s.Keys, s.Elems = append(s.Keys, e.Keys[i]), append(s.Elems, ir.Zero(x.Type()))
 			}
 		}
 		return s
@@ -123,7 +122,7 @@ func (sp *specialization) headersOnly(e ir.Expr) ir.Expr {
 	t := e.Type()
 	from, ok := sp.shadowOf(e).(*ir.Load)
 	if !ok {
-		return zero(t)
+		return ir.Zero(t)
 	}
 	v := &ir.Var{Name: sp.g.names.Name("header"), Type: t}
 	sp.primalOf[v] = from.P.Root
@@ -139,16 +138,16 @@ func (sp *specialization) globalShadow(e *ir.Load) ir.Expr {
 	var fresh ir.Expr
 	switch u := e.T.Underlying().(type) {
 	case *types.Slice:
-		if !activity.HasRefs(u.Elem()) {
-			fresh = &ir.Make{Typed: e.Typed, N: length(e), Cap: &ir.Len{Typed: ir.Typed{T: integer}, X: e, Cap: true}}
+		if !ir.HasRefs(u.Elem()) {
+			fresh = &ir.Make{Typed: e.Typed, N: ir.LenOf(e), Cap: &ir.Len{Typed: ir.Typed{T: integer}, X: e, Cap: true}}
 		}
 	case *types.Pointer:
-		if !activity.HasRefs(u.Elem()) {
+		if !ir.HasRefs(u.Elem()) {
 			fresh = &ir.New{Typed: e.Typed}
 		}
 	default:
-		if !activity.HasRefs(e.T) {
-			return zero(e.T)
+		if !ir.HasRefs(e.T) {
+			return ir.Zero(e.T)
 		}
 	}
 	if fresh == nil {
@@ -183,7 +182,7 @@ func (sp *specialization) setShadow(s *ir.Set, t types.Type) []*node {
 // at dst are unchanged.
 func (sp *specialization) copyRefs(at ir.At, t types.Type, dst, src *ir.Place) []*node {
 	set := func(t types.Type, p []*ir.Place) ir.Block {
-		return ir.Block{&ir.Set{At: at, P: p[0], E: load(p[1], t)}}
+		return ir.Block{&ir.Set{At: at, P: p[0], E: ir.LoadOf(p[1], t)}}
 	}
 	return sp.restoredOnly(refs.each(sp.g.names, at, t, []*ir.Place{dst, src}, set))
 }

@@ -35,7 +35,7 @@ import (
 
 // pairClear returns the nodes of clear: the adjoint zeroes the cotangents of all elements.
 func (sp *specialization) pairClear(s *ir.Clear) []*node {
-	v := variable(s.S)
+	v := ir.VarOf(s.S)
 	if v == nil {
 		return forwardOnly(s)
 	}
@@ -44,17 +44,19 @@ func (sp *specialization) pairClear(s *ir.Clear) []*node {
 		return []*node{n}
 	}
 	var out []*node
-	of := elemOf(v.Type)
+	of := ir.ElemOf(v.Type)
 	if ownFloats(of) {
 		w := sp.writer(s)
 		w.clearElements(sp.shadowVar(v))
 		n.consume = w.Out
 	}
 	if leadsToFloats(of) {
-		out = sp.eachElement(s.At, of, length(v.Load()), func(i ir.Expr) []*node {
-			element := step(sp.shadowVar(v).Place(), ir.IndexStep(i))
+		out = sp.eachElement(s.At, of, ir.LenOf(v.Load()), func(i ir.Expr) []*node {
+			element := ir.Extend(sp.shadowVar(v).Place(), ir.IndexStep(i))
 			return sp.restoredOnly(refs.each(sp.g.names, s.At, of, []*ir.Place{element},
-				func(t types.Type, p []*ir.Place) ir.Block { return ir.Block{&ir.Set{At: s.At, P: p[0], E: zero(t)}} }))
+				func(t types.Type, p []*ir.Place) ir.Block {
+					return ir.Block{&ir.Set{At: s.At, P: p[0], E: ir.Zero(t)}}
+				}))
 		})
 	}
 	return append(out, n)
@@ -64,7 +66,7 @@ func (sp *specialization) pairClear(s *ir.Clear) []*node {
 func (sp *specialization) eachElement(at ir.At, of types.Type, n ir.Expr, body func(i ir.Expr) []*node) []*node {
 	m, let := sp.newLet(at, "n", integer, n)
 	v := sp.g.local("i", integer)
-	loop := upward(sp.g.names, at, v, count(0), m.Load(), nil)
+	loop := upward(sp.g.names, at, v, ir.Count(0), m.Load(), nil)
 	info := &loopInfo{lo: loop.Lo, hi: loop.Hi}
 	return append(forwardOnly(let), &node{s: loop, at: at, loop: info, then: body(v.Load())})
 }
@@ -72,11 +74,11 @@ func (sp *specialization) eachElement(at ir.At, of types.Type, n ir.Expr, body f
 // pairCopy returns the nodes of copy. The slices may overlap, so the adjoint takes the cotangents of all copied
 // elements into a temporary before it adds them to those of the source.
 func (sp *specialization) pairCopy(s *ir.Copy) (out []*node) {
-	dst, src := variable(s.Dst), variable(s.Src)
+	dst, src := ir.VarOf(s.Dst), ir.VarOf(s.Src)
 	if dst == nil {
 		return forwardOnly(s)
 	}
-	n := &ir.Math{Typed: ir.Typed{T: integer}, Name: "min", Args: []ir.Expr{length(s.Dst), length(s.Src)}}
+	n := &ir.Math{Typed: ir.Typed{T: integer}, Name: "min", Args: []ir.Expr{ir.LenOf(s.Dst), ir.LenOf(s.Src)}}
 	// The number of copied elements, and the slice that they overwrite.
 	m, let := sp.newLet(s.At, "n", integer, n)
 	window, cutting := sp.newLet(s.At, "window", dst.Type, cut(dst.Load(), nil, m.Load()))
@@ -87,7 +89,7 @@ func (sp *specialization) pairCopy(s *ir.Copy) (out []*node) {
 		return append(out, node)
 	}
 	out = append(out, forwardOnly(sp.letShadow(s.At, window, cut(sp.shadowVar(dst).Load(), nil, m.Load())))...)
-	to, of := sp.shadowVar(window), elemOf(dst.Type)
+	to, of := sp.shadowVar(window), ir.ElemOf(dst.Type)
 	from := src
 	if src != nil && !sp.hasShadow(src) {
 		from = nil
@@ -103,12 +105,13 @@ func (sp *specialization) pairCopy(s *ir.Copy) (out []*node) {
 			node.consume = w.Out
 		} else {
 			// The adjoint takes the cotangents of the destination, then adds them to those of the source.
-			t := variable(w.let("t", &ir.Make{Typed: ir.Typed{T: dst.Type}, N: m.Load()}))
+			t := ir.VarOf(w.let("t", &ir.Make{Typed: ir.Typed{T: dst.Type}, N: m.Load()}))
 			w.Emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: to.Load()})
 			w.clearElements(to)
 			node.consume, w.Out = w.Out, nil
 			w.loop(m.Load(), func(i ir.Expr) {
-				w.addFloats(of, step(sp.shadowVar(from).Place(), ir.IndexStep(i)), step(t.Place(), ir.IndexStep(i)))
+				w.addFloats(of, ir.Extend(sp.shadowVar(from).Place(), ir.IndexStep(i)),
+					ir.Extend(t.Place(), ir.IndexStep(i)))
 			})
 			node.propagate = w.Out
 		}
@@ -126,13 +129,13 @@ func (sp *specialization) copyHeaders(at ir.At, of types.Type, n ir.Expr, dst, s
 		return []*node{{s: &ir.Copy{At: at, Dst: dst.Load(), Src: sp.shadowVar(src).Load()}, at: at, writtenSlice: dst}}
 	}
 	return sp.eachElement(at, of, n, func(i ir.Expr) []*node {
-		to := step(dst.Place(), ir.IndexStep(i))
+		to := ir.Extend(dst.Place(), ir.IndexStep(i))
 		if src != nil {
-			return sp.copyRefs(at, of, to, step(sp.shadowVar(src).Place(), ir.IndexStep(i)))
+			return sp.copyRefs(at, of, to, ir.Extend(sp.shadowVar(src).Place(), ir.IndexStep(i)))
 		}
 		return sp.restoredOnly(refs.each(sp.g.names, at, of, []*ir.Place{to},
 			func(t types.Type, p []*ir.Place) ir.Block {
-				return ir.Block{&ir.Set{At: at, P: p[0], E: zero(t)}}
+				return ir.Block{&ir.Set{At: at, P: p[0], E: ir.Zero(t)}}
 			}))
 	})
 }
@@ -142,9 +145,9 @@ func (sp *specialization) copyHeaders(at ir.At, of types.Type, n ir.Expr, dst, s
 // temporary of the forward sweep, tells the reverse sweep which case it was. The elements beyond the old length may
 // overwrite memory, which is recorded through the slice tail.
 func (sp *specialization) pairAppend(s *ir.Append) (out []*node) {
-	src := variable(s.S) // nil if s.S is nil
+	src := ir.VarOf(s.S) // nil if s.S is nil
 	t := s.S.Type()
-	of := elemOf(t)
+	of := ir.ElemOf(t)
 	active := sp.active(s.P.Root) && leadsToFloats(t)
 	if src != nil && active && !sp.active(src) {
 		sp.refuse("", "append to %s, which has no shadow", src.Name)
@@ -152,16 +155,16 @@ func (sp *specialization) pairAppend(s *ir.Append) (out []*node) {
 	add := func(list ...ir.Stmt) { out = append(out, forwardOnly(list...)...) }
 	at := s.At
 	// Old length, new length, and whether the slice moves.
-	n, let := sp.newLet(at, "n", integer, length(s.S))
+	n, let := sp.newLet(at, "n", integer, ir.LenOf(s.S))
 	add(let)
-	var more ir.Expr = count(int64(len(s.Elems)))
+	var more ir.Expr = ir.Count(int64(len(s.Elems)))
 	if s.Spread {
-		more = length(s.Elems[0])
+		more = ir.LenOf(s.Elems[0])
 	}
-	end, let := sp.newLet(at, "n", integer, binary(integer, token.ADD, n.Load(), more))
+	end, let := sp.newLet(at, "n", integer, ir.NewBinary(integer, token.ADD, n.Load(), more))
 	add(let)
 	capacity := &ir.Len{Typed: ir.Typed{T: integer}, X: s.S, Cap: true}
-	moved, let := sp.newLet(at, "moved", boolean, compare(token.GTR, end.Load(), capacity))
+	moved, let := sp.newLet(at, "moved", boolean, ir.Compare(token.GTR, end.Load(), capacity))
 	add(let)
 	// Tail is the memory between old and new length, if the slice stays: append overwrites it.
 	tail, let := sp.newLet(at, "tail", t, nil)
@@ -217,15 +220,15 @@ func (sp *specialization) grownHeaders(s *ir.Append, of types.Type, n, end, move
 		rest, let := sp.newLet(at, "rest", grown.Type, cut(grown.Load(), n.Load(), end.Load()))
 		sp.setAlias(rest, grown)
 		out = append(out, forwardOnly(let, sp.letShadow(at, rest, cut(sh.Load(), n.Load(), end.Load())))...)
-		from := variable(s.Elems[0])
+		from := ir.VarOf(s.Elems[0])
 		if from != nil && !sp.hasShadow(from) {
 			from = nil
 		}
-		m := binary(integer, token.SUB, end.Load(), n.Load())
+		m := ir.NewBinary(integer, token.SUB, end.Load(), n.Load())
 		return append(out, sp.copyHeaders(at, of, m, sp.shadowVar(rest), from)...)
 	}
 	for i, e := range s.Elems {
-		to := &ir.Place{Root: sh, Path: []ir.Step{ir.IndexStep(binary(integer, token.ADD, n.Load(), count(int64(i))))}}
+		to := ir.Extend(sh.Place(), ir.IndexStep(plus(n.Load(), ir.Count(i))))
 		h := &ir.Var{Name: sp.g.names.Name("header"), Type: of}
 		sp.primalOf[h] = grown
 		out = append(out, forwardOnly(&ir.Let{At: at, V: h, E: sp.shadowOf(e)})...)
@@ -245,26 +248,26 @@ func (sp *specialization) grownFloats(s *ir.Append, appended, taken *node, of ty
 	// Statements that propagate the cotangents taken here, to run after the restoration.
 	var after []func()
 	if s.Spread {
-		from := variable(s.Elems[0])
-		more := length(s.Elems[0])
+		from := ir.VarOf(s.Elems[0])
+		more := ir.LenOf(s.Elems[0])
 		if from != nil {
-			t := variable(w.let("t", &ir.Make{Typed: ir.Typed{T: sh.Type}, N: more}))
-			tail := variable(w.let("tail", cut(sh.Load(), n.Load(), nil)))
+			t := ir.VarOf(w.let("t", &ir.Make{Typed: ir.Typed{T: sh.Type}, N: more}))
+			tail := ir.VarOf(w.let("tail", cut(sh.Load(), n.Load(), nil)))
 			w.Emit(&ir.Copy{At: s.At, Dst: t.Load(), Src: tail.Load()})
 			w.clearElements(tail)
 			if sp.hasShadow(from) {
 				after = append(after, func() {
 					w.loop(more, func(i ir.Expr) {
-						w.addFloats(of, step(sp.shadowVar(from).Place(), ir.IndexStep(i)),
-							step(t.Place(), ir.IndexStep(i)))
+						w.addFloats(of, ir.Extend(sp.shadowVar(from).Place(), ir.IndexStep(i)),
+							ir.Extend(t.Place(), ir.IndexStep(i)))
 					})
 				})
 			}
 		}
 	} else {
 		for i, e := range s.Elems {
-			at := step(sh.Place(), ir.IndexStep(binary(integer, token.ADD, n.Load(), count(int64(i)))))
-			v := variable(w.let("t", load(at, of)))
+			at := ir.Extend(sh.Place(), ir.IndexStep(ir.NewBinary(integer, token.ADD, n.Load(), ir.Count(int64(i)))))
+			v := ir.VarOf(w.let("t", ir.LoadOf(at, of)))
 			w.clearFloats(of, at)
 			after = append(after, func() {
 				if ir.IsFloat(of) {
@@ -279,7 +282,8 @@ func (sp *specialization) grownFloats(s *ir.Append, appended, taken *node, of ty
 	if src != nil {
 		back := w.Nested(func() {
 			w.loop(n.Load(), func(i ir.Expr) {
-				w.addFloats(of, step(sp.shadowVar(src).Place(), ir.IndexStep(i)), step(sh.Place(), ir.IndexStep(i)))
+				w.addFloats(of, ir.Extend(sp.shadowVar(src).Place(), ir.IndexStep(i)),
+					ir.Extend(sh.Place(), ir.IndexStep(i)))
 			})
 		})
 		w.Emit(&ir.If{At: s.At, Cond: moved.Load(), Then: back})

@@ -77,7 +77,7 @@ func (sp *specialization) instantiate(n *node, s locationSet) locationSet {
 	type pair struct{ mine, theirs *ir.Var }
 	var pairs []pair
 	for i, p := range c.of.g.f.Params {
-		if v := variable(n.call.Args[i]); v != nil && activity.HasRefs(p.Type) {
+		if v := ir.VarOf(n.call.Args[i]); v != nil && ir.HasRefs(p.Type) {
 			pairs = append(pairs, pair{v, p})
 			if !c.complete {
 				ls.addReachable(out, v)
@@ -85,7 +85,7 @@ func (sp *specialization) instantiate(n *node, s locationSet) locationSet {
 		}
 	}
 	for i, r := range c.of.g.f.Results {
-		if i < len(n.call.Results) && n.call.Results[i] != nil && activity.HasRefs(r.Type) {
+		if i < len(n.call.Results) && n.call.Results[i] != nil && ir.HasRefs(r.Type) {
 			pairs = append(pairs, pair{n.call.Results[i], r})
 			if !c.complete {
 				ls.addReachable(out, n.call.Results[i])
@@ -177,13 +177,13 @@ func (ls *locations) leakSites() (out []leakSite) {
 				name = n.call.Callee.Func.Name
 			}
 			for i, r := range s.Results {
-				if r != nil && !ls.isShadow(r) && activity.HasRefs(r.Type) && ls.escapes(r) && mayReturnNew(n, s, i) {
+				if r != nil && !ls.isShadow(r) && ir.HasRefs(r.Type) && ls.escapes(r) && mayReturnNew(n, s, i) {
 					why := fmt.Sprintf("%s gets new memory from %s in it", sourceName(ls.visibleAs(r)), name)
 					out = append(out, leakSite{why, n.callee})
 				}
 			}
 			for _, a := range s.Args {
-				if x := variable(a); x != nil && x != ls.sp.ws && !ls.isShadow(x) && activity.HasRefs(x.Type) &&
+				if x := ir.VarOf(a); x != nil && x != ls.sp.ws && !ls.isShadow(x) && ir.HasRefs(x.Type) &&
 					ls.escapes(x) && n.callee != nil {
 					why := fmt.Sprintf("%s puts new memory behind %s in it", name, sourceName(ls.visibleAs(x)))
 					out = append(out, leakSite{why, n.callee})
@@ -195,7 +195,7 @@ func (ls *locations) leakSites() (out []leakSite) {
 		case *ir.Make, *ir.New:
 			fresh = true
 		case *ir.Literal:
-			fresh = elemOf(x.T) != nil
+			fresh = ir.ElemOf(x.T) != nil
 		}
 		if fresh && !ls.isShadow(v) && ls.escapes(v) {
 			out = append(out, leakSite{sourceName(ls.visibleAs(v)) + " gets new memory in it", nil})
@@ -221,7 +221,7 @@ func mayReturnNew(n *node, s *ir.Call, i int) bool {
 func (ls *locations) visibleAs(v *ir.Var) *ir.Var {
 	for _, list := range [][]*ir.Var{ls.sp.g.f.Results, ls.sp.g.f.Params} {
 		for _, p := range list {
-			if activity.HasRefs(p.Type) && ls.class(p) == ls.class(v) {
+			if ir.HasRefs(p.Type) && ls.class(p) == ls.class(v) {
 				return p
 			}
 		}
@@ -261,7 +261,7 @@ func isPure(f *ir.Func, seen map[*ir.Func]bool) bool {
 				pure = pure && isPure(s.Callee.Func, seen)
 			} else {
 				for i, a := range s.Args {
-					pure = pure && (!activity.HasRefs(a.Type()) || !s.Callee.Rule.Writes(i))
+					pure = pure && (!ir.HasRefs(a.Type()) || !s.Callee.Rule.Writes(i))
 				}
 			}
 		}

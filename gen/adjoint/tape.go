@@ -95,5 +95,5 @@ func (s tapeStack) drop(at ir.At) ir.Stmt {
 
 // last returns the index of the top.
 func (s tapeStack) last() ir.Expr {
-	return &ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: length(s.load()), Y: count(1)}
+	return &ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: ir.LenOf(s.load()), Y: ir.Count(1)}
 }

@@ -47,7 +47,7 @@ func (e *emitter) recycledAllocation(at ir.At, v *ir.Var, x ir.Expr, declare, re
 		}
 		var out ir.Block
 		atom := func(base string, x ir.Expr) ir.Expr {
-			if isConstant(x) || variable(x) != nil {
+			if isConstant(x) || ir.VarOf(x) != nil {
 				return x
 			}
 			n := e.sp.g.local(base, x.Type())
@@ -62,22 +62,22 @@ func (e *emitter) recycledAllocation(at ir.At, v *ir.Var, x ir.Expr, declare, re
 		// Replace the buffer if it is too small, clear it, and slice it to length and capacity.
 		p, before, after := e.buffer(at, v.Name, x.T, repeated)
 		out = append(out, before...)
-		capacity := &ir.Len{Typed: ir.Typed{T: integer}, X: load(p, x.T), Cap: true}
-		out = append(out, &ir.If{At: at, Cond: compare(opLss, capacity, convert(integer, size)),
+		capacity := &ir.Len{Typed: ir.Typed{T: integer}, X: ir.LoadOf(p, x.T), Cap: true}
+		out = append(out, &ir.If{At: at, Cond: ir.Compare(opLss, capacity, ir.ConvertTo(integer, size)),
 			Then: ir.Block{&ir.Set{At: at, P: p, E: &ir.Make{Typed: x.Typed, N: size}}}})
-		all := &ir.Slice{Typed: x.Typed, X: load(p, x.T), Lo: nil, Hi: size}
+		all := &ir.Slice{Typed: x.Typed, X: ir.LoadOf(p, x.T), Lo: nil, Hi: size}
 		out = append(out, &ir.Clear{At: at, S: all})
-		out = append(out, set(&ir.Slice{Typed: x.Typed, X: load(p, x.T), Lo: count(0), Hi: length, Max: size}))
+		out = append(out, set(&ir.Slice{Typed: x.Typed, X: ir.LoadOf(p, x.T), Lo: ir.Count(0), Hi: length, Max: size}))
 		return append(out, after...)
 	case *ir.New:
 		// Allocate at the first use, and zero the value at each.
 		of := x.T.Underlying().(*types.Pointer).Elem()
 		p, before, after := e.buffer(at, v.Name, x.T, repeated)
-		none := compare(opEql, load(p, x.T), zero(x.T))
+		none := ir.Compare(opEql, ir.LoadOf(p, x.T), ir.Zero(x.T))
 		out := append(before,
 			&ir.If{At: at, Cond: none, Then: ir.Block{&ir.Set{At: at, P: p, E: x}}},
-			&ir.Set{At: at, P: step(p, ir.DerefStep()), E: zeroOf(of)},
-			set(load(p, x.T)))
+			&ir.Set{At: at, P: ir.Extend(p, ir.DerefStep()), E: zeroOf(of)},
+			set(ir.LoadOf(p, x.T)))
 		return append(out, after...)
 	}
 	return ir.Block{set(x)}
@@ -95,11 +95,12 @@ func (e *emitter) buffer(at ir.At, base string, t types.Type, repeated bool) (p 
 	s := tapeStack{ws: e.sp.ws, field: w.addStack(base, t), elem: t}
 	used := &ir.Place{Root: e.sp.ws, Path: []ir.Step{ir.DerefStep(), ir.FieldStep(w.addField(base+"Used", integer))}}
 	e.sp.counters = append(e.sp.counters, used)
-	now := load(used, integer)
-	before = ir.Block{&ir.If{At: at, Cond: compare(opEql, now, length(s.load())), Then: ir.Block{s.push(at, zero(t))}}}
+	now := ir.LoadOf(used, integer)
+	full := ir.Compare(opEql, now, ir.LenOf(s.load()))
+	before = ir.Block{&ir.If{At: at, Cond: full, Then: ir.Block{s.push(at, ir.Zero(t))}}}
 	// Read and increment the counter first: the assigned memory may be passed to code that takes further buffers.
 	k := e.sp.g.local("k", integer)
-	before = append(before, &ir.Let{At: at, V: k, E: now}, &ir.Add{At: at, P: used, E: count(1)})
+	before = append(before, &ir.Let{At: at, V: k, E: now}, &ir.Add{At: at, P: used, E: ir.Count(1)})
 	return s.place(ir.IndexStep(k.Load())), before, nil
 }
 
@@ -117,10 +118,10 @@ func (sp *specialization) resets() (out ir.Block) {
 		own := func(p *ir.Place) *ir.Place { return &ir.Place{Root: sp.ws, Path: p.Path} }
 		for _, s := range c.stacks {
 			s.ws = sp.ws
-			out = append(out, &ir.Set{At: at, P: s.place(), E: cut(s.load(), nil, count(0))})
+			out = append(out, &ir.Set{At: at, P: s.place(), E: cut(s.load(), nil, ir.Count(0))})
 		}
 		for _, p := range c.counters {
-			out = append(out, &ir.Set{At: at, P: own(p), E: count(0)})
+			out = append(out, &ir.Set{At: at, P: own(p), E: ir.Count(0)})
 		}
 		for _, d := range c.callees() {
 			visit(d)

@@ -33,9 +33,9 @@ func (f *tapeRecord) place(w *write) *ir.Place {
 // store returns statements that record the old value of w. The first write of the region pushes the record.
 func (f *tapeRecord) store(g *normalForm, at ir.At, w *write) (out []ir.Stmt) {
 	if w == f.writes[0] {
-		out = append(out, f.stack.push(at, zero(f.stack.elem)), f.pointToTop(g, at))
+		out = append(out, f.stack.push(at, ir.Zero(f.stack.elem)), f.pointToTop(g, at))
 	}
-	return append(out, &ir.Set{At: at, P: f.place(w), E: load(w.place, w.valueType())})
+	return append(out, &ir.Set{At: at, P: f.place(w), E: ir.LoadOf(w.place, w.valueType())})
 }
 
 // restore returns statements that restore the old value of w. The first one that is restored, the last write of the
@@ -44,7 +44,7 @@ func (f *tapeRecord) restore(g *normalForm, at ir.At, w *write) (out []ir.Stmt) 
 	if w == f.writes[len(f.writes)-1] {
 		out = append(out, f.pointToTop(g, at))
 	}
-	out = append(out, &ir.Set{At: at, P: w.place, E: load(f.place(w), w.valueType())})
+	out = append(out, &ir.Set{At: at, P: w.place, E: ir.LoadOf(f.place(w), w.valueType())})
 	if w == f.writes[0] {
 		out = append(out, f.stack.drop(at))
 	}

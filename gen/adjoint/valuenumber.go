@@ -35,7 +35,7 @@ func (ls *locations) valueNumber(e ir.Expr) string {
 		}
 		return ls.valueNumberOfPlace(e.P)
 	case *ir.Len:
-		v := variable(e.X)
+		v := ir.VarOf(e.X)
 		if v == nil || e.Cap || !ls.invariant(v.Place(), true) {
 			return ""
 		}
@@ -46,7 +46,7 @@ func (ls *locations) valueNumber(e ir.Expr) string {
 		return "len(" + v.Name + ")"
 	case *ir.Binary:
 		x, y := ls.valueNumber(e.X), ls.valueNumber(e.Y)
-		if x == "" || y == "" || e.Op == token.QUO && !isInteger(e.T) {
+		if x == "" || y == "" || e.Op == token.QUO && !ir.IsInteger(e.T) {
 			return ""
 		}
 		return "(" + x + e.Op.String() + y + ")"

@@ -167,7 +167,7 @@ func (p *Product) Finite() (cond ir.Expr) {
 		if cond == nil {
 			cond = c
 		} else {
-			cond = binary(types.Typ[types.Bool], token.LAND, cond, c)
+			cond = ir.NewBinary(types.Typ[types.Bool], token.LAND, cond, c)
 		}
 	}
 	return cond
@@ -175,18 +175,14 @@ func (p *Product) Finite() (cond ir.Expr) {
 
 // Finite returns the condition that e, a variable or constant, is neither infinite nor NaN.
 func Finite(e ir.Expr) ir.Expr {
-	return binary(types.Typ[types.Bool], token.EQL, binary(e.Type(), token.SUB, e, e), zero(e.Type()))
+	return ir.NewBinary(types.Typ[types.Bool], token.EQL, ir.NewBinary(e.Type(), token.SUB, e, e), zero(e.Type()))
 }
 
 // Nonzero returns the condition that e is neither 0 nor NaN.
 func Nonzero(e ir.Expr) ir.Expr {
 	boolean := types.Typ[types.Bool]
-	return binary(boolean, token.LOR, binary(boolean, token.GTR, e, zero(e.Type())),
-		binary(boolean, token.LSS, e, zero(e.Type())))
-}
-
-func binary(t types.Type, op token.Token, x, y ir.Expr) ir.Expr {
-	return &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: x, Y: y}
+	return ir.NewBinary(boolean, token.LOR, ir.NewBinary(boolean, token.GTR, e, zero(e.Type())),
+		ir.NewBinary(boolean, token.LSS, e, zero(e.Type())))
 }
 
 func zero(t types.Type) ir.Expr {

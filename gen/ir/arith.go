@@ -31,7 +31,7 @@ func wrap(v Value, k types.BasicKind) Value {
 func arith(op token.Token, x, y Value, t types.Type) Value {
 	k := basic(t).Kind()
 	switch {
-	case isString(t):
+	case IsString(t):
 		return stringValue(x.string() + y.string())
 	case IsFloat(t):
 		a, b := x.float(), y.float()
@@ -115,7 +115,7 @@ func less(x, y Value, t types.Type) bool {
 	switch {
 	case IsFloat(t):
 		return x.float() < y.float()
-	case isString(t):
+	case IsString(t):
 		return x.string() < y.string()
 	}
 	if _, signed := bitsOf(basic(t).Kind()); signed {
@@ -169,7 +169,7 @@ func constValue(v constant.Value, t types.Type) Value {
 	switch {
 	case isBool(t):
 		return boolValue(constant.BoolVal(v))
-	case isString(t):
+	case IsString(t):
 		return stringValue(constant.StringVal(v))
 	case IsFloat(t):
 		if basic(t).Kind() == types.Float32 {
@@ -178,7 +178,7 @@ func constValue(v constant.Value, t types.Type) Value {
 		}
 		x, _ := constant.Float64Val(constant.ToFloat(v))
 		return floatValue(x)
-	case isInteger(t):
+	case IsInteger(t):
 		i := constant.ToInt(v)
 		if x, ok := constant.Int64Val(i); ok {
 			return intValue(x)
@@ -198,19 +198,19 @@ func convert(v Value, from, to types.Type) Value {
 		return box(v, from, to)
 	case f != nil && t != nil && isNumber(f) && isNumber(t):
 		return convertNumber(v, f, t)
-	case isString(to) && isInteger(from):
+	case IsString(to) && IsInteger(from):
 		i := v.int()
 		if _, signed := bitsOf(f.Kind()); !signed && v.num > math.MaxInt32 || i != int64(rune(i)) {
 			i = -1
 		}
 		return stringValue(string(rune(i)))
-	case isString(to) && elem(from) != nil:
-		return sliceToString(v.slice(), elem(from))
-	case isString(from) && elem(to) != nil:
-		return stringToSlice(v.string(), elem(to))
-	case elem(from) != nil && isArray(to):
+	case IsString(to) && ElemOf(from) != nil:
+		return sliceToString(v.slice(), ElemOf(from))
+	case IsString(from) && ElemOf(to) != nil:
+		return stringToSlice(v.string(), ElemOf(to))
+	case ElemOf(from) != nil && isArray(to):
 		return sliceToArray(v.slice(), to)
-	case elem(from) != nil && pointee(to) != nil:
+	case ElemOf(from) != nil && pointee(to) != nil:
 		panic(limitError("conversion of a slice to a pointer to an array"))
 	}
 	return v

@@ -86,7 +86,7 @@ func (c *checker) fn() {
 	for _, v := range f.Params {
 		c.declareHead(v, Param)
 	}
-	if n := len(f.Params); f.Variadic && (n == 0 || elem(f.Params[n-1].Type) == nil) {
+	if n := len(f.Params); f.Variadic && (n == 0 || ElemOf(f.Params[n-1].Type) == nil) {
 		c.fail("the last parameter of a variadic function is no slice")
 	}
 	for _, v := range f.Results {
@@ -225,8 +225,8 @@ func (c *checker) checkStmt(s Stmt) {
 	case *Copy:
 		c.value(s.Dst)
 		c.value(s.Src)
-		d := elem(s.Dst.Type())
-		if d == nil || !same(d, elem(s.Src.Type())) && !(isString(s.Src.Type()) && isByte(d)) {
+		d := ElemOf(s.Dst.Type())
+		if d == nil || !same(d, ElemOf(s.Src.Type())) && !(IsString(s.Src.Type()) && isByte(d)) {
 			c.fail("copy is between slices of one type")
 		}
 		if s.N != nil {
@@ -237,7 +237,7 @@ func (c *checker) checkStmt(s Stmt) {
 		}
 	case *Clear:
 		c.value(s.S)
-		if elem(s.S.Type()) == nil {
+		if ElemOf(s.S.Type()) == nil {
 			c.fail("clear is of a slice")
 		}
 	case *If:
@@ -264,7 +264,7 @@ func (c *checker) checkStmt(s Stmt) {
 // loop checks the bounds in the scope outside the loop, and the body in that of its index.
 func (c *checker) loop(s *Loop) {
 	if s.V != nil {
-		if !isInteger(s.V.Type) || s.V.Kind != Local {
+		if !IsInteger(s.V.Type) || s.V.Kind != Local {
 			c.fail("the index of a loop is a local integer")
 		}
 		c.value(s.Lo)
@@ -351,7 +351,7 @@ func (c *checker) call(s *Call) {
 func (c *checker) appendStmt(s *Append) {
 	t := c.target(s.P)
 	c.value(s.S)
-	of := elem(s.S.Type())
+	of := ElemOf(s.S.Type())
 	if of == nil {
 		c.fail("append is to a slice")
 	}
@@ -369,7 +369,7 @@ func (c *checker) appendStmt(s *Append) {
 			c.fail("one slice is appended")
 		}
 		x := s.Elems[0].Type()
-		if !same(elem(x), of) && !(isString(x) && isByte(of)) {
+		if !same(ElemOf(x), of) && !(IsString(x) && isByte(of)) {
 			c.fail("a %s is appended to a %s", typeText(x), typeText(s.S.Type()))
 		}
 	}
@@ -446,7 +446,7 @@ func (c *checker) target(p *Place) types.Type {
 // inString reports whether p is an element of a string.
 func (c *checker) inString(p *Place) bool {
 	n := len(p.Path)
-	return n > 0 && isString(p.prefix(n-1).Type())
+	return n > 0 && IsString(p.prefix(n-1).Type())
 }
 
 // assignable checks that e is assignable to a variable of type t by Go's rules.

@@ -14,7 +14,7 @@ func (c *checker) initializer(e Expr) {
 	switch e := e.(type) {
 	case *Make:
 		c.typ(e.T)
-		if elem(e.T) == nil {
+		if ElemOf(e.T) == nil {
 			c.fail("make is of a slice")
 		}
 		c.index(e.N)
@@ -100,7 +100,7 @@ func (c *checker) place(p *Place) types.Type {
 // index checks that e is an integer.
 func (c *checker) index(e Expr) {
 	c.value(e)
-	if !isInteger(e.Type()) {
+	if !IsInteger(e.Type()) {
 		c.fail("%s is no integer", c.show(e))
 	}
 }
@@ -151,17 +151,17 @@ func (c *checker) value(e Expr) {
 		if p := pointee(t); p != nil && isArray(p) {
 			t = p
 		}
-		if elem(t) == nil && !isArray(t) && (e.Cap || !isString(t)) {
+		if ElemOf(t) == nil && !isArray(t) && (e.Cap || !IsString(t)) {
 			c.fail("%s has no length or capacity", c.show(e.X))
 		}
 	case *Slice:
 		c.value(e.X)
-		if elem(e.X.Type()) == nil && !isString(e.X.Type()) {
+		if ElemOf(e.X.Type()) == nil && !IsString(e.X.Type()) {
 			c.fail("%s is neither a slice nor a string", c.show(e.X))
 		}
 		c.hasType(e, e.X.Type())
 		c.bounds(e.Lo, e.Hi, e.Max)
-		if e.Max != nil && isString(e.T) {
+		if e.Max != nil && IsString(e.T) {
 			c.fail("a string has no capacity")
 		}
 	case *SliceAt:
@@ -169,7 +169,7 @@ func (c *checker) value(e Expr) {
 		if !isArray(t) {
 			c.fail("%s is no array", newPrinter().place(e.P))
 		}
-		if !same(elem(e.T), IndexStep(e).typeFrom(t)) {
+		if !same(ElemOf(e.T), IndexStep(e).typeFrom(t)) {
 			c.fail("a slice of %s is a %s", typeText(t), typeText(e.T))
 		}
 		c.addressable(e.P)
@@ -183,7 +183,7 @@ func (c *checker) value(e Expr) {
 		for _, x := range e.Args {
 			c.value(x)
 		}
-		if isNumber(e.T) || elem(e.T) != nil || isArray(e.T) || isStruct(e.T) {
+		if isNumber(e.T) || ElemOf(e.T) != nil || isArray(e.T) || isStruct(e.T) {
 			c.fail("an opaque expression is no number and holds none")
 		}
 	case *Make, *New, *Literal:
@@ -225,7 +225,7 @@ func (c *checker) unary(e *Unary) {
 	case token.NOT:
 		ok = isBool(e.T)
 	case token.XOR:
-		ok = isInteger(e.T)
+		ok = IsInteger(e.T)
 	}
 	if !ok {
 		c.fail("no operator %s of a %s", e.Op, typeText(e.T))
@@ -249,24 +249,24 @@ func (c *checker) binary(e *Binary) {
 		if e.Op == token.EQL || e.Op == token.NEQ {
 			ok = types.Comparable(x) && types.Comparable(y) || isNil(e.X) || isNil(e.Y)
 		} else {
-			ok = has(x, types.IsOrdered)
+			ok = HasInfo(x, types.IsOrdered)
 		}
 	case isLogic(e.Op):
 		c.hasType(e.X, y)
 		ok = isBool(x) && isBool(e.T)
 	case e.Op == token.SHL || e.Op == token.SHR:
 		c.hasType(e, x)
-		ok = isInteger(x) && isInteger(y)
+		ok = IsInteger(x) && IsInteger(y)
 	default:
 		c.hasType(e, x)
 		c.hasType(e.Y, x)
 		switch e.Op {
 		case token.ADD:
-			ok = isNumber(x) || isString(x) || isVector(x)
+			ok = isNumber(x) || IsString(x) || isVector(x)
 		case token.SUB, token.MUL, token.QUO:
 			ok = isNumber(x) || isVector(x)
 		case token.REM, token.AND, token.OR, token.XOR, token.AND_NOT:
-			ok = isInteger(x)
+			ok = IsInteger(x)
 		}
 	}
 	if !ok {
@@ -291,7 +291,7 @@ func (c *checker) math(e *Math) {
 		c.value(x)
 	}
 	if e.Name == "min" || e.Name == "max" {
-		if len(e.Args) == 0 || !has(e.T, types.IsOrdered) {
+		if len(e.Args) == 0 || !HasInfo(e.T, types.IsOrdered) {
 			c.fail("%s is of ordered values", e.Name)
 		}
 		for _, x := range e.Args {

@@ -18,7 +18,7 @@ func constantFits(v constant.Value, t types.Type) string {
 	case constant.Bool:
 		ok = isBool(t)
 	case constant.String:
-		ok = isString(t)
+		ok = IsString(t)
 	case constant.Int, constant.Float:
 		switch {
 		case IsFloat(t):
@@ -28,7 +28,7 @@ func constantFits(v constant.Value, t types.Type) string {
 				x = float64(y)
 			}
 			ok = x-x == 0
-		case isInteger(t):
+		case IsInteger(t):
 			i := constant.ToInt(v)
 			ok = i.Kind() == constant.Int && inRange(i, basic(t).Kind())
 		}

@@ -93,7 +93,7 @@ func (e *Effect) readElements(x Expr) {
 func (e *Effect) readPath(p *Place) {
 	t := p.Root.Type
 	for i, s := range p.Path {
-		if elem(t) != nil || pointee(t) != nil {
+		if ElemOf(t) != nil || pointee(t) != nil {
 			e.Reads = append(e.Reads, p.prefix(i))
 		}
 		t = s.typeFrom(t)
@@ -127,7 +127,7 @@ func overlap(r, p *Place) bool {
 		if i == len(r.Path) {
 			// r is a prefix of p: it contains p unless p is behind a reference in r.
 			t := r.Type()
-			return elem(t) == nil && pointee(t) == nil
+			return ElemOf(t) == nil && pointee(t) == nil
 		}
 		q := r.Path[i]
 		if s.Field >= 0 && q.Field >= 0 && s.Field != q.Field {

@@ -247,15 +247,15 @@ func (fr *frame) simple(s Stmt) {
 	case *Copy:
 		dst, src := fr.expr(s.Dst).slice(), fr.expr(s.Src)
 		from := src.slice()
-		if isString(s.Src.Type()) {
-			from = stringToSlice(src.string(), elem(s.Dst.Type())).slice()
+		if IsString(s.Src.Type()) {
+			from = stringToSlice(src.string(), ElemOf(s.Dst.Type())).slice()
 		}
 		n := copyValues(dst, from)
 		if s.N != nil {
 			fr.lookup(s.N).assign(intValue(int64(n)))
 		}
 	case *Clear:
-		of := elem(s.S.Type())
+		of := ElemOf(s.S.Type())
 		for _, x := range indexed(fr.expr(s.S).slice()) {
 			x.assign(zeroValue(of))
 		}
@@ -318,14 +318,14 @@ func (fr *frame) callStmt(s *Call) {
 func (fr *frame) appendStmt(s *Append) {
 	at := fr.resolve(s.P)
 	to := fr.expr(s.S).slice()
-	of := elem(s.S.Type())
+	of := ElemOf(s.S.Type())
 	var list []Value
 	switch {
 	case !s.Spread:
 		for _, e := range s.Elems {
 			list = append(list, fr.assigned(e, of))
 		}
-	case isString(s.Elems[0].Type()):
+	case IsString(s.Elems[0].Type()):
 		list = stringToSlice(fr.expr(s.Elems[0]).string(), of).slice()
 	default:
 		list = append(list, fr.expr(s.Elems[0]).slice()...)

@@ -49,7 +49,7 @@ func (fr *frame) expr(e Expr) Value {
 		return intValue(int64(fr.length(e)))
 	case *Slice:
 		x := fr.expr(e.X)
-		if isString(e.T) {
+		if IsString(e.T) {
 			return stringValue(fr.cutString(x.string(), fr.bounds(e.Lo, e.Hi, e.Max)))
 		}
 		return sliceValue(fr.cut(x.slice(), fr.bounds(e.Lo, e.Hi, e.Max)))
@@ -122,7 +122,7 @@ func (r resolvedPlace) find() *Value {
 			}
 			i := r.indices[next]
 			next++
-			if isString(t) {
+			if IsString(t) {
 				str := at.string()
 				r.fr.inRange(i, len(str))
 				x := Value{num: uint64(str[i])}
@@ -230,7 +230,7 @@ func (fr *frame) length(e *Len) int {
 	}
 	x := fr.expr(e.X)
 	switch {
-	case isString(t):
+	case IsString(t):
 		return len(x.string())
 	case e.Cap:
 		return cap(x.slice())
@@ -306,14 +306,14 @@ func (fr *frame) make(e *Make) Value {
 	case size > maxLen:
 		panic(limitError("slice of %d elements", size))
 	}
-	return sliceValue(slice(zeros(int(size), elem(e.T)))[:n])
+	return sliceValue(slice(zeros(int(size), ElemOf(e.T)))[:n])
 }
 
 // literal evaluates a composite literal; elements without a key are zero.
 func (fr *frame) literal(e *Literal) Value {
 	out := Value{}
 	var list []Value
-	if of := elem(e.T); of != nil {
+	if of := ElemOf(e.T); of != nil {
 		if e.Len > maxLen {
 			panic(limitError("slice of %d elements", e.Len))
 		}

@@ -323,7 +323,7 @@ func (p *parser) literal(x *ast.CompositeLit) Expr {
 	e := &Literal{Typed: Typed{t}}
 	st, _ := t.Underlying().(*types.Struct)
 	of := Step{-1, &Const{}}.typeFrom(t)
-	if st == nil && (of == nil || isString(t)) {
+	if st == nil && (of == nil || IsString(t)) {
 		p.failAt(x, "a literal of a type that has none")
 	}
 	next := 0
@@ -357,7 +357,7 @@ func (p *parser) literal(x *ast.CompositeLit) Expr {
 			e.Elems = append(e.Elems, p.expr(y, of))
 		}
 		e.Keys = append(e.Keys, next)
-		if next++; elem(t) != nil && next > e.Len {
+		if next++; ElemOf(t) != nil && next > e.Len {
 			e.Len = next
 		}
 	}

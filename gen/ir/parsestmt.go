@@ -416,7 +416,7 @@ func (p *parser) appendStmt(at At, dst *Place, i int) Stmt {
 	}
 	t := dst.Type()
 	s := &Append{At: at, P: dst, S: p.expr(args[0], t), Spread: spread}
-	want := elem(t)
+	want := ElemOf(t)
 	if spread {
 		want = t
 	}

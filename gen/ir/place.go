@@ -90,23 +90,44 @@ func basic(t types.Type) *types.Basic {
 	return b
 }
 
-// has reports whether the underlying type of t is basic with at least one of the properties info.
-func has(t types.Type, info types.BasicInfo) bool {
+// HasInfo reports whether the underlying type of t is basic with at least one of the properties info. It is false for a
+// nil t.
+func HasInfo(t types.Type, info types.BasicInfo) bool {
 	b := basic(t)
 	return b != nil && b.Info()&info != 0
 }
 
-// isInteger and the predicates after it report whether the underlying type of t is of a kind. They
-// are false for a nil t.
-func isInteger(t types.Type) bool { return has(t, types.IsInteger) }
-func isBool(t types.Type) bool    { return has(t, types.IsBoolean) }
-func isString(t types.Type) bool  { return has(t, types.IsString) }
+// IsInteger reports whether the underlying type of t is an integer type. It is false for a nil t.
+func IsInteger(t types.Type) bool { return HasInfo(t, types.IsInteger) }
+
+// IsString reports whether the underlying type of t is a string type. It is false for a nil t.
+func IsString(t types.Type) bool { return HasInfo(t, types.IsString) }
+
+func isBool(t types.Type) bool { return HasInfo(t, types.IsBoolean) }
 
 // isNumber reports whether t is an integer or a float; complex numbers are not in this form.
-func isNumber(t types.Type) bool { return has(t, types.IsInteger|types.IsFloat) }
+func isNumber(t types.Type) bool { return HasInfo(t, types.IsInteger|types.IsFloat) }
 
 // IsFloat reports whether the underlying type of t is a float. It is false for a nil t.
-func IsFloat(t types.Type) bool { return has(t, types.IsFloat) }
+func IsFloat(t types.Type) bool { return HasInfo(t, types.IsFloat) }
+
+// HasRefs reports whether a value of type t contains references (slices, pointers, maps, channels, functions,
+// interfaces), so that two of them can lead to the same memory.
+func HasRefs(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Array:
+		return HasRefs(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if HasRefs(f.Type()) {
+				return true
+			}
+		}
+	case *types.Slice, *types.Pointer, *types.Map, *types.Chan, *types.Signature, *types.Interface:
+		return true
+	}
+	return false
+}
 
 // IsConst reports whether e is a constant, without regard to conversions and operations of constants.
 func IsConst(e Expr) bool {
@@ -116,8 +137,8 @@ func IsConst(e Expr) bool {
 
 func isInterface(t types.Type) bool { return t != nil && types.IsInterface(t) }
 
-// elem returns the element type of a slice type t, or nil if t is none.
-func elem(t types.Type) types.Type {
+// ElemOf returns the element type of a slice type t, or nil if t is none.
+func ElemOf(t types.Type) types.Type {
 	if t == nil {
 		return nil
 	}

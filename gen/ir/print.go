@@ -161,7 +161,7 @@ func (p *printer) param(v *Var, variadic bool) string {
 	if v == nil {
 		return "?"
 	}
-	if e := elem(v.Type); variadic && e != nil {
+	if e := ElemOf(v.Type); variadic && e != nil {
 		return v.Name + " ..." + p.typ(e)
 	}
 	return v.Name + " " + p.typ(v.Type)
@@ -256,7 +256,7 @@ func (p *printer) simple(s Stmt) string {
 			if s.Spread {
 				list[i] = p.expr(e, t) + "..."
 			} else {
-				list[i] = p.expr(e, elem(t))
+				list[i] = p.expr(e, ElemOf(t))
 			}
 		}
 		return p.place(s.P) + " = append(" + strings.Join(append([]string{p.expr(s.S, t)}, list...), ", ") + ")"

@@ -288,8 +288,9 @@ func (p *printer) path(at *Place, sliced bool) string {
 			suffix("." + t.Underlying().(*types.Struct).Field(step.Field).Name())
 		case step.isIndex():
 			suffix("[" + p.expr(step.Index, types.Typ[types.Int]) + "]")
-		case i+1 < len(at.Path) && at.Path[i+1].typeFrom(next) != nil && !at.Path[i+1].IsDeref() && elem(next) == nil &&
-			!isString(next):
+		case i+1 < len(at.Path) && at.Path[i+1].typeFrom(next) != nil && !at.Path[i+1].IsDeref() &&
+			ElemOf(next) == nil &&
+			!IsString(next):
 		case i+1 == len(at.Path) && sliced && isArray(next):
 		default:
 			s = "*" + s

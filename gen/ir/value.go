@@ -195,7 +195,7 @@ func equal(a, b Value, t types.Type) bool {
 		switch {
 		case IsFloat(t):
 			return a.float() == b.float()
-		case isString(t):
+		case IsString(t):
 			return a.string() == b.string()
 		}
 		return a.num == b.num
@@ -245,7 +245,7 @@ func (v Value) show(t types.Type, depth int) any {
 		switch {
 		case isBool(t):
 			return v.bool()
-		case isString(t):
+		case IsString(t):
 			return v.string()
 		case IsFloat(t):
 			if u.Kind() == types.Float32 {

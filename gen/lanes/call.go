@@ -3,7 +3,6 @@ package lanes
 import (
 	"slices"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -107,7 +106,7 @@ func (b *builder) broadcastResult(v *ir.Var) (*ir.Var, ir.Block) {
 func (b *builder) callPerLane(s *ir.Call) {
 	for _, a := range s.Args {
 		// The callee would see memory with arrays instead of numbers.
-		if activity.HasRefs(a.Type()) || b.exprDivergent(a) && !ir.IsFloat(a.Type()) {
+		if ir.HasRefs(a.Type()) || b.exprDivergent(a) && !ir.IsFloat(a.Type()) {
 			b.refuse("function %s, which takes memory and is not known to be fit for several at once",
 				calleeName(s.Callee))
 		}

@@ -112,7 +112,7 @@ func (v *divergence) isDivergent(p *ir.Place) bool {
 }
 
 // refersToFloats reports whether a value of type t contains references and leads to floats.
-func refersToFloats(t types.Type) bool { return activity.HasFloats(t) && activity.HasRefs(t) }
+func refersToFloats(t types.Type) bool { return activity.HasFloats(t) && ir.HasRefs(t) }
 
 // eachCell visits the cells that the value of e depends on; shared is set if the value contains references to memory of
 // the cell. Values without floats depend on none: indices and lengths are uniform.

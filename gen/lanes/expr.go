@@ -1,7 +1,6 @@
 package lanes
 
 import (
-	"go/constant"
 	"go/types"
 	"slices"
 
@@ -97,7 +96,7 @@ func (b *builder) laneValue(e ir.Expr) ir.Expr {
 		if b.isDivergent(e.P) {
 			return &ir.Load{Typed: typed, P: b.divergentPlace(e.P)}
 		}
-		if !activity.HasRefs(t) {
+		if !ir.HasRefs(t) {
 			return b.broadcast(e)
 		}
 	case *ir.Addr:
@@ -177,15 +176,10 @@ func (b *builder) broadcast(e *ir.Load) ir.Expr {
 				t.Len())
 		}
 		for i := range int(t.Len()) {
-			part(i, ir.IndexStep(intConst(i)))
+			part(i, ir.IndexStep(ir.Count(i)))
 		}
 	}
 	return b.laneValue(out)
-}
-
-// intConst returns i as a constant of type int.
-func intConst(i int) ir.Expr {
-	return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(int64(i))}
 }
 
 // laneArray returns an array of the lanes of a laneExpr.

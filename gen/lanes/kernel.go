@@ -54,7 +54,7 @@ func (b *kernelBuilder) kernel() (k *ir.Func, rows *ir.Var) {
 			k.Params = append(k.Params, v)
 			continue
 		}
-		at := &ir.Place{Root: rows, Path: []ir.Step{ir.DerefStep(), ir.IndexStep(intConst(row))}}
+		at := &ir.Place{Root: rows, Path: []ir.Step{ir.DerefStep(), ir.IndexStep(ir.Count(row))}}
 		row++
 		switch w := b.vectorVar(v); {
 		case v.Kind == ir.Result:
@@ -65,7 +65,7 @@ func (b *kernelBuilder) kernel() (k *ir.Func, rows *ir.Var) {
 			b.prologue = append(b.prologue, &ir.Let{V: w, E: vector(load(at))})
 		default:
 			// A uniform float is in the first column and is broadcast.
-			at.Path = append(at.Path, ir.IndexStep(intConst(0)))
+			at.Path = append(at.Path, ir.IndexStep(ir.Count(0)))
 			b.prologue = append(b.prologue, &ir.Let{V: w, E: vector(load(at))})
 		}
 	}

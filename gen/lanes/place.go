@@ -21,7 +21,7 @@ func (x *laneNumber) lanePlace(k int) *ir.Place {
 	if x.scalars != nil {
 		return x.scalars[k].Place()
 	}
-	return &ir.Place{Root: x.place.Root, Path: append(slices.Clip(x.place.Path), ir.IndexStep(intConst(k)))}
+	return &ir.Place{Root: x.place.Root, Path: append(slices.Clip(x.place.Path), ir.IndexStep(ir.Count(k)))}
 }
 
 // loadLane returns the number of lane k, with the type of the original float.

@@ -81,7 +81,7 @@ func (r *generation) wrapper(f, g, k *ir.Func, rowsType types.Type) *ir.Func {
 			width = r.types.n
 		}
 		for lane, x := range list[:width] {
-			p := &ir.Place{Root: rows, Path: []ir.Step{ir.IndexStep(intConst(row)), ir.IndexStep(intConst(lane))}}
+			p := &ir.Place{Root: rows, Path: []ir.Step{ir.IndexStep(ir.Count(row)), ir.IndexStep(ir.Count(lane))}}
 			if i < len(f.Params) {
 				g.Body = append(g.Body, &ir.Set{P: p, E: x.Load()})
 			} else {

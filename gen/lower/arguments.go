@@ -23,7 +23,7 @@ func (l *lowerer) receiver(c callee, want types.Type) ir.Expr {
 		p = l.place(x.X)
 	}
 	if p == nil {
-		return zero(want)
+		return ir.Zero(want)
 	}
 	p, t = l.fields(p, t, c.path)
 	_, have := t.Underlying().(*types.Pointer)
@@ -34,10 +34,10 @@ func (l *lowerer) receiver(c callee, want types.Type) ir.Expr {
 	case need && !have:
 		return l.coerce(l.address(x, p), want, x)
 	case have && !need:
-		p = step(p, ir.DerefStep())
+		p = ir.Extend(p, ir.DerefStep())
 		t = t.Underlying().(*types.Pointer).Elem()
 	}
-	return l.coerce(load(p, t), want, x)
+	return l.coerce(ir.LoadOf(p, t), want, x)
 }
 
 // arguments lowers the arguments of a call, in order of evaluation. It returns an expression for
@@ -94,13 +94,13 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 // arguments.
 func (l *lowerer) variadicSlice(n ast.Node, t types.Type, es []ir.Expr) ir.Expr {
 	if len(es) == 0 {
-		return zero(t)
+		return ir.Zero(t)
 	}
 	elem := t.Underlying().(*types.Slice).Elem()
 	lit := &ir.Literal{Typed: ir.Typed{T: t}, Len: len(es)}
 	for i, e := range es {
 		if e == nil {
-			e = zero(elem)
+			e = ir.Zero(elem)
 		}
 		lit.Keys = append(lit.Keys, i)
 		lit.Elems = append(lit.Elems, l.coerce(e, elem, n))

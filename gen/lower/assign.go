@@ -59,7 +59,7 @@ func (l *lowerer) update(n ast.Node, p *ir.Place, op token.Token, e ir.Expr) {
 		e = l.coerce(e, t, n)
 	}
 	// An Add must not read its target. Strings are concatenated by Set.
-	number := ir.IsFloat(t) || isInteger(t)
+	number := ir.IsFloat(t) || ir.IsInteger(t)
 	if number && (op == token.ADD || op == token.SUB) && basic(t)&types.IsUnsigned == 0 && !l.readsSame(p, e) {
 		if op == token.SUB {
 			e = negate(e)
@@ -67,7 +67,7 @@ func (l *lowerer) update(n ast.Node, p *ir.Place, op token.Token, e ir.Expr) {
 		l.emit(&ir.Add{At: l.at(n), P: p, E: e})
 		return
 	}
-	l.emit(&ir.Set{At: l.at(n), P: p, E: &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: load(p, t), Y: e}})
+	l.emit(&ir.Set{At: l.at(n), P: p, E: &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: ir.LoadOf(p, t), Y: e}})
 }
 
 // readsSame reports whether e reads p through the same root. Aliases with other roots are left to

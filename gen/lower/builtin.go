@@ -123,7 +123,7 @@ func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 		return loadVar(v)
 	default:
 		l.noBuiltin(x, name)
-		return zero(t)
+		return ir.Zero(t)
 	}
 }
 
@@ -155,7 +155,7 @@ func (l *lowerer) appendTo(x *ast.CallExpr, p *ir.Place) {
 		v := l.expr(e)
 		if st.Spread {
 			if isZero(v) {
-				v = zero(t)
+				v = ir.Zero(t)
 			}
 		} else {
 			v = l.coerce(v, elem, e)

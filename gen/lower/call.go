@@ -54,7 +54,7 @@ func (l *lowerer) callExpr(x *ast.CallExpr, t types.Type) ir.Expr {
 	}
 	vs := l.callAll(x, "t")
 	if len(vs) != 1 {
-		return zero(t)
+		return ir.Zero(t)
 	}
 	return loadVar(vs[0])
 }

@@ -190,7 +190,7 @@ func (l *lowerer) captured(v *funcValue) (args []ir.Expr) {
 		case c.reference:
 			args = append(args, l.address(v.lit, c.place))
 		default:
-			args = append(args, load(c.place, c.t))
+			args = append(args, ir.LoadOf(c.place, c.t))
 		}
 	}
 	return args
@@ -215,7 +215,7 @@ func (l *lowerer) inherit(v *funcValue) *funcValue {
 			l.f.Params = append(l.f.Params, p)
 			c.place = &ir.Place{Root: p}
 			if c.reference {
-				c.place = step(c.place, ir.DerefStep())
+				c.place = ir.Extend(c.place, ir.DerefStep())
 			}
 		}
 		u.captures[i] = c

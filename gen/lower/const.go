@@ -18,7 +18,7 @@ func (l *lowerer) constant(e ast.Expr, v constant.Value, t types.Type) ir.Expr {
 	switch {
 	case ir.IsFloat(t):
 		c.Val = constant.ToFloat(v)
-	case isInteger(t):
+	case ir.IsInteger(t):
 		c.Val = constant.ToInt(v)
 	}
 	if c.Val.Kind() == constant.Unknown {
@@ -85,9 +85,6 @@ func (l *lowerer) text(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// zero returns the zero value of t.
-func zero(t types.Type) *ir.Const { return &ir.Const{Typed: ir.Typed{T: t}} }
-
 // coerce converts e to t as an assignment does: constants take the type, other values are
 // converted.
 func (l *lowerer) coerce(e ir.Expr, t types.Type, n ast.Node) ir.Expr {
@@ -97,7 +94,7 @@ func (l *lowerer) coerce(e ir.Expr, t types.Type, n ast.Node) ir.Expr {
 	}
 	if c, ok := e.(*ir.Const); ok {
 		if c.Val == nil {
-			return zero(t)
+			return ir.Zero(t)
 		}
 		if b, ok := t.Underlying().(*types.Basic); ok && b.Kind() != types.UnsafePointer {
 			return &ir.Const{Typed: ir.Typed{T: t}, Val: c.Val, Text: c.Text}

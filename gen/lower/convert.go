@@ -32,7 +32,7 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 			if ir.IsFloat(t) {
 				return &ir.Const{Typed: typed, Val: constant.ToFloat(c.Val), Text: c.Text}
 			}
-			if v := constant.ToInt(c.Val); v.Kind() == constant.Int && isInteger(from) && isInteger(t) {
+			if v := constant.ToInt(c.Val); v.Kind() == constant.Int && ir.IsInteger(from) && ir.IsInteger(t) {
 				return &ir.Convert{Typed: typed, X: c}
 			}
 		}
@@ -52,7 +52,7 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 	if types.ConvertibleTo(from, t) && types.IdenticalIgnoreTags(under(from), under(t)) {
 		return &ir.Convert{Typed: typed, X: e}
 	}
-	if isString(t) || isString(from) {
+	if ir.IsString(t) || ir.IsString(from) {
 		return &ir.Convert{Typed: typed, X: e}
 	}
 	for _, u := range []types.Type{t, from} {
@@ -78,7 +78,7 @@ func under(t types.Type) types.Type {
 func (l *lowerer) sliceToArray(n ast.Node, e ir.Expr, t types.Type, a *types.Array) ir.Expr {
 	s := l.temp(n, "s", e.Type(), e)
 	element := func(i ir.Expr) ir.Expr {
-		return load(&ir.Place{Root: s, Path: []ir.Step{ir.IndexStep(i)}}, a.Elem())
+		return ir.LoadOf(&ir.Place{Root: s, Path: []ir.Step{ir.IndexStep(i)}}, a.Elem())
 	}
 	if a.Len() <= 4 {
 		lit := &ir.Literal{Typed: ir.Typed{T: t}}

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // Recognition of counted loops: for i := lo; i op bound; i += step with a constant step and a
@@ -31,7 +33,7 @@ func (l *lowerer) counting(s *ast.ForStmt) *counting {
 	}
 	o := l.newVar(init.Lhs[0], true)
 	cond, ok := s.Cond.(*ast.BinaryExpr)
-	if o == nil || !ok || !isInteger(l.subst.apply(o.Type())) || l.facts.byReference(o) {
+	if o == nil || !ok || !ir.IsInteger(l.subst.apply(o.Type())) || l.facts.byReference(o) {
 		return nil
 	}
 	c := &counting{object: o, lo: init.Rhs[0], op: cond.Op, bound: cond.Y}

@@ -39,7 +39,7 @@ func (l *lowerer) devirtualize(e ast.Expr) *devirtualized {
 			if b.dynamicType == nil {
 				return nil
 			}
-			return &devirtualized{b.dynamicType, func() ir.Expr { return load(b.place, b.dynamicType) }}
+			return &devirtualized{b.dynamicType, func() ir.Expr { return ir.LoadOf(b.place, b.dynamicType) }}
 		}
 		return l.p.fixedValue(o)
 	case *ast.SelectorExpr:
@@ -71,7 +71,7 @@ func (p *Program) fixedValue(o *types.Var) *devirtualized {
 	if s, ok := t.Underlying().(*types.Struct); !ok || s.NumFields() > 0 {
 		return nil
 	}
-	return &devirtualized{t, func() ir.Expr { return zero(t) }}
+	return &devirtualized{t, func() ir.Expr { return ir.Zero(t) }}
 }
 
 // getter returns the value of a function that only returns a package-level variable in
@@ -125,7 +125,7 @@ func (l *lowerer) boxed(id *ast.Ident) (ir.Expr, bool) {
 	if b == nil || b.dynamicType == nil {
 		return nil, false
 	}
-	return &ir.Convert{Typed: ir.Typed{T: l.typeOf(id)}, X: load(b.place, b.dynamicType)}, true
+	return &ir.Convert{Typed: ir.Typed{T: l.typeOf(id)}, X: ir.LoadOf(b.place, b.dynamicType)}, true
 }
 
 // compareDynamic lowers the comparison of a devirtualized variable with nil: it has a type, so it

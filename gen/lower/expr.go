@@ -49,14 +49,14 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 		return l.constant(e, tv.Value, t)
 	}
 	if tv.IsNil() {
-		return zero(t)
+		return ir.Zero(t)
 	}
 	switch x := e.(type) {
 	case *ast.ParenExpr:
 		return l.rvalue(x.X)
 	case *ast.Ident:
 		if p, ok := l.variable(x); ok {
-			return load(p, t)
+			return ir.LoadOf(p, t)
 		}
 		if v, ok := l.boxed(x); ok {
 			return v
@@ -72,7 +72,7 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 		s := l.info.Selections[x]
 		if s == nil {
 			if p, ok := l.variable(x.Sel); ok {
-				return load(p, t)
+				return ir.LoadOf(p, t)
 			}
 			return l.functionValue(e)
 		}
@@ -99,14 +99,14 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 // refuseExpr refuses e and returns a zero value for it.
 func (l *lowerer) refuseExpr(e ast.Expr, what, reason, remedy string) ir.Expr {
 	l.refuse(e, what, reason, remedy)
-	return zero(l.typeOf(e))
+	return ir.Zero(l.typeOf(e))
 }
 
 // functionValue refuses an expression whose value is a function that is not called.
 func (l *lowerer) functionValue(e ast.Expr) ir.Expr {
 	if t := l.typeOf(e); !isFuncType(t) {
 		if len(l.e.refusals) > 0 {
-			return zero(t) // its declaration was refused
+			return ir.Zero(t) // its declaration was refused
 		}
 		return l.refuseExpr(e, "expression", "its value is not known", "")
 	}
@@ -118,9 +118,9 @@ func (l *lowerer) functionValue(e ast.Expr) ir.Expr {
 func (l *lowerer) read(e ast.Expr, t types.Type) ir.Expr {
 	p := l.place(e)
 	if p == nil {
-		return zero(t)
+		return ir.Zero(t)
 	}
-	return load(p, t)
+	return ir.LoadOf(p, t)
 }
 
 // binary lowers a binary operation. Untyped operands take the type of the result, or for a
@@ -149,15 +149,15 @@ func (l *lowerer) binary(x *ast.BinaryExpr, t types.Type) ir.Expr {
 // interfaces with values are refused.
 func (l *lowerer) compare(n ast.Node, op token.Token, a, b ir.Expr, t types.Type) ir.Expr {
 	if isZero(a) {
-		a = zero(b.Type())
+		a = ir.Zero(b.Type())
 	}
 	if isZero(b) {
-		b = zero(a.Type())
+		b = ir.Zero(a.Type())
 	}
 	ia, ib := types.IsInterface(a.Type()), types.IsInterface(b.Type())
 	if (ia || ib) && !isZero(a) && !isZero(b) {
 		l.refuse(n, "comparison of interfaces", "types are only known at run time", "compare concrete values")
-		return zero(t)
+		return ir.Zero(t)
 	}
 	if _, ok := a.(*ir.Const); ok {
 		a = l.coerce(a, b.Type(), n)
@@ -209,7 +209,7 @@ func (l *lowerer) unary(x *ast.UnaryExpr, t types.Type) ir.Expr {
 		}
 		p := l.place(x.X)
 		if p == nil {
-			return zero(t)
+			return ir.Zero(t)
 		}
 		return l.address(x, p)
 	}
@@ -241,10 +241,10 @@ func (l *lowerer) slice(x *ast.SliceExpr, t types.Type) ir.Expr {
 		p := l.place(x.X)
 		lo, hi, top := bound(x.Low), bound(x.High), bound(x.Max)
 		if p == nil {
-			return zero(t)
+			return ir.Zero(t)
 		}
 		if _, ok := xt.Underlying().(*types.Pointer); ok {
-			p = step(p, ir.DerefStep())
+			p = ir.Extend(p, ir.DerefStep())
 		}
 		// A slice of an array variable aliases it, as its address does.
 		if _, memory := placeType(p, nil); !memory {

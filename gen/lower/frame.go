@@ -214,7 +214,7 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 	for _, o := range l.reassignedParams {
 		p := l.env[o].place
 		t := l.subst.apply(o.Type())
-		v := l.temp(b, o.Name(), t, &ir.Convert{Typed: ir.Typed{T: t}, X: load(p, p.Root.Type)})
+		v := l.temp(b, o.Name(), t, &ir.Convert{Typed: ir.Typed{T: t}, X: ir.LoadOf(p, p.Root.Type)})
 		l.env[o] = &binding{place: &ir.Place{Root: v}}
 	}
 	l.stmts(b.List)
@@ -328,6 +328,5 @@ func (l *lowerer) bind(o types.Object, v *ir.Var) {
 	l.env[o] = &binding{place: &ir.Place{Root: v}}
 }
 
-// load returns the value at p, which has type t.
-func load(p *ir.Place, t types.Type) *ir.Load { return &ir.Load{Typed: ir.Typed{T: t}, P: p} }
-func loadVar(v *ir.Var) *ir.Load              { return load(&ir.Place{Root: v}, v.Type) }
+// loadVar returns the value of v.
+func loadVar(v *ir.Var) *ir.Load { return &ir.Load{Typed: ir.Typed{T: v.Type}, P: v.Place()} }

@@ -101,7 +101,7 @@ func (l *lowerer) inlineBody(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt
 		switch {
 		case c.object == nil: // the receiver, which is copied
 			if r := v.fn.Signature().Recv(); r.Name() != "" && r.Name() != "_" {
-				in.declare(n, r, load(c.place, c.t))
+				in.declare(n, r, ir.LoadOf(c.place, c.t))
 			}
 		case c.self:
 			in.env[c.object] = &binding{value: v}

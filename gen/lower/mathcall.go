@@ -73,7 +73,7 @@ func isOpaque(fn *types.Func) bool {
 		return false
 	}
 	// Numbers and slices could carry derivatives.
-	if t := sig.Results().At(0).Type(); !isString(t) && !types.IsInterface(t) && basic(t)&types.IsBoolean == 0 {
+	if t := sig.Results().At(0).Type(); !ir.IsString(t) && !types.IsInterface(t) && basic(t)&types.IsBoolean == 0 {
 		return false
 	}
 	for i := range sig.Params().Len() {

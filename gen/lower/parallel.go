@@ -55,7 +55,7 @@ func (l *lowerer) freeze(n ast.Node, p *ir.Place) *ir.Place {
 		t, _ := placeType(q, nil)
 		switch t.Underlying().(type) {
 		case *types.Slice, *types.Pointer:
-			q = &ir.Place{Root: l.temp(n, "t", t, load(q, t))}
+			q = &ir.Place{Root: l.temp(n, "t", t, ir.LoadOf(q, t))}
 		}
 		if s.Index != nil {
 			if _, ok := constInt(s.Index); !ok {

@@ -47,7 +47,7 @@ func (l *lowerer) place(e ast.Expr) *ir.Place {
 		if p == nil {
 			return nil
 		}
-		return step(p, ir.DerefStep())
+		return ir.Extend(p, ir.DerefStep())
 	case *ast.IndexExpr:
 		t := l.typeOf(x.X)
 		_, pointer := t.Underlying().(*types.Pointer)
@@ -59,9 +59,9 @@ func (l *lowerer) place(e ast.Expr) *ir.Place {
 				return nil
 			}
 			if pointer {
-				p = step(p, ir.DerefStep())
+				p = ir.Extend(p, ir.DerefStep())
 			}
-			return step(p, ir.IndexStep(i))
+			return ir.Extend(p, ir.IndexStep(i))
 		}
 	}
 	return l.placeOf(e, l.expr(e))
@@ -73,13 +73,6 @@ func (l *lowerer) placeOf(n ast.Node, v ir.Expr) *ir.Place {
 		return c.P
 	}
 	return &ir.Place{Root: l.temp(n, "t", v.Type(), v)}
-}
-
-// step returns p extended by one step; p is unchanged.
-func step(p *ir.Place, s ir.Step) *ir.Place {
-	path := make([]ir.Step, len(p.Path), len(p.Path)+1)
-	copy(path, p.Path)
-	return &ir.Place{Root: p.Root, Path: append(path, s)}
 }
 
 // variable returns the place of a variable and reports whether it has one: variables of function
@@ -140,9 +133,9 @@ func (l *lowerer) path(s *types.Selection, recv types.Type) []int {
 func (l *lowerer) fields(p *ir.Place, t types.Type, index []int) (*ir.Place, types.Type) {
 	for _, i := range index {
 		if ptr, ok := t.Underlying().(*types.Pointer); ok {
-			p, t = step(p, ir.DerefStep()), ptr.Elem()
+			p, t = ir.Extend(p, ir.DerefStep()), ptr.Elem()
 		}
-		p, t = step(p, ir.FieldStep(i)), t.Underlying().(*types.Struct).Field(i).Type()
+		p, t = ir.Extend(p, ir.FieldStep(i)), t.Underlying().(*types.Struct).Field(i).Type()
 	}
 	return p, t
 }
@@ -159,7 +152,7 @@ func (l *lowerer) address(n ast.Node, p *ir.Place) ir.Expr {
 		q := &ir.Place{Root: p.Root, Path: p.Path[:k-1]}
 		qt, _ := placeType(q, nil)
 		if types.Identical(qt, types.NewPointer(t)) {
-			return load(q, qt)
+			return ir.LoadOf(q, qt)
 		}
 	}
 	if !memory {

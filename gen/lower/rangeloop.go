@@ -156,8 +156,8 @@ func (l *lowerer) rangeSlice(s *ast.RangeStmt, label string, e ir.Expr) {
 	r, body := l.beginRange(s, label)
 	elem := e.Type().Underlying().(*types.Slice).Elem()
 	v := l.invariantPlace(s, "s", e, body, false)
-	n := &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: load(v, e.Type())}
-	l.finishRange(r, body, n, func(i ir.Expr) ir.Expr { return load(step(v, ir.IndexStep(i)), elem) })
+	n := &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: ir.LoadOf(v, e.Type())}
+	l.finishRange(r, body, n, func(i ir.Expr) ir.Expr { return ir.LoadOf(ir.Extend(v, ir.IndexStep(i)), elem) })
 }
 
 // invariantPlace returns a place that holds the value of e throughout body: the place that e reads,
@@ -185,7 +185,7 @@ func (l *lowerer) rangeArray(s *ast.RangeStmt, label string, a *types.Array) {
 	e := l.expr(s.X)
 	r, body := l.beginRange(s, label)
 	p := l.invariantPlace(s, "a", e, body, true)
-	l.finishRange(r, body, n, func(i ir.Expr) ir.Expr { return load(step(p, ir.IndexStep(i)), a.Elem()) })
+	l.finishRange(r, body, n, func(i ir.Expr) ir.Expr { return ir.LoadOf(ir.Extend(p, ir.IndexStep(i)), a.Elem()) })
 }
 
 // rangePointer lowers a range over a pointer to an array.
@@ -197,8 +197,8 @@ func (l *lowerer) rangePointer(s *ast.RangeStmt, label string, a *types.Array) {
 		l.finishRange(r, body, n, nil)
 		return
 	}
-	p := step(l.invariantPlace(s, "p", e, body, false), ir.DerefStep())
-	l.finishRange(r, body, n, func(i ir.Expr) ir.Expr { return load(step(p, ir.IndexStep(i)), a.Elem()) })
+	p := ir.Extend(l.invariantPlace(s, "p", e, body, false), ir.DerefStep())
+	l.finishRange(r, body, n, func(i ir.Expr) ir.Expr { return ir.LoadOf(ir.Extend(p, ir.IndexStep(i)), a.Elem()) })
 }
 
 // rangeString lowers a range over the runes of a string. Their positions are refused, since the

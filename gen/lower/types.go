@@ -71,10 +71,6 @@ func basic(t types.Type) types.BasicInfo {
 	return 0
 }
 
-// isInteger and the predicates after it report whether the underlying type of t is of a kind.
-func isInteger(t types.Type) bool { return basic(t)&types.IsInteger != 0 }
-func isString(t types.Type) bool  { return basic(t)&types.IsString != 0 }
-
 func isSlice(t types.Type) bool {
 	_, ok := t.Underlying().(*types.Slice)
 	return ok

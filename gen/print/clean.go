@@ -253,7 +253,7 @@ func mayPanic(e ir.Expr) (may bool) {
 		case *ir.Binary:
 			switch {
 			case e.Op == token.QUO || e.Op == token.REM || e.Op == token.SHL || e.Op == token.SHR:
-				may = may || !hasInfo(e.T, types.IsFloat)
+				may = may || !ir.HasInfo(e.T, types.IsFloat)
 			// Comparing interfaces panics if their dynamic types are not comparable.
 			case types.IsInterface(e.X.Type()) || types.IsInterface(e.Y.Type()):
 				may = true
@@ -262,10 +262,4 @@ func mayPanic(e ir.Expr) (may bool) {
 		return !may
 	})
 	return may
-}
-
-// hasInfo reports whether the underlying type of t is basic with one of the properties.
-func hasInfo(t types.Type, info types.BasicInfo) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&info != 0
 }

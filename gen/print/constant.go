@@ -45,7 +45,7 @@ func (p *printer) constant(c *ir.Const, want types.Type) (string, int) {
 	if s == "" {
 		s, def = p.literalText(c.Val, c.T)
 	}
-	if whole := strings.TrimSuffix(s, ".0"); !typed && hasInfo(c.T, types.IsFloat) &&
+	if whole := strings.TrimSuffix(s, ".0"); !typed && ir.HasInfo(c.T, types.IsFloat) &&
 		!strings.ContainsAny(whole, " /.") {
 		s = whole // only for one literal: 1 / 10.0 would become a division of integers
 	}
@@ -77,7 +77,7 @@ func (p *printer) literalText(v constant.Value, t types.Type) (string, types.Typ
 	case constant.String:
 		return strconv.Quote(constant.StringVal(v)), types.Typ[types.UntypedString]
 	}
-	if hasInfo(t, types.IsFloat) {
+	if ir.HasInfo(t, types.IsFloat) {
 		x, _ := constant.Float64Val(constant.ToFloat(v))
 		bits := 64
 		if t.Underlying().(*types.Basic).Kind() == types.Float32 {
@@ -174,10 +174,10 @@ func (p *printer) same(a, b constant.Value, t types.Type) bool {
 		(a.Kind() == constant.String) != (b.Kind() == constant.String) {
 		return false
 	}
-	if hasInfo(t, types.IsInteger) && constant.ToInt(a).Kind() != constant.Int {
+	if ir.HasInfo(t, types.IsInteger) && constant.ToInt(a).Kind() != constant.Int {
 		return false
 	}
-	if hasInfo(t, types.IsNumeric) && a.Kind() == constant.Complex {
+	if ir.HasInfo(t, types.IsNumeric) && a.Kind() == constant.Complex {
 		return false
 	}
 	x, _ := p.literalText(a, t)

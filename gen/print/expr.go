@@ -50,7 +50,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		return s, postfix
 	case *ir.Unary:
 		x := ""
-		if e.Op == token.SUB && positive(e.X) && hasInfo(e.T, types.IsFloat) {
+		if e.Op == token.SUB && positive(e.X) && ir.HasInfo(e.T, types.IsFloat) {
 			x = p.expr(e.X, want) // a negative constant
 		} else if constantExpr(e.X) {
 			x = p.runtimeValue(e.X)
@@ -138,15 +138,15 @@ func exact(e ir.Expr, t types.Type) bool {
 	if !ok {
 		return false
 	}
-	if c.Val == nil || !hasInfo(t, types.IsNumeric) {
-		return !hasInfo(t, types.IsInteger) || c.Val == nil
+	if c.Val == nil || !ir.HasInfo(t, types.IsNumeric) {
+		return !ir.HasInfo(t, types.IsInteger) || c.Val == nil
 	}
 	i := constant.ToInt(c.Val)
 	if i.Kind() != constant.Int {
 		return false
 	}
 	n, ok := constant.Int64Val(i)
-	return ok && (n == int64(int8(n)) && n >= 0 || n == int64(int16(n)) && hasInfo(t, types.IsFloat))
+	return ok && (n == int64(int8(n)) && n >= 0 || n == int64(int16(n)) && ir.HasInfo(t, types.IsFloat))
 }
 
 // binary returns the text of an operation. A constant operand takes its type from the other
@@ -167,7 +167,8 @@ func (p *printer) binary(e *ir.Binary) string {
 	case e.Op == token.LAND || e.Op == token.LOR:
 		return p.prec(x, e.T, prec) + op + p.prec(y, e.T, prec+1)
 	// The compiler rejects a division by the constant zero, which must panic at run time.
-	case (e.Op == token.QUO || e.Op == token.REM) && hasInfo(e.T, types.IsInteger) && constantExpr(y) && !positive(y):
+	case (e.Op == token.QUO || e.Op == token.REM) && ir.IsInteger(e.T) &&
+		constantExpr(y) && !positive(y):
 		return p.prec(x, nil, prec) + op + p.runtimeValue(y)
 	}
 	return p.prec(x, y.Type(), prec) + op + p.prec(y, x.Type(), prec+1)

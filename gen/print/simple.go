@@ -106,9 +106,9 @@ func (p *printer) add(s *ir.Add) {
 	}
 	e := p.expr(s.E, t)
 	switch {
-	case e == "1" && hasInfo(t, types.IsInteger):
+	case e == "1" && ir.HasInfo(t, types.IsInteger):
 		p.line("%s++", to)
-	case e == "-1" && hasInfo(t, types.IsInteger):
+	case e == "-1" && ir.HasInfo(t, types.IsInteger):
 		p.line("%s--", to)
 	default:
 		p.line("%s += %s", to, e)
@@ -132,7 +132,7 @@ func (p *printer) let(s *ir.Let) {
 	case *ir.Opaque:
 		says = false
 	case *ir.Binary:
-		says = says && (!hasInfo(e.T, types.IsBoolean) || types.Identical(e.T, types.Typ[types.Bool]))
+		says = says && (!ir.HasInfo(e.T, types.IsBoolean) || types.Identical(e.T, types.Typ[types.Bool]))
 	}
 	if says {
 		p.line("%s := %s", name, p.expr(s.E, nil))

@@ -56,7 +56,7 @@ func (p *printer) vector(e ir.Expr) string {
 // loaded from memory or constants, see package avx.
 func (p *printer) toVector(e ir.Expr) string {
 	switch {
-	case hasInfo(e.Type(), types.IsInteger):
+	case ir.HasInfo(e.Type(), types.IsInteger):
 		return p.avx("Int") + "(" + p.expr(&ir.Convert{Typed: ir.Typed{T: types.Typ[types.Int64]}, X: e},
 			nil) + ", " + p.scratchRow() + ")"
 	case constantExpr(e):

@@ -39,7 +39,7 @@ func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
 			}
 		// Elements with references may be shared after the copy.
 		case *ir.Copy:
-			if of := sliceElem(s.Dst.Type()); of != nil && hasRefs(of) {
+			if of := ir.ElemOf(s.Dst.Type()); of != nil && ir.HasRefs(of) {
 				v := m.unionExpr(nil, s.Dst)
 				m.unionExpr(v, s.Src)
 			}
@@ -50,7 +50,7 @@ func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
 				v = m.unionExpr(v, e)
 			}
 			for _, r := range s.Results {
-				if r != nil && hasRefs(r.Type) {
+				if r != nil && ir.HasRefs(r.Type) {
 					v = m.union(v, r)
 				}
 			}
@@ -60,7 +60,7 @@ func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
 	// Parameters that may overlap at entry form one class.
 	var first *ir.Var
 	for _, v := range f.Params {
-		if !distinct && hasRefs(v.Type) {
+		if !distinct && ir.HasRefs(v.Type) {
 			first = m.union(first, v)
 		}
 	}
@@ -78,30 +78,12 @@ func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
 func (m *aliases) root(p *ir.Place) *ir.Var {
 	if p.Root == m.workspace && m.workspace != nil {
 		for i, s := range p.Path {
-			if s.Index != nil && (i+1 < len(p.Path) || hasRefs(p.Type())) {
+			if s.Index != nil && (i+1 < len(p.Path) || ir.HasRefs(p.Type())) {
 				return m.fromTape
 			}
 		}
 	}
 	return p.Root
-}
-
-// hasRefs reports whether a value of type t contains slices, pointers or other references to memory.
-func hasRefs(t types.Type) bool {
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		return false
-	case *types.Array:
-		return hasRefs(u.Elem())
-	case *types.Struct:
-		for f := range u.Fields() {
-			if hasRefs(f.Type()) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
 }
 
 // find returns the representative of the class of v. The forest is not compressed, as functions have few variables with
@@ -128,11 +110,11 @@ func (m *aliases) union(v, w *ir.Var) *ir.Var {
 // unionExpr merges the class of v, which may be nil, with the classes of all places in e with references, and returns a
 // variable of the class, nil if there is none.
 func (m *aliases) unionExpr(v *ir.Var, e ir.Expr) *ir.Var {
-	if e == nil || !hasRefs(e.Type()) {
+	if e == nil || !ir.HasRefs(e.Type()) {
 		return v
 	}
 	ir.WalkExpr(e, func(e ir.Expr) bool {
-		if !hasRefs(e.Type()) {
+		if !ir.HasRefs(e.Type()) {
 			return false
 		}
 		if p := ir.PlaceOf(e); p != nil {

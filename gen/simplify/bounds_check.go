@@ -18,8 +18,8 @@ func Cut(f *ir.Func) {
 	c := &cutter{names: ir.NamerOf(f), use: usageOf(f.Body), lengthOf: map[*ir.Var]*ir.Var{}}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		if l, ok := s.(*ir.Let); ok && c.use.writes[l.V] == 1 {
-			if n, ok := l.E.(*ir.Len); ok && !n.Cap && loadedVar(n.X) != nil {
-				c.lengthOf[l.V] = loadedVar(n.X)
+			if n, ok := l.E.(*ir.Len); ok && !n.Cap && ir.VarOf(n.X) != nil {
+				c.lengthOf[l.V] = ir.VarOf(n.X)
 			}
 		}
 		return true
@@ -181,13 +181,13 @@ func addConst(e ir.Expr, k int64) ir.Expr {
 	n += k
 	switch {
 	case x == nil:
-		return intConst(integer, n)
+		return ir.IntConst(integer, n)
 	case n == 0:
 		return x
 	case n < 0:
-		return binary(integer, token.SUB, x, intConst(integer, -n))
+		return ir.NewBinary(integer, token.SUB, x, ir.IntConst(integer, -n))
 	}
-	return binary(integer, token.ADD, x, intConst(integer, n))
+	return ir.NewBinary(integer, token.ADD, x, ir.IntConst(integer, n))
 }
 
 // accessGroups returns the groups of accesses that every iteration of l performs: those in the statements of its body
@@ -200,7 +200,7 @@ func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside
 		if !ok || base != nil && (!fromZero || k != 0) {
 			return
 		}
-		if v := loadedVar(tripEnd); base == nil && k <= 0 && v != nil && c.lengthOf[v] == p.Root &&
+		if v := ir.VarOf(tripEnd); base == nil && k <= 0 && v != nil && c.lengthOf[v] == p.Root &&
 			c.assignedOnce(p.Root) {
 			return // the compiler eliminates this check without a cut
 		}
@@ -247,7 +247,7 @@ func (c *cutter) assignedOnce(v *ir.Var) bool {
 // or if the index has another form. Inside is the usage of the body of the loop.
 func (c *cutter) splitIndex(p *ir.Place, v *ir.Var, inside *usage) (base ir.Expr, k int64, ok bool) {
 	x := p.Root
-	if len(p.Path) == 0 || p.Path[0].Index == nil || sliceElem(x.Type) == nil || c.use.addressed[x] ||
+	if len(p.Path) == 0 || p.Path[0].Index == nil || ir.ElemOf(x.Type) == nil || c.use.addressed[x] ||
 		inside.writes[x] > 0 {
 		return nil, 0, false
 	}
@@ -259,7 +259,7 @@ func (c *cutter) splitIndex(p *ir.Place, v *ir.Var, inside *usage) (base ir.Expr
 	found := false
 	var removeIndex func(e ir.Expr) ir.Expr // returns e without one occurrence of v, nil if nothing is left
 	removeIndex = func(e ir.Expr) ir.Expr {
-		if w := loadedVar(e); w != nil && w == v && !found {
+		if w := ir.VarOf(e); w != nil && w == v && !found {
 			found = true
 			return nil
 		}
@@ -274,7 +274,7 @@ func (c *cutter) splitIndex(p *ir.Place, v *ir.Var, inside *usage) (base ir.Expr
 		case y == nil:
 			return x
 		}
-		return binary(integer, token.ADD, x, y)
+		return ir.NewBinary(integer, token.ADD, x, y)
 	}
 	base = removeIndex(e)
 	invariant := base == nil || isSimple(base)

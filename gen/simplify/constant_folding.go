@@ -22,7 +22,7 @@ func fold(e ir.Expr) ir.Expr {
 			break
 		}
 		if e.Op == token.NOT {
-			return boolConst(e.T, isZero(c))
+			return ir.BoolConst(e.T, isZero(c))
 		}
 		if n, ok := constInt(c); ok && e.Op == token.SUB {
 			if r := fitConst(e.T, -n); r != nil {
@@ -30,18 +30,13 @@ func fold(e ir.Expr) ir.Expr {
 			}
 		}
 	case *ir.Convert:
-		if n, ok := constInt(e.X); ok && isInteger(e.T) {
+		if n, ok := constInt(e.X); ok && ir.IsInteger(e.T) {
 			if r := fitConst(e.T, n); r != nil {
 				return r
 			}
 		}
 	}
 	return e
-}
-
-// boolConst returns b as a constant of type t.
-func boolConst(t types.Type, b bool) ir.Expr {
-	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeBool(b)}
 }
 
 // fitConst returns n as a constant of type t, or nil if n may not be representable in t. All integer types of 32 bits
@@ -55,13 +50,13 @@ func fitConst(t types.Type, n int64) ir.Expr {
 		bits = 16
 	}
 	lo, hi := -int64(1)<<(bits-1), int64(1)<<(bits-1)-1
-	if hasInfo(t, types.IsUnsigned) {
+	if ir.HasInfo(t, types.IsUnsigned) {
 		lo, hi = 0, int64(1)<<bits-1
 	}
 	if n < lo || n > hi {
 		return nil
 	}
-	return intConst(t, n)
+	return ir.IntConst(t, n)
 }
 
 // foldBinary is fold for binary operations.
@@ -73,11 +68,11 @@ func foldBinary(e *ir.Binary) ir.Expr {
 		case !ok:
 			return e
 		case isZero(c) == (e.Op == token.LAND):
-			return boolConst(e.T, e.Op == token.LOR)
+			return ir.BoolConst(e.T, e.Op == token.LOR)
 		}
 		return e.Y
 	}
-	if !isInteger(e.X.Type()) || !isInteger(e.Y.Type()) {
+	if !ir.IsInteger(e.X.Type()) || !ir.IsInteger(e.Y.Type()) {
 		return e
 	}
 	a, aok := constInt(e.X)
@@ -114,7 +109,7 @@ func foldBinary(e *ir.Binary) ir.Expr {
 			n = a % b
 		}
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
-		return boolConst(e.T, constant.Compare(constant.MakeInt64(a), e.Op, constant.MakeInt64(b)))
+		return ir.BoolConst(e.T, constant.Compare(constant.MakeInt64(a), e.Op, constant.MakeInt64(b)))
 	default:
 		return e
 	}

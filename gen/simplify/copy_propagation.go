@@ -95,10 +95,10 @@ func (c *copyPropagator) propagate(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 		return nil, false
 	}
 	k, isConst := l.E.(*ir.Const)
-	w := loadedVar(l.E)
+	w := ir.VarOf(l.E)
 	switch {
 	case isConst:
-		if k.Val == nil || !hasInfo(k.T, types.IsNumeric|types.IsBoolean) {
+		if k.Val == nil || !ir.HasInfo(k.T, types.IsNumeric|types.IsBoolean) {
 			return nil, false
 		}
 	// Not a copy, or the source may be written through a pointer.
@@ -111,7 +111,7 @@ func (c *copyPropagator) propagate(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 		c.use.reads[w] += c.use.reads[v] - 1
 	}
 	m := &ir.Map{Stmt: foldBranch, Expr: func(e ir.Expr) ir.Expr {
-		if u := loadedVar(e); u != nil && u == v {
+		if u := ir.VarOf(e); u != nil && u == v {
 			return l.E
 		}
 		return fold(e)
@@ -205,7 +205,7 @@ func allocates(e ir.Expr) bool {
 	case *ir.Make, *ir.New:
 		return true
 	case *ir.Literal:
-		return sliceElem(e.T) != nil
+		return ir.ElemOf(e.T) != nil
 	}
 	return false
 }
@@ -221,17 +221,17 @@ func (c *copyPropagator) forward(l *ir.Let, rest ir.Block) (ir.Block, bool) {
 	var s ir.Stmt
 	switch next := rest[0].(type) {
 	case *ir.Let:
-		if loadedVar(next.E) == v {
+		if ir.VarOf(next.E) == v {
 			s = &ir.Let{At: next.At, V: next.V, E: l.E}
 		}
 	// If both may panic, the order of the panics would change.
 	case *ir.Set:
-		if loadedVar(next.E) == v && (!mayPanic(l.E) || !placeMayPanic(next.P)) {
+		if ir.VarOf(next.E) == v && (!mayPanic(l.E) || !placeMayPanic(next.P)) {
 			s = &ir.Set{At: next.At, P: next.P, E: l.E}
 		}
 	// An Add must not read its place, and takes no literals.
 	case *ir.Add:
-		if loadedVar(next.E) == v && !readsVar(l.E, next.P.Root) && !isLiteral(l.E) {
+		if ir.VarOf(next.E) == v && !readsVar(l.E, next.P.Root) && !isLiteral(l.E) {
 			s = &ir.Add{At: next.At, P: next.P, E: l.E}
 		}
 	}
@@ -267,7 +267,7 @@ func substituteInto(l *ir.Let, s ir.Stmt) ir.Stmt {
 		return nil
 	}
 	m := &ir.Map{Expr: func(e ir.Expr) ir.Expr {
-		if v := loadedVar(e); v != nil && v == l.V {
+		if v := ir.VarOf(e); v != nil && v == l.V {
 			return l.E
 		}
 		return e

@@ -50,14 +50,6 @@ func rewriteHead(m *ir.Map, s ir.Stmt) ir.Stmt {
 	})
 }
 
-// loadedVar returns the variable that e loads as a whole, or nil if e is another expression.
-func loadedVar(e ir.Expr) *ir.Var {
-	if l, ok := e.(*ir.Load); ok && len(l.P.Path) == 0 {
-		return l.P.Root
-	}
-	return nil
-}
-
 // isZero reports whether e is the zero value of its type: nil, which stands for it in a declaration, a constant 0 or
 // false, or a literal of an array or a struct without elements. There is no constant -0.0 in go/constant.
 func isZero(e ir.Expr) bool {
@@ -82,36 +74,6 @@ func isZero(e ir.Expr) bool {
 		return len(e.Elems) == 0
 	}
 	return false
-}
-
-// load returns an expression of type t that reads p.
-func load(p *ir.Place, t types.Type) ir.Expr { return &ir.Load{Typed: ir.Typed{T: t}, P: p} }
-
-// intConst returns n as a constant of the numeric type t.
-func intConst(t types.Type, n int64) ir.Expr {
-	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeInt64(n)}
-}
-
-// binary returns x op y with type t.
-func binary(t types.Type, op token.Token, x, y ir.Expr) ir.Expr {
-	return &ir.Binary{Typed: ir.Typed{T: t}, Op: op, X: x, Y: y}
-}
-
-// hasInfo reports whether the underlying type of t is a basic type with one of the properties in info.
-func hasInfo(t types.Type, info types.BasicInfo) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&info != 0
-}
-
-// isInteger reports whether the underlying type of t is an integer type.
-func isInteger(t types.Type) bool { return hasInfo(t, types.IsInteger) }
-
-// sliceElem returns the element type of a slice type, or nil for other types.
-func sliceElem(t types.Type) types.Type {
-	if s, ok := t.Underlying().(*types.Slice); ok {
-		return s.Elem()
-	}
-	return nil
 }
 
 // isAggregate reports whether t is an array or a struct, which scalar replacement can decompose.
@@ -147,7 +109,7 @@ func mayPanic(e ir.Expr) (may bool) {
 				may = may || !ir.IsFloat(e.T) && !(ok && c.Val != nil && constant.Sign(c.Val) != 0)
 			// A shift panics for a negative count.
 			case e.Op == token.SHL || e.Op == token.SHR:
-				may = may || !hasInfo(e.Y.Type(), types.IsUnsigned) && !ir.IsConst(e.Y)
+				may = may || !ir.HasInfo(e.Y.Type(), types.IsUnsigned) && !ir.IsConst(e.Y)
 			// The dynamic types may not be comparable.
 			case types.IsInterface(e.X.Type()) || types.IsInterface(e.Y.Type()):
 				may = true
@@ -178,7 +140,7 @@ func placeMayPanic(p *ir.Place) bool {
 // fit int64.
 func constInt(e ir.Expr) (int64, bool) {
 	c, ok := e.(*ir.Const)
-	if !ok || !isInteger(c.T) {
+	if !ok || !ir.IsInteger(c.T) {
 		return 0, false
 	}
 	if c.Val == nil {

@@ -170,9 +170,9 @@ func (x *expansion) inlineCall(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 		p.Kind = ir.Local
 		a := c.Args[i]
 		if use.writes[p] == 0 && !use.addressed[p] && types.Identical(a.Type(), p.Type) && x.invariant(a, c) &&
-			!substituted[loadedVar(a)] {
+			!substituted[ir.VarOf(a)] {
 			values[p] = a
-			if v := loadedVar(a); v != nil && v.Kind != ir.Global {
+			if v := ir.VarOf(a); v != nil && v.Kind != ir.Global {
 				substituted[v] = true
 			}
 			continue
@@ -203,13 +203,13 @@ func (x *expansion) inlineCall(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 			if w := vars[v]; w != nil {
 				return w
 			}
-			if w := loadedVar(values[v]); w != nil {
+			if w := ir.VarOf(values[v]); w != nil {
 				return w
 			}
 			return v
 		},
 		Expr: func(e ir.Expr) ir.Expr {
-			if v := loadedVar(e); v != nil && values[v] != nil {
+			if v := ir.VarOf(e); v != nil && values[v] != nil {
 				return values[v]
 			}
 			return fold(e)
@@ -229,9 +229,9 @@ func (x *expansion) inlineCall(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 // pointers.
 func (x *expansion) invariant(a ir.Expr, c *ir.Call) bool {
 	if k, ok := a.(*ir.Const); ok {
-		return k.Val != nil && hasInfo(k.T, types.IsNumeric|types.IsBoolean)
+		return k.Val != nil && ir.HasInfo(k.T, types.IsNumeric|types.IsBoolean)
 	}
-	v := loadedVar(a)
+	v := ir.VarOf(a)
 	if v == nil || x.addressed[v] {
 		return false
 	}

@@ -110,20 +110,20 @@ func (w *commoner) carryLoop(l *ir.Loop) ir.Stmt {
 // hasIteration returns the condition that l, which steps by 1 or -1, has at least one iteration.
 func hasIteration(l *ir.Loop) ir.Expr {
 	if l.Step > 0 {
-		return binary(boolean, token.LSS, l.Lo, l.Hi)
+		return ir.NewBinary(boolean, token.LSS, l.Lo, l.Hi)
 	}
-	return binary(boolean, token.GTR, addConst(l.Lo, 1), addConst(l.Hi, 1))
+	return ir.NewBinary(boolean, token.GTR, addConst(l.Lo, 1), addConst(l.Hi, 1))
 }
 
 // indexOffset returns k if p is element i + k of a slice variable that the loop l with index i does not assign to.
 // Inside is the usage of the body.
 func (w *commoner) indexOffset(p *ir.Place, l *ir.Loop, inside *usage) (int64, bool) {
-	if len(p.Path) != 1 || p.Path[0].Index == nil || sliceElem(p.Root.Type) == nil || w.aliases.use.addressed[p.Root] ||
+	if len(p.Path) != 1 || p.Path[0].Index == nil || ir.ElemOf(p.Root.Type) == nil || w.aliases.use.addressed[p.Root] ||
 		inside.writes[p.Root] > 0 {
 		return 0, false
 	}
 	e, k := splitOffset(p.Path[0].Index)
-	return k, e != nil && loadedVar(e) == l.V
+	return k, e != nil && ir.VarOf(e) == l.V
 }
 
 // countOffset counts an access to x at offset k in list, which is in the order of first accesses so that the generated
@@ -196,14 +196,14 @@ func (w *commoner) carrySum(l *ir.Loop, o *offsetCounts) (before, after ir.Block
 	if l.Step < 0 {
 		carried, last = k, addConst(l.Hi, 1)
 	}
-	t := sliceElem(o.slice.Type)
+	t := ir.ElemOf(o.slice.Type)
 	carry := &ir.Var{Name: w.names.Name("carry"), Type: t}
 	next := &ir.Var{Name: w.names.Name("next"), Type: t}
 	var body ir.Block
 	for _, s := range l.Body {
 		if a, ok := s.(*ir.Add); ok && a.P.Root == o.slice {
 			switch i, n := splitOffset(a.P.Path[0].Index); {
-			case i == nil || loadedVar(i) != l.V:
+			case i == nil || ir.VarOf(i) != l.V:
 			case n == carried:
 				s = &ir.Let{At: a.At, V: next, E: a.E}
 			default:
@@ -269,9 +269,9 @@ func (w *commoner) carryLoad(l *ir.Loop, o *offsetCounts) ir.Block {
 	if l.Step < 0 {
 		loaded, carried = k, k+1
 	}
-	t := sliceElem(o.slice.Type)
+	t := ir.ElemOf(o.slice.Type)
 	element := func(i ir.Expr, k int64) ir.Expr {
-		return load(&ir.Place{Root: o.slice, Path: []ir.Step{ir.IndexStep(addConst(i, k))}}, t)
+		return ir.LoadOf(&ir.Place{Root: o.slice, Path: []ir.Step{ir.IndexStep(addConst(i, k))}}, t)
 	}
 	old := &ir.Var{Name: w.names.Name("old"), Type: t}
 	now := &ir.Var{Name: w.names.Name("now"), Type: t}
@@ -282,7 +282,7 @@ func (w *commoner) carryLoad(l *ir.Loop, o *offsetCounts) ir.Block {
 		}
 		i, n := splitOffset(x.P.Path[0].Index)
 		switch {
-		case i == nil || loadedVar(i) != l.V:
+		case i == nil || ir.VarOf(i) != l.V:
 		case n == loaded:
 			return now.Load()
 		case n == carried:

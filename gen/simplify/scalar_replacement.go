@@ -35,7 +35,7 @@ func scalars(f *ir.Func, pkg *types.Package) map[*ir.Var]*scalarTree {
 		if p := s.trees[v]; p != nil {
 			p.eachScalar(nil, func(w *ir.Var, path []ir.Step) {
 				head = append(head,
-					&ir.Let{At: ir.At{Pos: f.Pos}, V: w, E: load(&ir.Place{Root: v, Path: path}, w.Type)})
+					&ir.Let{At: ir.At{Pos: f.Pos}, V: w, E: ir.LoadOf(&ir.Place{Root: v, Path: path}, w.Type)})
 			})
 		}
 	}
@@ -67,7 +67,7 @@ func stepOf(t types.Type, i int) ir.Step {
 	if _, ok := t.Underlying().(*types.Struct); ok {
 		return ir.FieldStep(i)
 	}
-	return ir.IndexStep(intConst(integer, int64(i)))
+	return ir.IndexStep(ir.IntConst(integer, int64(i)))
 }
 
 // descend follows path into p until a leaf or the end of the path. It returns the node and the rest of the path, which
@@ -278,7 +278,7 @@ func (s *scalarizer) scalarAssignments(p *scalarTree, e ir.Expr) (out []scalarAs
 		}
 		from := s.place(x.P)
 		p.eachScalar(from.Path, func(v *ir.Var, path []ir.Step) {
-			out = append(out, scalarAssignment{v, load(&ir.Place{Root: from.Root, Path: path}, v.Type)})
+			out = append(out, scalarAssignment{v, ir.LoadOf(&ir.Place{Root: from.Root, Path: path}, v.Type)})
 		})
 		return out
 	}
@@ -303,7 +303,7 @@ func (s *scalarizer) assign(p *scalarTree, e ir.Expr) {
 			x.e = zeroConst(x.v.Type)
 		}
 		// A scalar that keeps its value, as after v = v.
-		if loadedVar(x.e) == x.v {
+		if ir.VarOf(x.e) == x.v {
 			continue
 		}
 		set := &ir.Set{At: s.pos, P: x.v.Place(), E: x.e}
@@ -325,8 +325,8 @@ func (s *scalarizer) assign(p *scalarTree, e ir.Expr) {
 
 // zeroConst returns the zero value of t.
 func zeroConst(t types.Type) ir.Expr {
-	if hasInfo(t, types.IsNumeric) {
-		return intConst(t, 0)
+	if ir.HasInfo(t, types.IsNumeric) {
+		return ir.IntConst(t, 0)
 	}
 	return &ir.Const{Typed: ir.Typed{T: t}}
 }

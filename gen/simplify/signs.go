@@ -34,7 +34,7 @@ func hoistSign(e ir.Expr) ir.Expr {
 		switch e.Op {
 		// Two signs cancel in a product.
 		case token.MUL, token.QUO:
-			return negateIf(binary(e.T, e.Op, x, y), p != q)
+			return ir.NegateIf(ir.NewBinary(e.T, e.Op, x, y), p != q)
 		case token.ADD:
 			return signedSum(x, p, y, q)
 		case token.SUB:
@@ -45,17 +45,17 @@ func hoistSign(e ir.Expr) ir.Expr {
 }
 
 // sum returns x + y with normalised sign. The operands are normalised.
-func sum(x, y ir.Expr) ir.Expr { return hoistSign(binary(x.Type(), token.ADD, x, y)) }
+func sum(x, y ir.Expr) ir.Expr { return hoistSign(ir.NewBinary(x.Type(), token.ADD, x, y)) }
 
 // signedSum returns ±x ± y, where p and q mean that x and y are subtracted.
 func signedSum(x ir.Expr, p bool, y ir.Expr, q bool) ir.Expr {
 	switch {
 	case p == q:
-		return negateIf(binary(x.Type(), token.ADD, x, y), p)
+		return ir.NegateIf(ir.NewBinary(x.Type(), token.ADD, x, y), p)
 	case p:
-		return binary(x.Type(), token.SUB, y, x)
+		return ir.NewBinary(x.Type(), token.SUB, y, x)
 	}
-	return binary(x.Type(), token.SUB, x, y)
+	return ir.NewBinary(x.Type(), token.SUB, x, y)
 }
 
 // splitSign returns the operand of a floating-point negation and true, or e and false. Constants keep their sign.
@@ -64,12 +64,4 @@ func splitSign(e ir.Expr) (_ ir.Expr, minus bool) {
 		return u.X, true
 	}
 	return e, false
-}
-
-// negateIf returns -e if minus is set, e otherwise.
-func negateIf(e ir.Expr, minus bool) ir.Expr {
-	if minus {
-		return &ir.Unary{Typed: ir.Typed{T: e.Type()}, Op: token.SUB, X: e}
-	}
-	return e
 }

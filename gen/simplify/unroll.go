@@ -122,7 +122,7 @@ func (u *unroller) copyBody(l *ir.Loop, index ir.Expr, rename bool) ir.Block {
 		Var:   ir.Renaming(vars),
 		Label: ir.Renaming(labels),
 		Expr: func(e ir.Expr) ir.Expr {
-			if v := loadedVar(e); v != nil && v == l.V {
+			if v := ir.VarOf(e); v != nil && v == l.V {
 				return index
 			}
 			return fold(e)

@@ -35,7 +35,7 @@ func (b *builder) valueAndDot(e ir.Expr) (val, dot ir.Expr) {
 		return b.valueAndShadow(e)
 	}
 	if val, dot = b.derivative(e); dot == nil {
-		dot = zero(e.Type())
+		dot = ir.Zero(e.Type())
 	}
 	return val, dot
 }

@@ -70,7 +70,7 @@ func (b *builder) call(s *ir.Call) {
 // on active parameters.
 func (b *builder) zeroResult(at ir.At, v *ir.Var) {
 	if v != nil && b.facts.Active(v) {
-		b.Emit(&ir.Set{At: at, P: b.shadowVar(v).Place(), E: zero(v.Type)})
+		b.Emit(&ir.Set{At: at, P: b.shadowVar(v).Place(), E: ir.Zero(v.Type)})
 	}
 }
 

@@ -1,7 +1,6 @@
 package tangent
 
 import (
-	"go/constant"
 	"go/token"
 	"go/types"
 	"strings"
@@ -132,11 +131,6 @@ func (b *builder) atom(e ir.Expr) ir.Expr {
 	return v.Load()
 }
 
-// floatConst returns v as a constant of type t.
-func floatConst(t types.Type, v float64) ir.Expr {
-	return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(v)}
-}
-
 // math is derivative for elementary functions, by their rules. If the partial derivatives are bounded, the tangent is
 // one expression. Otherwise each term is added under a condition that implements the strong zero.
 func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
@@ -176,21 +170,21 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	}
 	// Strong zero: an infinite or NaN partial is multiplied only if its tangent is not 0.
 	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
-	b.Emit(&ir.Let{At: b.At, V: d, E: zero(e.T)})
+	b.Emit(&ir.Let{At: b.At, V: d, E: ir.Zero(e.T)})
 	for i, dx := range dots {
 		if dx == nil || rules.Partial(op, i) == nil {
 			continue
 		}
 		dx = b.atom(dx)
 		p := x.Partial(op, i)
-		add := &ir.Add{At: b.At, P: d.Place(), E: negateIf(p.ScaleTangent(dx), p.Minus)}
+		add := &ir.Add{At: b.At, P: d.Place(), E: ir.NegateIf(p.ScaleTangent(dx), p.Minus)}
 		// A nil condition means that the partial derivative is always finite.
 		finite := p.Finite()
 		if finite == nil {
 			b.Emit(add)
 			continue
 		}
-		active := b.compare(token.NEQ, dx, floatConst(e.T, 0))
+		active := b.compare(token.NEQ, dx, ir.FloatConst(e.T, 0))
 		b.Emit(&ir.If{At: b.At, Cond: b.compare(token.LOR, active, finite),
 			Then: ir.Block{add}, Else: ir.Block{&ir.Add{At: b.At, P: d.Place(), E: elementary.Skip(e.T)}}})
 	}
@@ -207,14 +201,6 @@ func negate(e ir.Expr) ir.Expr {
 	return &ir.Unary{Typed: ir.Typed{T: e.Type()}, Op: token.SUB, X: e}
 }
 
-// negateIf returns -e if minus is set, e otherwise.
-func negateIf(e ir.Expr, minus bool) ir.Expr {
-	if minus {
-		return negate(e)
-	}
-	return e
-}
-
 // weightedSum returns the sum of the tangents in dots times the partial derivatives of op.
 func (b *builder) weightedSum(x *elementary.Rule, op rules.Op, dots []ir.Expr) (sum ir.Expr) {
 	for i, dx := range dots {
@@ -225,7 +211,7 @@ func (b *builder) weightedSum(x *elementary.Rule, op rules.Op, dots []ir.Expr) (
 		term, minus := p.ScaleTangent(dx), p.Minus
 		switch {
 		case sum == nil:
-			sum = negateIf(term, minus)
+			sum = ir.NegateIf(term, minus)
 		case minus:
 			sum = &ir.Binary{Typed: ir.Typed{T: x.Type}, Op: token.SUB, X: sum, Y: term}
 		default:
@@ -240,14 +226,14 @@ func (b *builder) weightedSum(x *elementary.Rule, op rules.Op, dots []ir.Expr) (
 func (b *builder) selectFunc(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	d := &ir.Var{Name: b.names.Name("selectDot"), Type: e.T}
-	b.Emit(&ir.Let{At: b.At, V: d, E: zero(e.T)})
+	b.Emit(&ir.Let{At: b.At, V: d, E: ir.Zero(e.T)})
 	set := func(dot ir.Expr) ir.Block {
 		if dot == nil {
 			return nil
 		}
 		return ir.Block{&ir.Set{At: b.At, P: d.Place(), E: dot}}
 	}
-	b.Emit(&ir.If{At: b.At, Cond: b.compare(token.NEQ, args[0], floatConst(args[0].Type(), 0)), Then: set(dots[1]),
+	b.Emit(&ir.If{At: b.At, Cond: b.compare(token.NEQ, args[0], ir.FloatConst(args[0].Type(), 0)), Then: set(dots[1]),
 		Else: set(dots[2])})
 	return v, d.Load()
 }
@@ -263,11 +249,11 @@ func (b *builder) selectFunc(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr
 func (b *builder) minMax(e *ir.Math, args, dots []ir.Expr) (val, dot ir.Expr) {
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	d := &ir.Var{Name: b.names.Name(strings.TrimPrefix(strings.ToLower(e.Name), "math.") + "Dot"), Type: e.T}
-	b.Emit(&ir.Let{At: b.At, V: d, E: zero(e.T)})
+	b.Emit(&ir.Let{At: b.At, V: d, E: ir.Zero(e.T)})
 	set := func(i int) ir.Block {
 		dot := dots[i]
 		if dot == nil {
-			dot = zero(e.T)
+			dot = ir.Zero(e.T)
 		}
 		return ir.Block{&ir.Set{At: b.At, P: d.Place(), E: dot}}
 	}

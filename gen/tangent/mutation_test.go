@@ -83,7 +83,7 @@ var mutations = map[string]func(b ir.Block) ir.Block{
 			p, e := target(s)
 			_, load := e.(*ir.Load)
 			_, set := s.(*ir.Set)
-			return !(set && load && isShadow(p.Root) && activity.HasRefs(p.Type()))
+			return !(set && load && isShadow(p.Root) && ir.HasRefs(p.Type()))
 		})
 	},
 	"pointers move without their shadows": func(b ir.Block) ir.Block {
@@ -136,7 +136,7 @@ var mutations = map[string]func(b ir.Block) ir.Block{
 		return each(b, func(s ir.Stmt) bool {
 			if s, ok := s.(*ir.Call); ok {
 				for i, r := range s.Results {
-					if isShadow(r) && !activity.HasRefs(r.Type) {
+					if isShadow(r) && !ir.HasRefs(r.Type) {
 						s.Results[i] = nil
 					}
 				}

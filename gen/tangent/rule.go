@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -48,7 +47,7 @@ func (b *builder) rule(s *ir.Call) {
 		case b.facts.Carries(a):
 			c.Args = append(c.Args, b.shadowOf(a))
 		default:
-			c.Args = append(c.Args, zero(shape.Params[i].Type()))
+			c.Args = append(c.Args, ir.Zero(shape.Params[i].Type()))
 		}
 	}
 	// The tangent returns all results of the function, dropped or not.
@@ -75,7 +74,7 @@ func (b *builder) refuseFor(what, remedy string) {
 func isPerLane(r *ir.Rule) bool {
 	shape := r.Shape()
 	for _, v := range append(slices.Clone(shape.Params), shape.Results...) {
-		if activity.HasRefs(v.Type()) || ir.ContainsFloats(v.Type()) && !ir.IsFloat(v.Type()) {
+		if ir.HasRefs(v.Type()) || ir.ContainsFloats(v.Type()) && !ir.IsFloat(v.Type()) {
 			return false
 		}
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// zero returns the zero value of t.
-func zero(t types.Type) ir.Expr { return &ir.Const{Typed: ir.Typed{T: t}} }
-
 // shadowOf returns the shadow of e, a value other than a number.
 func (b *builder) shadowOf(e ir.Expr) ir.Expr {
 	_, dot := b.valueAndShadow(e)
@@ -22,14 +19,14 @@ func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 	typed := ir.Typed{T: e.Type()}
 	switch e := e.(type) {
 	case *ir.Const:
-		return e, zero(typed.T)
+		return e, ir.Zero(typed.T)
 	case *ir.Load:
 		// Global variables have no shadows, but may flow where one is needed.
 		if e.P.Root.Kind == ir.Global {
 			return e, b.zeroShadow(e)
 		}
 		if !b.facts.Active(e.P.Root) {
-			return e, zero(typed.T)
+			return e, ir.Zero(typed.T)
 		}
 		return e, &ir.Load{Typed: typed, P: b.shadowPlace(e.P)}
 	// A conversion of references converts the shadow likewise.
@@ -39,12 +36,12 @@ func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 		return e, &ir.Slice{Typed: typed, X: b.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.SliceAt:
 		if !b.facts.Active(e.P.Root) {
-			return e, zero(typed.T)
+			return e, ir.Zero(typed.T)
 		}
 		return e, &ir.SliceAt{Typed: typed, P: b.shadowPlace(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.Addr:
 		if !b.facts.Active(e.P.Root) {
-			return e, zero(typed.T)
+			return e, ir.Zero(typed.T)
 		}
 		return e, &ir.Addr{Typed: typed, P: b.shadowPlace(e.P)}
 	case *ir.Make: // with the same length and capacity
@@ -77,7 +74,7 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 			part = b.shadowOf(x)
 		}
 		if part == nil && st == nil && e.Len > 0 && e.Keys[i] == e.Len-1 {
-			part = zero(x.Type()) // the last element determines the length
+			part = ir.Zero(x.Type()) // the last element determines the length
 		}
 		if part == nil {
 			continue
@@ -95,17 +92,17 @@ func (b *builder) zeroShadow(e *ir.Load) ir.Expr {
 	typed := e.Typed
 	switch u := e.T.Underlying().(type) {
 	case *types.Slice:
-		if !activity.HasRefs(u.Elem()) {
-			fresh = &ir.Make{Typed: typed, N: length(e),
+		if !ir.HasRefs(u.Elem()) {
+			fresh = &ir.Make{Typed: typed, N: ir.LenOf(e),
 				Cap: &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: e, Cap: true}}
 		}
 	case *types.Pointer:
-		if !activity.HasRefs(u.Elem()) {
+		if !ir.HasRefs(u.Elem()) {
 			fresh = &ir.New{Typed: typed}
 		}
 	default:
-		if !activity.HasRefs(e.T) {
-			return zero(typed.T)
+		if !ir.HasRefs(e.T) {
+			return ir.Zero(typed.T)
 		}
 	}
 	if fresh == nil {
@@ -121,7 +118,7 @@ func (b *builder) zeroShadow(e *ir.Load) ir.Expr {
 func (b *builder) sliceShadow(s ir.Expr) ir.Expr {
 	active := false
 	ir.WalkExpr(s, func(e ir.Expr) bool {
-		if !activity.HasRefs(e.Type()) {
+		if !ir.HasRefs(e.Type()) {
 			return false // a bound may contain the length of another slice
 		}
 		switch e := e.(type) {
@@ -154,7 +151,7 @@ func (b *builder) appendStmt(s *ir.Append) {
 			if sh == nil { // passive elements have zero derivatives
 				typed := ir.Typed{T: e.Type()}
 				v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
-				b.Emit(&ir.Let{At: s.At, V: v, E: &ir.Make{Typed: typed, N: length(e)}})
+				b.Emit(&ir.Let{At: s.At, V: v, E: &ir.Make{Typed: typed, N: ir.LenOf(e)}})
 				sh = v.Load()
 			}
 			d.Elems = append(d.Elems, sh)
@@ -172,11 +169,6 @@ func (b *builder) appendStmt(s *ir.Append) {
 	b.Emit(&t)
 }
 
-// length returns len(s).
-func length(s ir.Expr) ir.Expr {
-	return &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: s}
-}
-
 // copyStmt writes a copy and the same copy of the shadows. Passive elements have zero derivatives, so the shadow of
 // their destination is cleared.
 func (b *builder) copyStmt(s *ir.Copy) {
@@ -186,7 +178,7 @@ func (b *builder) copyStmt(s *ir.Copy) {
 		} else {
 			// copy copies min(len(dst), len(src)) elements.
 			n := &ir.Math{Typed: ir.Typed{T: types.Typ[types.Int]}, Name: "min",
-				Args: []ir.Expr{length(s.Dst), length(s.Src)}}
+				Args: []ir.Expr{ir.LenOf(s.Dst), ir.LenOf(s.Src)}}
 			b.Emit(&ir.Clear{At: s.At, S: &ir.Slice{Typed: ir.Typed{T: dst.Type()}, X: dst, Hi: n}})
 		}
 	}

@@ -273,7 +273,7 @@ func (b *builder) equal(x, y *ir.Place, t types.Type) (out ir.Expr) {
 		return out
 	case *types.Array:
 		for i := range u.Len() {
-			at := ir.IndexStep(intConst(i))
+			at := ir.IndexStep(ir.Count(i))
 			and(b.equal(extend(x, at), extend(y, at), u.Elem()))
 		}
 		return out

@@ -1,7 +1,6 @@
 package traced
 
 import (
-	"go/constant"
 	"go/types"
 	"strings"
 
@@ -17,7 +16,7 @@ func (b *builder) lift(e ir.Expr) ir.Expr {
 	if ir.IsFloat(t) {
 		return &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: b.rewrite(e)}
 	}
-	if activity.HasRefs(t) {
+	if ir.HasRefs(t) {
 		b.refuse("a "+typeText(t)+globalName(e)+" in a variable that also leads to traced numbers",
 			"its memory holds plain numbers", "copy it element by element into new memory first")
 	}
@@ -62,7 +61,7 @@ func (b *builder) liftInto(dst, src *ir.Place, t types.Type) {
 			}
 		}
 	case *types.Array:
-		b.liftElements(dst, src, intConst(u.Len()), u.Elem())
+		b.liftElements(dst, src, ir.Count(u.Len()), u.Elem())
 	default:
 		b.Emit(&ir.Set{At: b.At, P: dst, E: &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: load}})
 	}
@@ -73,17 +72,12 @@ func (b *builder) liftElements(dst, src *ir.Place, n ir.Expr, t types.Type) {
 	i := &ir.Var{Name: b.names.Name("i"), Type: types.Typ[types.Int], Pos: b.At.Pos}
 	loop := &ir.Loop{
 		At: b.At, L: &ir.Label{Name: b.names.Name("all")}, Next: &ir.Label{Name: b.names.Name("next")},
-		V: i, Lo: intConst(0), Hi: n, Step: 1,
+		V: i, Lo: ir.Count(0), Hi: n, Step: 1,
 	}
 	loop.Body = b.Nested(func() {
 		b.liftInto(extend(dst, ir.IndexStep(i.Load())), extend(src, ir.IndexStep(i.Load())), t)
 	})
 	b.Emit(loop)
-}
-
-// intConst returns n as a constant of type int.
-func intConst(n int64) ir.Expr {
-	return &ir.Const{Typed: ir.Typed{T: types.Typ[types.Int]}, Val: constant.MakeInt64(n)}
 }
 
 // liftedSlice returns a slice over Reals with the elements of e, to be copied from. The elements of a plain slice are
@@ -93,7 +87,7 @@ func (b *builder) liftedSlice(e ir.Expr) ir.Expr {
 	if !ok || !activity.HasFloats(s) || b.exprActive(e) {
 		return b.rewrite(e)
 	}
-	if activity.HasRefs(s.Elem()) {
+	if ir.HasRefs(s.Elem()) {
 		b.refuse("a copy of a "+typeText(e.Type())+globalName(e)+" to memory with traced numbers",
 			"what it leads to holds plain numbers", "copy it element by element into new memory first")
 	}

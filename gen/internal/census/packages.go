@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/library"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -112,7 +113,7 @@ func floatsOut(info *types.Info, d *ast.FuncDecl, fn *types.Func) bool {
 	}
 	memory := map[types.Object]bool{}
 	for _, v := range params(fn) {
-		if activity.HasFloats(v.Type()) && activity.HasRefs(v.Type()) {
+		if activity.HasFloats(v.Type()) && ir.HasRefs(v.Type()) {
 			memory[v] = true
 		}
 	}
@@ -155,14 +156,14 @@ func writes(info *types.Info, body ast.Node, memory map[types.Object]bool) bool 
 				target(e)
 				// Another name for the memory.
 				id, ok := e.(*ast.Ident)
-				if ok && i < len(n.Rhs) && memory[of(n.Rhs[i])] && activity.HasRefs(info.TypeOf(n.Rhs[i])) {
+				if ok && i < len(n.Rhs) && memory[of(n.Rhs[i])] && ir.HasRefs(info.TypeOf(n.Rhs[i])) {
 					memory[info.ObjectOf(id)] = true
 				}
 			}
 		case *ast.IncDecStmt:
 			target(n.X)
 		case *ast.RangeStmt:
-			if id, ok := n.Value.(*ast.Ident); ok && memory[of(n.X)] && activity.HasRefs(info.TypeOf(id)) {
+			if id, ok := n.Value.(*ast.Ident); ok && memory[of(n.X)] && ir.HasRefs(info.TypeOf(id)) {
 				memory[info.ObjectOf(id)] = true
 			}
 		case *ast.CallExpr:
@@ -175,7 +176,7 @@ func writes(info *types.Info, body ast.Node, memory map[types.Object]bool) bool 
 				}
 			}
 			for _, a := range n.Args {
-				if t := info.TypeOf(a); t != nil && memory[of(a)] && activity.HasFloats(t) && activity.HasRefs(t) {
+				if t := info.TypeOf(a); t != nil && memory[of(a)] && activity.HasFloats(t) && ir.HasRefs(t) {
 					found = true
 				}
 			}
