@@ -14,10 +14,11 @@ const workspaceName = "AdjointWork"
 
 // Comments of the workspace type.
 const (
-	workspaceDoc          = `is where the adjoints in this file` + workspaceRest
-	workspaceDocPerSource = `is where adjoints` + workspaceRest
-	workspaceRest         = ` keep values until their reverse sweeps read them.
-Its zero value is ready. It is for one goroutine at a time; used again, it allocates nothing.`
+	workspaceDoc          = `holds the values that the forward sweeps of the adjoints in this file` + workspaceRest
+	workspaceDocPerSource = `holds the values that the forward sweeps of adjoints` + workspaceRest
+	workspaceRest         = ` record for
+their reverse sweeps. Its zero value is ready to use. It must not be used by two goroutines at the same time.
+Adjoints that use it again do not allocate.`
 )
 
 var (
@@ -105,9 +106,9 @@ func makeSecond(u *unit, t *target) (*built, error) {
 		func(r role) bool { return r.result && r.slot == dot },
 	) // a tangent computes them at lower cost
 	fn.Name += "_second"
-	b.doc = "computes what " + t.base + adjointBuild.suffix +
-		" does and the derivatives of its bars in the direction " +
-		tuple(b.namesOf(directions(t))) + ",\nfor constant weights, from " + t.where() + "."
+	b.doc = "computes " + t.base + adjointBuild.suffix +
+		" and the derivatives of its bars in the direction " +
+		tuple(b.namesOf(directions(t))) + ",\nfor constant seeds, from " + t.where() + "."
 	return b, nil
 }
 
@@ -162,26 +163,26 @@ func adjointDoc(t *target, b *built) string {
 	}
 	var parts []string
 	if len(shadows) > 0 {
-		parts = append(parts, "adds the derivatives of what comes out"+weighted+" to "+strings.Join(shadows, ", "))
+		parts = append(parts, "adds the derivatives of the outputs"+weighted+" to "+strings.Join(shadows, ", "))
 	}
 	if names := b.resultNames(func(r role) bool { return !r.result && r.slot == bar }); len(names) > 0 {
-		parts = append(parts, "returns as "+strings.Join(names, ", ")+" those by the numbers it takes")
+		parts = append(parts, "returns those with respect to arguments passed by value as "+strings.Join(names, ", "))
 	}
 	text := "returns " + t.call()
 	if len(t.f.Results) == 0 {
-		text = "does what " + t.call() + " does"
+		text = "computes " + t.call()
 	}
 	text += ", from " + t.where() + "."
 	if len(parts) > 0 {
 		text += "\nIt " + strings.Join(parts, ", and ") + "."
 	}
 	if !b.facts.Written.Empty() {
-		text += "\nWhat the bars hold of memory that it writes are the weights of what it writes there."
+		text += "\nThe bars of memory that it writes hold the weights of the values written."
 	}
 	for _, name := range scratch {
-		text += "\nIn the beginning " + name + " holds zeros, in the shape of what it is named after."
+		text += "\n" + name + " must hold zeros initially, in the shape of the argument that it is named after."
 	}
-	text += "\nThe zero value of " + strings.Join(work, ", ") + " is ready."
+	text += "\nThe zero value of " + strings.Join(work, ", ") + " is ready to use."
 	if len(disjointChecks(b)) > 0 {
 		text += " It panics with a *rt.OverlapError if slices share memory."
 	}

@@ -63,8 +63,7 @@ func makeSeeds(u *unit, t *target, n int) (*built, error) {
 	if b.fn, err = u.lanes(n).Build(one.fn, params, results); err != nil {
 		return nil, err
 	}
-	b.doc = fmt.Sprintf("does what %s%s does for %d sets of weights at once, from %s.\nEach array holds %d numbers, "+
-		"one for each set.",
+	b.doc = fmt.Sprintf("is %s%s for %d seeds in one call, from %s.\nEach array holds %d numbers, one for each seed.",
 		t.base, adjointBuild.suffix, n, t.where(), n)
 	return b, nil
 }

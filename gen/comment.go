@@ -44,7 +44,7 @@ func tangentDoc(t *target, b *built, n int) string {
 	var text strings.Builder
 	switch {
 	case len(t.f.Results) == 0:
-		text.WriteString("does what " + t.call() + " does, and computes " + derivative + direction)
+		text.WriteString("computes " + t.call() + " and " + derivative + direction)
 	case b.facts.Results.Empty():
 		text.WriteString("returns " + t.call() + ", which has no derivative")
 	case len(t.f.Results) == 1:
@@ -54,11 +54,11 @@ func tangentDoc(t *target, b *built, n int) string {
 	}
 	text.WriteString(", from " + t.where() + ".")
 	if !b.facts.Written.Empty() {
-		text.WriteString("\nThe derivatives of what it writes behind its arguments it writes behind their directions,")
-		text.WriteString("\nwhich have the lengths of the arguments and overlap where those do.")
+		text.WriteString("\nThe derivatives of memory that it writes are written to the directions of the arguments,")
+		text.WriteString("\nwhich must have the lengths of the arguments and overlap as these do.")
 	}
 	for _, name := range zero {
-		text.WriteString("\nIn the beginning " + name + " holds zeros, in the shape of what it is named after.")
+		text.WriteString("\n" + name + " must hold zeros initially, in the shape of the argument that it is named after.")
 	}
 	return text.String()
 }
@@ -76,7 +76,7 @@ func skipDoc(f *ir.Func) string {
 	if !skips(f, map[*ir.Func]bool{}) {
 		return ""
 	}
-	return "\nWhere a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it."
+	return "\nThe product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them."
 }
 
 // skips reports whether f or a callee calls [ir.SkipName].

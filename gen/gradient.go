@@ -27,7 +27,7 @@ func makeGradient(u *unit, t *target) (*built, error) {
 	if work(b.fn.Body) > maxWorkRatio*work(one.fn.Body) || b.twins() {
 		return nil, nil
 	}
-	b.doc = "does what " + t.base + adjointBuild.suffix + " does without the value, from " + t.where() + "."
+	b.doc = "is " + t.base + adjointBuild.suffix + " without the value, from " + t.where() + "."
 	return b, nil
 }
 

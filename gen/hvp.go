@@ -41,7 +41,7 @@ func makeHVP(u *unit, t *target) (*built, error) {
 	if work(b.fn.Body) > maxWorkRatio*work(second.fn.Body) {
 		return nil, nil
 	}
-	b.doc = "does of what " + t.base + secondBuild.suffix + " does only what gives derivatives of the bars, from " +
+	b.doc = "is " + t.base + secondBuild.suffix + " without value and gradient, from " +
 		t.where() + "."
 	return b, nil
 }

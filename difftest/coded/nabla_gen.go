@@ -9,8 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// AdjointWork is where the adjoints in this file keep values until their reverse sweeps read them.
-// Its zero value is ready. It is for one goroutine at a time; used again, it allocates nothing.
+// AdjointWork holds the values that the forward sweeps of the adjoints in this file record for
+// their reverse sweeps. Its zero value is ready to use. It must not be used by two goroutines at the same time.
+// Adjoints that use it again do not allocate.
 type AdjointWork struct {
 	v              []float64
 	cond           []bool
@@ -124,25 +125,25 @@ type AdjointWork struct {
 	left15         []float64
 }
 
-// computeFrame is a type of values that functions in this file keep or hand on.
+// computeFrame is a type of values that functions in this file record or pass to each other.
 type computeFrame struct {
 	y  float64
 	y1 float64
 }
 
-// computeFrame1 is a type of values that functions in this file keep or hand on.
+// computeFrame1 is a type of values that functions in this file record or pass to each other.
 type computeFrame1 struct {
 	y  float64
 	y1 float64
 }
 
-// computeFrame2 is a type of values that functions in this file keep or hand on.
+// computeFrame2 is a type of values that functions in this file record or pass to each other.
 type computeFrame2 struct {
 	y  float64
 	y1 float64
 }
 
-// bindingLanes4 is a type of values that functions in this file keep or hand on.
+// bindingLanes4 is a type of values that functions in this file record or pass to each other.
 type bindingLanes4 struct {
 	A       [4]float64
 	V       [][4]float64
@@ -150,7 +151,7 @@ type bindingLanes4 struct {
 	Useless [][4]float64
 }
 
-// bindingReal is a type of values that functions in this file keep or hand on.
+// bindingReal is a type of values that functions in this file record or pass to each other.
 type bindingReal struct {
 	Base    int
 	Kind    int
@@ -162,9 +163,9 @@ type bindingReal struct {
 	Useless []nabla.Real
 }
 
-// branchTangent does what branch(y, x) does, and computes its derivative in the direction xDot, from behaviour.go:8.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// branchTangent computes branch(y, x) and its derivative in the direction xDot, from behaviour.go:8.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func branchTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -193,9 +194,9 @@ func branchTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// branchTangent4 does what branch(y, x) does, and computes its derivatives in 4 directions, those of xDot, from behaviour.go:8.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// branchTangent4 computes branch(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:8.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func branchTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -251,10 +252,10 @@ func branchTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// branchAdjoint does what branch(y, x) does, from behaviour.go:8.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// branchAdjoint computes branch(y, x), from behaviour.go:8.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func branchAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("branchAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -293,8 +294,8 @@ func branchAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// branchAdjoint4 does what branchAdjoint does for 4 sets of weights at once, from behaviour.go:8.
-// Each array holds 4 numbers, one for each set.
+// branchAdjoint4 is branchAdjoint for 4 seeds in one call, from behaviour.go:8.
+// Each array holds 4 numbers, one for each seed.
 func branchAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("branchAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -380,8 +381,8 @@ func branchAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	}
 }
 
-// branchAdjointTangent computes what branchAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from behaviour.go:8.
+// branchAdjointTangent computes branchAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from behaviour.go:8.
 func branchAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("branchAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -555,8 +556,8 @@ func branchVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 }
 
 // branchVectorAdjoint returns branchVector(x), from behaviour.go:17.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func branchVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("branchVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -599,8 +600,8 @@ func branchVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 	return
 }
 
-// branchVectorAdjoint4 does what branchVectorAdjoint does for 4 sets of weights at once, from behaviour.go:17.
-// Each array holds 4 numbers, one for each set.
+// branchVectorAdjoint4 is branchVectorAdjoint for 4 seeds in one call, from behaviour.go:17.
+// Each array holds 4 numbers, one for each seed.
 func branchVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("branchVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -695,8 +696,8 @@ func branchVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 	return
 }
 
-// branchVectorAdjointTangent computes what branchVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:17.
+// branchVectorAdjointTangent computes branchVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:17.
 func branchVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("branchVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -811,8 +812,8 @@ func branchScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot
 }
 
 // branchScalarAdjoint returns branchScalar(x), from behaviour.go:26.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func branchScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("branchScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -842,7 +843,7 @@ func branchScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 f
 	return
 }
 
-// branchScalarAdjointOnly does what branchScalarAdjoint does without the value, from behaviour.go:26.
+// branchScalarAdjointOnly is branchScalarAdjoint without the value, from behaviour.go:26.
 func branchScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("branchScalarAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -869,8 +870,8 @@ func branchScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	}
 }
 
-// branchScalarAdjointTangent computes what branchScalarAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:26.
+// branchScalarAdjointTangent computes branchScalarAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:26.
 func branchScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("branchScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -934,7 +935,7 @@ func branchScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork
 	return
 }
 
-// branchScalarHVP does of what branchScalarAdjointTangent does only what gives derivatives of the bars, from behaviour.go:26.
+// branchScalarHVP is branchScalarAdjointTangent without value and gradient, from behaviour.go:26.
 func branchScalarHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("branchScalarHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -1029,8 +1030,8 @@ func loopTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3
 }
 
 // loopAdjoint returns loop(x), from behaviour.go:36.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func loopAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("loopAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -1073,8 +1074,8 @@ func loopAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) 
 	return
 }
 
-// loopAdjointTangent computes what loopAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:36.
+// loopAdjointTangent computes loopAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:36.
 func loopAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("loopAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -1149,9 +1150,9 @@ func loopTraced(x []nabla.Real) (r nabla.Real) {
 	return v
 }
 
-// constantOutputTangent does what constantOutput(y, x) does, and computes its derivative in the direction xDot, from behaviour.go:45.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// constantOutputTangent computes constantOutput(y, x) and its derivative in the direction xDot, from behaviour.go:45.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func constantOutputTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -1168,9 +1169,9 @@ func constantOutputTangent(y, x, yDot, xDot []float64) {
 	y[1] = t
 }
 
-// constantOutputTangent4 does what constantOutput(y, x) does, and computes its derivatives in 4 directions, those of xDot, from behaviour.go:45.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// constantOutputTangent4 computes constantOutput(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:45.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func constantOutputTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -1199,10 +1200,10 @@ func constantOutputTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	yDotRow1[3] = tDot3
 }
 
-// constantOutputAdjoint does what constantOutput(y, x) does, from behaviour.go:45.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// constantOutputAdjoint computes constantOutput(y, x), from behaviour.go:45.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func constantOutputAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("constantOutputAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -1223,8 +1224,8 @@ func constantOutputAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	xBar[1] += t1
 }
 
-// constantOutputAdjoint4 does what constantOutputAdjoint does for 4 sets of weights at once, from behaviour.go:45.
-// Each array holds 4 numbers, one for each set.
+// constantOutputAdjoint4 is constantOutputAdjoint for 4 seeds in one call, from behaviour.go:45.
+// Each array holds 4 numbers, one for each seed.
 func constantOutputAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("constantOutputAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -1260,8 +1261,8 @@ func constantOutputAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *Adjoint
 	xBarRow[3] += t13
 }
 
-// constantOutputAdjointTangent computes what constantOutputAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from behaviour.go:45.
+// constantOutputAdjointTangent computes constantOutputAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from behaviour.go:45.
 func constantOutputAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("constantOutputAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -1327,8 +1328,8 @@ func constantOutputVectorTangent4(x []float64, xDot [][4]float64) (r []float64, 
 }
 
 // constantOutputVectorAdjoint returns constantOutputVector(x), from behaviour.go:48.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func constantOutputVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("constantOutputVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -1347,8 +1348,8 @@ func constantOutputVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 
 	return
 }
 
-// constantOutputVectorAdjoint4 does what constantOutputVectorAdjoint does for 4 sets of weights at once, from behaviour.go:48.
-// Each array holds 4 numbers, one for each set.
+// constantOutputVectorAdjoint4 is constantOutputVectorAdjoint for 4 seeds in one call, from behaviour.go:48.
+// Each array holds 4 numbers, one for each seed.
 func constantOutputVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("constantOutputVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -1381,8 +1382,8 @@ func constantOutputVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adj
 	return
 }
 
-// constantOutputVectorAdjointTangent computes what constantOutputVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:48.
+// constantOutputVectorAdjointTangent computes constantOutputVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:48.
 func constantOutputVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("constantOutputVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -1421,8 +1422,8 @@ func constantScalarTangent4(x []float64, xDot [][4]float64) (r float64) {
 }
 
 // constantScalarAdjoint returns constantScalar(x), from behaviour.go:51.
-// It adds the derivatives of what comes out to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func constantScalarAdjoint(x, xBar []float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("constantScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -1431,7 +1432,7 @@ func constantScalarAdjoint(x, xBar []float64, ws *AdjointWork) (r1 float64) {
 	return 4
 }
 
-// constantScalarAdjointOnly does what constantScalarAdjoint does without the value, from behaviour.go:51.
+// constantScalarAdjointOnly is constantScalarAdjoint without the value, from behaviour.go:51.
 func constantScalarAdjointOnly(x, xBar []float64, ws *AdjointWork) {
 	rt.Apart("constantScalarAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -1439,8 +1440,8 @@ func constantScalarAdjointOnly(x, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// constantScalarAdjointTangent computes what constantScalarAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:51.
+// constantScalarAdjointTangent computes constantScalarAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:51.
 func constantScalarAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("constantScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -1449,7 +1450,7 @@ func constantScalarAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBar
 	return 4
 }
 
-// constantScalarHVP does of what constantScalarAdjointTangent does only what gives derivatives of the bars, from behaviour.go:51.
+// constantScalarHVP is constantScalarAdjointTangent without value and gradient, from behaviour.go:51.
 func constantScalarHVP(x []float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1478,8 +1479,8 @@ func returnsInputTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 }
 
 // returnsInputAdjoint returns returnsInput(x), from behaviour.go:54.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func returnsInputAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("returnsInputAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -1495,8 +1496,8 @@ func returnsInputAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 	return
 }
 
-// returnsInputAdjoint4 does what returnsInputAdjoint does for 4 sets of weights at once, from behaviour.go:54.
-// Each array holds 4 numbers, one for each set.
+// returnsInputAdjoint4 is returnsInputAdjoint for 4 seeds in one call, from behaviour.go:54.
+// Each array holds 4 numbers, one for each seed.
 func returnsInputAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("returnsInputAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -1517,8 +1518,8 @@ func returnsInputAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 	return
 }
 
-// returnsInputAdjointTangent computes what returnsInputAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:54.
+// returnsInputAdjointTangent computes returnsInputAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:54.
 func returnsInputAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("returnsInputAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -1540,8 +1541,8 @@ func returnsInputTraced(x []nabla.Real) (r []nabla.Real) {
 }
 
 // overwritesInputTangent returns overwritesInput(x) and its derivative in the direction xDot, from behaviour.go:59.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func overwritesInputTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -1559,8 +1560,8 @@ func overwritesInputTangent(x, xDot []float64) (r, rDot float64) {
 }
 
 // overwritesInputTangent4 returns overwritesInput(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:59.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func overwritesInputTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -1589,9 +1590,9 @@ func overwritesInputTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 }
 
 // overwritesInputAdjoint returns overwritesInput(x), from behaviour.go:59.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func overwritesInputAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("overwritesInputAdjoint", "x, xBar", 2, x, xBar)
 	if ws == nil {
@@ -1625,7 +1626,7 @@ func overwritesInputAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return
 }
 
-// overwritesInputAdjointOnly does what overwritesInputAdjoint does without the value, from behaviour.go:59.
+// overwritesInputAdjointOnly is overwritesInputAdjoint without the value, from behaviour.go:59.
 func overwritesInputAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("overwritesInputAdjointOnly", "x, xBar", 2, x, xBar)
 	if ws == nil {
@@ -1655,8 +1656,8 @@ func overwritesInputAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 	copy(x, ws.left)
 }
 
-// overwritesInputAdjointTangent computes what overwritesInputAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:59.
+// overwritesInputAdjointTangent computes overwritesInputAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:59.
 func overwritesInputAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("overwritesInputAdjointTangent", "x, xBar, xDot, xBarDot", 4, x, xBar, xDot, xBarDot)
 	if ws == nil {
@@ -1721,9 +1722,9 @@ func overwritesInputTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// prefixSumsTangent does what prefixSums(y, x) does, and computes its derivative in the direction xDot, from behaviour.go:71.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// prefixSumsTangent computes prefixSums(y, x) and its derivative in the direction xDot, from behaviour.go:71.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func prefixSumsTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -1754,9 +1755,9 @@ func prefixSumsTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// prefixSumsTangent4 does what prefixSums(y, x) does, and computes its derivatives in 4 directions, those of xDot, from behaviour.go:71.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// prefixSumsTangent4 computes prefixSums(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:71.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func prefixSumsTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -1809,10 +1810,10 @@ func prefixSumsTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// prefixSumsAdjoint does what prefixSums(y, x) does, from behaviour.go:71.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// prefixSumsAdjoint computes prefixSums(y, x), from behaviour.go:71.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func prefixSumsAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("prefixSumsAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -1903,8 +1904,8 @@ func prefixSumsAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// prefixSumsAdjoint4 does what prefixSumsAdjoint does for 4 sets of weights at once, from behaviour.go:71.
-// Each array holds 4 numbers, one for each set.
+// prefixSumsAdjoint4 is prefixSumsAdjoint for 4 seeds in one call, from behaviour.go:71.
+// Each array holds 4 numbers, one for each seed.
 func prefixSumsAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("prefixSumsAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -2033,8 +2034,8 @@ func prefixSumsAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork
 	}
 }
 
-// prefixSumsAdjointTangent computes what prefixSumsAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from behaviour.go:71.
+// prefixSumsAdjointTangent computes prefixSumsAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from behaviour.go:71.
 func prefixSumsAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("prefixSumsAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -2282,8 +2283,8 @@ func prefixSumsVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot
 }
 
 // prefixSumsVectorAdjoint returns prefixSumsVector(x), from behaviour.go:86.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func prefixSumsVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("prefixSumsVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -2378,8 +2379,8 @@ func prefixSumsVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []fl
 	return
 }
 
-// prefixSumsVectorAdjoint4 does what prefixSumsVectorAdjoint does for 4 sets of weights at once, from behaviour.go:86.
-// Each array holds 4 numbers, one for each set.
+// prefixSumsVectorAdjoint4 is prefixSumsVectorAdjoint for 4 seeds in one call, from behaviour.go:86.
+// Each array holds 4 numbers, one for each seed.
 func prefixSumsVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("prefixSumsVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -2517,8 +2518,8 @@ func prefixSumsVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adjoint
 	return
 }
 
-// prefixSumsVectorAdjointTangent computes what prefixSumsVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:86.
+// prefixSumsVectorAdjointTangent computes prefixSumsVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:86.
 func prefixSumsVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("prefixSumsVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -2669,9 +2670,9 @@ func prefixSumsVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	return y
 }
 
-// gramTangent does what gram(y, x) does, and computes its derivative in the direction xDot, from behaviour.go:95.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// gramTangent computes gram(y, x) and its derivative in the direction xDot, from behaviour.go:95.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func gramTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -2720,9 +2721,9 @@ func gramTangent(y, x, yDot, xDot []float64) {
 	y[3] = s11
 }
 
-// gramTangent4 does what gram(y, x) does, and computes its derivatives in 4 directions, those of xDot, from behaviour.go:95.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// gramTangent4 computes gram(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:95.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func gramTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -2819,10 +2820,10 @@ func gramTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	yDotRow3[3] = s11Dot3
 }
 
-// gramAdjoint does what gram(y, x) does, from behaviour.go:95.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// gramAdjoint computes gram(y, x), from behaviour.go:95.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func gramAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("gramAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -2882,8 +2883,8 @@ func gramAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// gramAdjoint4 does what gramAdjoint does for 4 sets of weights at once, from behaviour.go:95.
-// Each array holds 4 numbers, one for each set.
+// gramAdjoint4 is gramAdjoint for 4 seeds in one call, from behaviour.go:95.
+// Each array holds 4 numbers, one for each seed.
 func gramAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("gramAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -3007,8 +3008,8 @@ func gramAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	}
 }
 
-// gramAdjointTangent computes what gramAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from behaviour.go:95.
+// gramAdjointTangent computes gramAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from behaviour.go:95.
 func gramAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("gramAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -3279,8 +3280,8 @@ func gramVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]
 }
 
 // gramVectorAdjoint returns gramVector(x), from behaviour.go:108.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func gramVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("gramVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -3346,8 +3347,8 @@ func gramVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 	return
 }
 
-// gramVectorAdjoint4 does what gramVectorAdjoint does for 4 sets of weights at once, from behaviour.go:108.
-// Each array holds 4 numbers, one for each set.
+// gramVectorAdjoint4 is gramVectorAdjoint for 4 seeds in one call, from behaviour.go:108.
+// Each array holds 4 numbers, one for each seed.
 func gramVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("gramVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -3482,8 +3483,8 @@ func gramVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 	return
 }
 
-// gramVectorAdjointTangent computes what gramVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:108.
+// gramVectorAdjointTangent computes gramVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:108.
 func gramVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("gramVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -3808,8 +3809,8 @@ func gramNormTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, r
 }
 
 // gramNormAdjoint returns gramNorm(x), from behaviour.go:117.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func gramNormAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("gramNormAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -3895,8 +3896,8 @@ func gramNormAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float
 	return
 }
 
-// gramNormAdjointTangent computes what gramNormAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:117.
+// gramNormAdjointTangent computes gramNormAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:117.
 func gramNormAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("gramNormAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -4051,7 +4052,7 @@ func gramNormAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xD
 	return
 }
 
-// gramNormHVP does of what gramNormAdjointTangent does only what gives derivatives of the bars, from behaviour.go:117.
+// gramNormHVP is gramNormAdjointTangent without value and gradient, from behaviour.go:117.
 func gramNormHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("gramNormHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -4227,8 +4228,8 @@ func cubeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3
 }
 
 // cubeAdjoint returns cube(x), from behaviour.go:128.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func cubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("cubeAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -4243,7 +4244,7 @@ func cubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) 
 	return
 }
 
-// cubeAdjointOnly does what cubeAdjoint does without the value, from behaviour.go:128.
+// cubeAdjointOnly is cubeAdjoint without the value, from behaviour.go:128.
 func cubeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("cubeAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -4257,8 +4258,8 @@ func cubeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	xBar[0] += (t1+t1)*x[0] + rBar*(x[0]*x[0])
 }
 
-// cubeAdjointTangent computes what cubeAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:128.
+// cubeAdjointTangent computes cubeAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:128.
 func cubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("cubeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -4287,7 +4288,7 @@ func cubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, 
 	return
 }
 
-// cubeHVP does of what cubeAdjointTangent does only what gives derivatives of the bars, from behaviour.go:128.
+// cubeHVP is cubeAdjointTangent without value and gradient, from behaviour.go:128.
 func cubeHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("cubeHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -4313,9 +4314,9 @@ func cubeTraced(x []nabla.Real) (r nabla.Real) {
 	return x[0].Sq().Mul(x[0])
 }
 
-// wideTangent does what wide(y, x) does, and computes its derivative in the direction xDot, from behaviour.go:133.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// wideTangent computes wide(y, x) and its derivative in the direction xDot, from behaviour.go:133.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func wideTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -4334,9 +4335,9 @@ func wideTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// wideTangent4 does what wide(y, x) does, and computes its derivatives in 4 directions, those of xDot, from behaviour.go:133.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// wideTangent4 computes wide(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:133.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func wideTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -4364,10 +4365,10 @@ func wideTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// wideAdjoint does what wide(y, x) does, from behaviour.go:133.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// wideAdjoint computes wide(y, x), from behaviour.go:133.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func wideAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("wideAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -4397,8 +4398,8 @@ func wideAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// wideAdjoint4 does what wideAdjoint does for 4 sets of weights at once, from behaviour.go:133.
-// Each array holds 4 numbers, one for each set.
+// wideAdjoint4 is wideAdjoint for 4 seeds in one call, from behaviour.go:133.
+// Each array holds 4 numbers, one for each seed.
 func wideAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("wideAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -4448,8 +4449,8 @@ func wideAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	}
 }
 
-// wideAdjointTangent computes what wideAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from behaviour.go:133.
+// wideAdjointTangent computes wideAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from behaviour.go:133.
 func wideAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("wideAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -4560,8 +4561,8 @@ func wideVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]
 }
 
 // wideVectorAdjoint returns wideVector(x), from behaviour.go:141.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func wideVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("wideVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -4595,8 +4596,8 @@ func wideVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 	return
 }
 
-// wideVectorAdjoint4 does what wideVectorAdjoint does for 4 sets of weights at once, from behaviour.go:141.
-// Each array holds 4 numbers, one for each set.
+// wideVectorAdjoint4 is wideVectorAdjoint for 4 seeds in one call, from behaviour.go:141.
+// Each array holds 4 numbers, one for each seed.
 func wideVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("wideVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -4655,8 +4656,8 @@ func wideVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 	return
 }
 
-// wideVectorAdjointTangent computes what wideVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:141.
+// wideVectorAdjointTangent computes wideVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:141.
 func wideVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("wideVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -4760,8 +4761,8 @@ func wideScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2,
 }
 
 // wideScalarAdjoint returns wideScalar(x), from behaviour.go:150.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func wideScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("wideScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -4783,7 +4784,7 @@ func wideScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 flo
 	return s
 }
 
-// wideScalarAdjointOnly does what wideScalarAdjoint does without the value, from behaviour.go:150.
+// wideScalarAdjointOnly is wideScalarAdjoint without the value, from behaviour.go:150.
 func wideScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("wideScalarAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -4802,8 +4803,8 @@ func wideScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	}
 }
 
-// wideScalarAdjointTangent computes what wideScalarAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:150.
+// wideScalarAdjointTangent computes wideScalarAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:150.
 func wideScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("wideScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -4838,7 +4839,7 @@ func wideScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, 
 	return s
 }
 
-// wideScalarHVP does of what wideScalarAdjointTangent does only what gives derivatives of the bars, from behaviour.go:150.
+// wideScalarHVP is wideScalarAdjointTangent without value and gradient, from behaviour.go:150.
 func wideScalarHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("wideScalarHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -4917,8 +4918,8 @@ func largeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot
 }
 
 // largeAdjoint returns large(x), from behaviour.go:161.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func largeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("largeAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -4947,7 +4948,7 @@ func largeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64)
 	return s
 }
 
-// largeAdjointOnly does what largeAdjoint does without the value, from behaviour.go:161.
+// largeAdjointOnly is largeAdjoint without the value, from behaviour.go:161.
 func largeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("largeAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -4973,8 +4974,8 @@ func largeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	}
 }
 
-// largeAdjointTangent computes what largeAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from behaviour.go:161.
+// largeAdjointTangent computes largeAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:161.
 func largeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("largeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -5021,7 +5022,7 @@ func largeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot,
 	return s
 }
 
-// largeHVP does of what largeAdjointTangent does only what gives derivatives of the bars, from behaviour.go:161.
+// largeHVP is largeAdjointTangent without value and gradient, from behaviour.go:161.
 func largeHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("largeHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -5065,9 +5066,9 @@ func largeTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// scaledIntoTangent does what scaledInto(y, x, b) does, and computes its derivative in the direction xDot, from bound.go:93.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// scaledIntoTangent computes scaledInto(y, x, b) and its derivative in the direction xDot, from bound.go:93.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func scaledIntoTangent(y, x []float64, b *binding, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -5100,9 +5101,9 @@ func scaledIntoTangent(y, x []float64, b *binding, yDot, xDot []float64) {
 	}
 }
 
-// scaledIntoTangent4 does what scaledInto(y, x, b) does, and computes its derivatives in 4 directions, those of xDot, from bound.go:93.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// scaledIntoTangent4 computes scaledInto(y, x, b) and its derivatives in 4 directions, those of xDot, from bound.go:93.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func scaledIntoTangent4(y, x []float64, b *binding, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -5151,10 +5152,10 @@ func scaledIntoTangent4(y, x []float64, b *binding, yDot, xDot [][4]float64) {
 	}
 }
 
-// scaledIntoAdjoint does what scaledInto(y, x, b) does, from bound.go:93.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// scaledIntoAdjoint computes scaledInto(y, x, b), from bound.go:93.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func scaledIntoAdjoint(y, x []float64, b *binding, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("scaledIntoAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -5246,8 +5247,8 @@ func scaledIntoAdjoint(y, x []float64, b *binding, yBar, xBar []float64, ws *Adj
 	copy(y[:cap(y)], ws.left1)
 }
 
-// scaledIntoAdjoint4 does what scaledIntoAdjoint does for 4 sets of weights at once, from bound.go:93.
-// Each array holds 4 numbers, one for each set.
+// scaledIntoAdjoint4 is scaledIntoAdjoint for 4 seeds in one call, from bound.go:93.
+// Each array holds 4 numbers, one for each seed.
 func scaledIntoAdjoint4(y, x []float64, b *binding, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("scaledIntoAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -5368,8 +5369,8 @@ func scaledIntoAdjoint4(y, x []float64, b *binding, yBar, xBar [][4]float64, ws 
 	copy(y[:cap(y)], ws.left1)
 }
 
-// scaledIntoAdjointTangent computes what scaledIntoAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from bound.go:93.
+// scaledIntoAdjointTangent computes scaledIntoAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from bound.go:93.
 func scaledIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("scaledIntoAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -5561,8 +5562,8 @@ func scaledVectorTangent4(x []float64, b *binding, xDot [][4]float64) (r []float
 }
 
 // scaledVectorAdjoint returns scaledVector(x, b), from bound.go:113.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func scaledVectorAdjoint(x []float64, b *binding, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("scaledVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -5610,8 +5611,8 @@ func scaledVectorAdjoint(x []float64, b *binding, xBar, rSeed []float64, ws *Adj
 	return
 }
 
-// scaledVectorAdjoint4 does what scaledVectorAdjoint does for 4 sets of weights at once, from bound.go:113.
-// Each array holds 4 numbers, one for each set.
+// scaledVectorAdjoint4 is scaledVectorAdjoint for 4 seeds in one call, from bound.go:113.
+// Each array holds 4 numbers, one for each seed.
 func scaledVectorAdjoint4(x []float64, b *binding, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("scaledVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -5664,8 +5665,8 @@ func scaledVectorAdjoint4(x []float64, b *binding, xBar, rSeed [][4]float64, ws 
 	return
 }
 
-// scaledVectorAdjointTangent computes what scaledVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from bound.go:113.
+// scaledVectorAdjointTangent computes scaledVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from bound.go:113.
 func scaledVectorAdjointTangent(x []float64, b *binding, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("scaledVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -5781,8 +5782,8 @@ func scaledScalarTangent4(x []float64, b *binding, xDot [][4]float64) (r, rDot0,
 }
 
 // scaledScalarAdjoint returns scaledScalar(x, b), from bound.go:120.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func scaledScalarAdjoint(x []float64, b *binding, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("scaledScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -5833,8 +5834,8 @@ func scaledScalarAdjoint(x []float64, b *binding, xBar []float64, rBar float64, 
 	return
 }
 
-// scaledScalarAdjointTangent computes what scaledScalarAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from bound.go:120.
+// scaledScalarAdjointTangent computes scaledScalarAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from bound.go:120.
 func scaledScalarAdjointTangent(x []float64, b *binding, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("scaledScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -5933,10 +5934,10 @@ func scaledScalarTraced(x []nabla.Real, b *binding) (r nabla.Real) {
 	return y[0]
 }
 
-// cachedIntoTangent does what cachedInto(y, x, b) does, and computes its derivative in the direction xDot, from bound.go:129.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// In the beginning bDot holds zeros, in the shape of what it is named after.
+// cachedIntoTangent computes cachedInto(y, x, b) and its derivative in the direction xDot, from bound.go:129.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// bDot must hold zeros initially, in the shape of the argument that it is named after.
 func cachedIntoTangent(y, x []float64, b *binding, yDot, xDot []float64, bDot *binding) {
 	if y != nil && yDot == nil || x != nil && xDot == nil || b != nil && (bDot == nil || b.V != nil && bDot.V == nil || b.Useful != nil && bDot.Useful == nil || b.Useless != nil && bDot.Useless == nil) {
 		yDotWhole, xDotWhole, bDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot), rt.MissingOf(b, bDot)
@@ -5970,10 +5971,10 @@ func cachedIntoTangent(y, x []float64, b *binding, yDot, xDot []float64, bDot *b
 	}
 }
 
-// cachedIntoTangent4 does what cachedInto(y, x, b) does, and computes its derivatives in 4 directions, those of xDot, from bound.go:129.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// In the beginning bDot holds zeros, in the shape of what it is named after.
+// cachedIntoTangent4 computes cachedInto(y, x, b) and its derivatives in 4 directions, those of xDot, from bound.go:129.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// bDot must hold zeros initially, in the shape of the argument that it is named after.
 func cachedIntoTangent4(y, x []float64, b *binding, yDot, xDot [][4]float64, bDot *bindingLanes4) {
 	if y != nil && yDot == nil || x != nil && xDot == nil || b != nil && (bDot == nil || b.V != nil && bDot.V == nil || b.Useful != nil && bDot.Useful == nil || b.Useless != nil && bDot.Useless == nil) {
 		yDotWhole, xDotWhole, bDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot), rt.MissingOf(b, bDot)
@@ -6018,11 +6019,11 @@ func cachedIntoTangent4(y, x []float64, b *binding, yDot, xDot [][4]float64, bDo
 	}
 }
 
-// cachedIntoAdjoint does what cachedInto(y, x, b) does, from bound.go:129.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// In the beginning bBar holds zeros, in the shape of what it is named after.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// cachedIntoAdjoint computes cachedInto(y, x, b), from bound.go:129.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// bBar must hold zeros initially, in the shape of the argument that it is named after.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func cachedIntoAdjoint(y, x []float64, b *binding, yBar, xBar []float64, bBar *binding, ws *AdjointWork) {
 	rt.Apart("cachedIntoAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -6162,8 +6163,8 @@ func cachedIntoAdjoint(y, x []float64, b *binding, yBar, xBar []float64, bBar *b
 	}
 }
 
-// cachedIntoAdjoint4 does what cachedIntoAdjoint does for 4 sets of weights at once, from bound.go:129.
-// Each array holds 4 numbers, one for each set.
+// cachedIntoAdjoint4 is cachedIntoAdjoint for 4 seeds in one call, from bound.go:129.
+// Each array holds 4 numbers, one for each seed.
 func cachedIntoAdjoint4(y, x []float64, b *binding, yBar, xBar [][4]float64, bBar *bindingLanes4, ws *AdjointWork) {
 	rt.SpansApart("cachedIntoAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -6343,8 +6344,8 @@ func cachedIntoAdjoint4(y, x []float64, b *binding, yBar, xBar [][4]float64, bBa
 	}
 }
 
-// cachedIntoAdjointTangent computes what cachedIntoAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from bound.go:129.
+// cachedIntoAdjointTangent computes cachedIntoAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from bound.go:129.
 func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, bBar *binding, ws *AdjointWork, yDot, xDot []float64, bDot *binding, yBarDot, xBarDot []float64, bBarDot *binding, wsDot *AdjointWork) {
 	rt.Apart("cachedIntoAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -6601,9 +6602,9 @@ func cachedIntoTraced(y, x []nabla.Real, b *bindingReal) {
 }
 
 // cachedVectorTangent returns cachedVector(x, b) and its derivative in the direction xDot, from bound.go:150.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// In the beginning bDot holds zeros, in the shape of what it is named after.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// bDot must hold zeros initially, in the shape of the argument that it is named after.
 func cachedVectorTangent(x []float64, b *binding, xDot []float64, bDot *binding) (r, rDot []float64) {
 	if x != nil && xDot == nil || b != nil && (bDot == nil || b.V != nil && bDot.V == nil || b.Useful != nil && bDot.Useful == nil || b.Useless != nil && bDot.Useless == nil) {
 		xDotWhole, bDotWhole := rt.MissingOf(x, xDot), rt.MissingOf(b, bDot)
@@ -6620,9 +6621,9 @@ func cachedVectorTangent(x []float64, b *binding, xDot []float64, bDot *binding)
 }
 
 // cachedVectorTangent4 returns cachedVector(x, b) and its derivatives in 4 directions, those of xDot, from bound.go:150.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// In the beginning bDot holds zeros, in the shape of what it is named after.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// bDot must hold zeros initially, in the shape of the argument that it is named after.
 func cachedVectorTangent4(x []float64, b *binding, xDot [][4]float64, bDot *bindingLanes4) (r []float64, rDot [][4]float64) {
 	if x != nil && xDot == nil || b != nil && (bDot == nil || b.V != nil && bDot.V == nil || b.Useful != nil && bDot.Useful == nil || b.Useless != nil && bDot.Useless == nil) {
 		xDotWhole, bDotWhole := rt.MissingOf(x, xDot), rt.MissingOf(b, bDot)
@@ -6639,10 +6640,10 @@ func cachedVectorTangent4(x []float64, b *binding, xDot [][4]float64, bDot *bind
 }
 
 // cachedVectorAdjoint returns cachedVector(x, b), from bound.go:150.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// In the beginning bBar holds zeros, in the shape of what it is named after.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// bBar must hold zeros initially, in the shape of the argument that it is named after.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func cachedVectorAdjoint(x []float64, b *binding, xBar []float64, bBar *binding, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("cachedVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -6715,8 +6716,8 @@ func cachedVectorAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 	return
 }
 
-// cachedVectorAdjoint4 does what cachedVectorAdjoint does for 4 sets of weights at once, from bound.go:150.
-// Each array holds 4 numbers, one for each set.
+// cachedVectorAdjoint4 is cachedVectorAdjoint for 4 seeds in one call, from bound.go:150.
+// Each array holds 4 numbers, one for each seed.
 func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bindingLanes4, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("cachedVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -6794,8 +6795,8 @@ func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bind
 	return
 }
 
-// cachedVectorAdjointTangent computes what cachedVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from bound.go:150.
+// cachedVectorAdjointTangent computes cachedVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from bound.go:150.
 func cachedVectorAdjointTangent(x []float64, b *binding, xBar []float64, bBar *binding, rSeed []float64, ws *AdjointWork, xDot []float64, bDot *binding, xBarDot []float64, bBarDot *binding, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("cachedVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -6939,9 +6940,9 @@ func cachedVectorTraced(x []nabla.Real, b *bindingReal) (r []nabla.Real) {
 }
 
 // cachedScalarTangent returns cachedScalar(x, b) and its derivative in the direction xDot, from bound.go:157.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// In the beginning bDot holds zeros, in the shape of what it is named after.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// bDot must hold zeros initially, in the shape of the argument that it is named after.
 func cachedScalarTangent(x []float64, b *binding, xDot []float64, bDot *binding) (r, rDot float64) {
 	if x != nil && xDot == nil || b != nil && (bDot == nil || b.V != nil && bDot.V == nil || b.Useful != nil && bDot.Useful == nil || b.Useless != nil && bDot.Useless == nil) {
 		xDotWhole, bDotWhole := rt.MissingOf(x, xDot), rt.MissingOf(b, bDot)
@@ -6957,9 +6958,9 @@ func cachedScalarTangent(x []float64, b *binding, xDot []float64, bDot *binding)
 }
 
 // cachedScalarTangent4 returns cachedScalar(x, b) and its derivatives in 4 directions, those of xDot, from bound.go:157.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// In the beginning bDot holds zeros, in the shape of what it is named after.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// bDot must hold zeros initially, in the shape of the argument that it is named after.
 func cachedScalarTangent4(x []float64, b *binding, xDot [][4]float64, bDot *bindingLanes4) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if x != nil && xDot == nil || b != nil && (bDot == nil || b.V != nil && bDot.V == nil || b.Useful != nil && bDot.Useful == nil || b.Useless != nil && bDot.Useless == nil) {
 		xDotWhole, bDotWhole := rt.MissingOf(x, xDot), rt.MissingOf(b, bDot)
@@ -6975,10 +6976,10 @@ func cachedScalarTangent4(x []float64, b *binding, xDot [][4]float64, bDot *bind
 }
 
 // cachedScalarAdjoint returns cachedScalar(x, b), from bound.go:157.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// In the beginning bBar holds zeros, in the shape of what it is named after.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// bBar must hold zeros initially, in the shape of the argument that it is named after.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func cachedScalarAdjoint(x []float64, b *binding, xBar []float64, bBar *binding, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("cachedScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -7053,8 +7054,8 @@ func cachedScalarAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 	return
 }
 
-// cachedScalarAdjointTangent computes what cachedScalarAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from bound.go:157.
+// cachedScalarAdjointTangent computes cachedScalarAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from bound.go:157.
 func cachedScalarAdjointTangent(x []float64, b *binding, xBar []float64, bBar *binding, rBar float64, ws *AdjointWork, xDot []float64, bDot *binding, xBarDot []float64, bBarDot *binding, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("cachedScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -7201,9 +7202,9 @@ func cachedScalarTraced(x []nabla.Real, b *bindingReal) (r nabla.Real) {
 	return y[0]
 }
 
-// sineTangent does what sine(y, x) does, and computes its derivative in the direction xDot, from functions.go:8.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// sineTangent computes sine(y, x) and its derivative in the direction xDot, from functions.go:8.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func sineTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -7221,9 +7222,9 @@ func sineTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// sineTangent4 does what sine(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:8.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// sineTangent4 computes sine(y, x) and its derivatives in 4 directions, those of xDot, from functions.go:8.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func sineTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -7250,10 +7251,10 @@ func sineTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// sineAdjoint does what sine(y, x) does, from functions.go:8.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// sineAdjoint computes sine(y, x), from functions.go:8.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func sineAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("sineAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -7285,8 +7286,8 @@ func sineAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// sineAdjoint4 does what sineAdjoint does for 4 sets of weights at once, from functions.go:8.
-// Each array holds 4 numbers, one for each set.
+// sineAdjoint4 is sineAdjoint for 4 seeds in one call, from functions.go:8.
+// Each array holds 4 numbers, one for each seed.
 func sineAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("sineAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -7330,8 +7331,8 @@ func sineAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	}
 }
 
-// sineAdjointTangent computes what sineAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:8.
+// sineAdjointTangent computes sineAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from functions.go:8.
 func sineAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("sineAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -7409,8 +7410,8 @@ func sineNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1,
 }
 
 // sineNumberAdjoint returns sineNumber(x), from functions.go:15.
-// It returns as xBar those by the numbers it takes.
-// The zero value of ws is ready.
+// It returns those with respect to arguments passed by value as xBar.
+// The zero value of ws is ready to use.
 func sineNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -7420,7 +7421,7 @@ func sineNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) {
 	return
 }
 
-// sineNumberAdjointOnly does what sineNumberAdjoint does without the value, from functions.go:15.
+// sineNumberAdjointOnly is sineNumberAdjoint without the value, from functions.go:15.
 func sineNumberAdjointOnly(x, rBar float64, ws *AdjointWork) (xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -7429,8 +7430,8 @@ func sineNumberAdjointOnly(x, rBar float64, ws *AdjointWork) (xBar float64) {
 	return
 }
 
-// sineNumberAdjointTangent computes what sineNumberAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:15.
+// sineNumberAdjointTangent computes sineNumberAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:15.
 func sineNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r1, xBar, xBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -7443,7 +7444,7 @@ func sineNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r
 	return
 }
 
-// sineNumberHVP does of what sineNumberAdjointTangent does only what gives derivatives of the bars, from functions.go:15.
+// sineNumberHVP is sineNumberAdjointTangent without value and gradient, from functions.go:15.
 func sineNumberHVP(x, rBar float64, ws *AdjointWork, xDot float64) (xBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -7480,8 +7481,8 @@ func sineScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2,
 }
 
 // sineScalarAdjoint returns sineScalar(x), from functions.go:18.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func sineScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("sineScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -7495,7 +7496,7 @@ func sineScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 flo
 	return
 }
 
-// sineScalarAdjointOnly does what sineScalarAdjoint does without the value, from functions.go:18.
+// sineScalarAdjointOnly is sineScalarAdjoint without the value, from functions.go:18.
 func sineScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("sineScalarAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -7508,8 +7509,8 @@ func sineScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	xBar[0] += rBar * math.Cos(x[0])
 }
 
-// sineScalarAdjointTangent computes what sineScalarAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:18.
+// sineScalarAdjointTangent computes sineScalarAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:18.
 func sineScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("sineScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -7534,7 +7535,7 @@ func sineScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, 
 	return
 }
 
-// sineScalarHVP does of what sineScalarAdjointTangent does only what gives derivatives of the bars, from functions.go:18.
+// sineScalarHVP is sineScalarAdjointTangent without value and gradient, from functions.go:18.
 func sineScalarHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("sineScalarHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -7600,8 +7601,8 @@ func sineVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]
 }
 
 // sineVectorAdjoint returns sineVector(x), from functions.go:21.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func sineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("sineVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -7637,8 +7638,8 @@ func sineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 	return
 }
 
-// sineVectorAdjoint4 does what sineVectorAdjoint does for 4 sets of weights at once, from functions.go:21.
-// Each array holds 4 numbers, one for each set.
+// sineVectorAdjoint4 is sineVectorAdjoint for 4 seeds in one call, from functions.go:21.
+// Each array holds 4 numbers, one for each seed.
 func sineVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("sineVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -7691,8 +7692,8 @@ func sineVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 	return
 }
 
-// sineVectorAdjointTangent computes what sineVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:21.
+// sineVectorAdjointTangent computes sineVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:21.
 func sineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("sineVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -7750,9 +7751,9 @@ func sineVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	return y
 }
 
-// curveTangent does what curve(y, x) does, and computes its derivative in the direction xDot, from functions.go:30.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// curveTangent computes curve(y, x) and its derivative in the direction xDot, from functions.go:30.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func curveTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -7776,9 +7777,9 @@ func curveTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// curveTangent4 does what curve(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:30.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// curveTangent4 computes curve(y, x) and its derivatives in 4 directions, those of xDot, from functions.go:30.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func curveTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -7814,10 +7815,10 @@ func curveTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// curveAdjoint does what curve(y, x) does, from functions.go:30.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// curveAdjoint computes curve(y, x), from functions.go:30.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func curveAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("curveAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -7855,8 +7856,8 @@ func curveAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// curveAdjoint4 does what curveAdjoint does for 4 sets of weights at once, from functions.go:30.
-// Each array holds 4 numbers, one for each set.
+// curveAdjoint4 is curveAdjoint for 4 seeds in one call, from functions.go:30.
+// Each array holds 4 numbers, one for each seed.
 func curveAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("curveAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -7918,8 +7919,8 @@ func curveAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	}
 }
 
-// curveAdjointTangent computes what curveAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:30.
+// curveAdjointTangent computes curveAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from functions.go:30.
 func curveAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("curveAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -8016,8 +8017,8 @@ func curveNumberTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, rD
 }
 
 // curveNumberAdjoint returns curveNumber(t), from functions.go:41.
-// It returns as tBar those by the numbers it takes.
-// The zero value of ws is ready.
+// It returns those with respect to arguments passed by value as tBar.
+// The zero value of ws is ready to use.
 func curveNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float64, tBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8038,8 +8039,8 @@ func curveNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float
 	return
 }
 
-// curveNumberAdjoint4 does what curveNumberAdjoint does for 4 sets of weights at once, from functions.go:41.
-// Each array holds 4 numbers, one for each set.
+// curveNumberAdjoint4 is curveNumberAdjoint for 4 seeds in one call, from functions.go:41.
+// Each array holds 4 numbers, one for each seed.
 func curveNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []float64, tBar0, tBar1, tBar2, tBar3 float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8069,8 +8070,8 @@ func curveNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []f
 	return
 }
 
-// curveNumberAdjointTangent computes what curveNumberAdjoint does and the derivatives of its bars in the direction tDot,
-// for constant weights, from functions.go:41.
+// curveNumberAdjointTangent computes curveNumberAdjoint and the derivatives of its bars in the direction tDot,
+// for constant seeds, from functions.go:41.
 func curveNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot float64, wsDot *AdjointWork) (r1 []float64, tBar, tBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8169,8 +8170,8 @@ func curveVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4
 }
 
 // curveVectorAdjoint returns curveVector(x), from functions.go:44.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar1.
-// The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar1.
+// The zero value of ws1 is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func curveVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []float64) {
 	rt.Apart("curveVectorAdjoint", "xBar1, rSeed, x", 2, xBar1, rSeed, x)
 	if ws1 == nil {
@@ -8212,8 +8213,8 @@ func curveVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []float
 	return
 }
 
-// curveVectorAdjoint4 does what curveVectorAdjoint does for 4 sets of weights at once, from functions.go:44.
-// Each array holds 4 numbers, one for each set.
+// curveVectorAdjoint4 is curveVectorAdjoint for 4 seeds in one call, from functions.go:44.
+// Each array holds 4 numbers, one for each seed.
 func curveVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWork) (r1 []float64) {
 	rt.SpansApart("curveVectorAdjoint4", "xBar1, rSeed, x", 2, rt.SpanOf(xBar1), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws1 == nil {
@@ -8284,8 +8285,8 @@ func curveVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWor
 	return
 }
 
-// curveVectorAdjointTangent computes what curveVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:44.
+// curveVectorAdjointTangent computes curveVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:44.
 func curveVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64) (r1 []float64) {
 	rt.Apart("curveVectorAdjointTangent", "xBar1, rSeed, xBar1Dot, x, xDot", 3, xBar1, rSeed, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -8354,9 +8355,9 @@ func curveVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	return y
 }
 
-// curvesTangent does what curves(y, x) does, and computes its derivative in the direction xDot, from functions.go:53.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// curvesTangent computes curves(y, x) and its derivative in the direction xDot, from functions.go:53.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func curvesTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -8400,9 +8401,9 @@ func curvesTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// curvesTangent4 does what curves(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:53.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// curvesTangent4 computes curves(y, x) and its derivatives in 4 directions, those of xDot, from functions.go:53.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func curvesTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -8472,10 +8473,10 @@ func curvesTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// curvesAdjoint does what curves(y, x) does, from functions.go:53.
-// It adds the derivatives of what comes out to yBar1, xBar1.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
+// curvesAdjoint computes curves(y, x), from functions.go:53.
+// It adds the derivatives of the outputs to yBar1, xBar1.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws1 is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func curvesAdjoint(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	rt.Apart("curvesAdjoint", "y, yBar1, xBar1, x", 3, y, yBar1, xBar1, x)
 	if ws1 == nil {
@@ -8546,8 +8547,8 @@ func curvesAdjoint(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	}
 }
 
-// curvesAdjoint4 does what curvesAdjoint does for 4 sets of weights at once, from functions.go:53.
-// Each array holds 4 numbers, one for each set.
+// curvesAdjoint4 is curvesAdjoint for 4 seeds in one call, from functions.go:53.
+// Each array holds 4 numbers, one for each seed.
 func curvesAdjoint4(y, x []float64, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
 	rt.SpansApart("curvesAdjoint4", "y, yBar1, xBar1, x", 3, rt.SpanOf(y), rt.SpanOf(yBar1), rt.SpanOf(xBar1), rt.SpanOf(x))
 	if ws1 == nil {
@@ -8674,8 +8675,8 @@ func curvesAdjoint4(y, x []float64, yBar1, xBar1 [][4]float64, ws1 *AdjointWork)
 	}
 }
 
-// curvesAdjointTangent computes what curvesAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:53.
+// curvesAdjointTangent computes curvesAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from functions.go:53.
 func curvesAdjointTangent(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64) {
 	rt.Apart("curvesAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -8827,8 +8828,8 @@ func curvesNumberTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, r
 }
 
 // curvesNumberAdjoint returns curvesNumber(t), from functions.go:60.
-// It returns as tBar those by the numbers it takes.
-// The zero value of ws is ready.
+// It returns those with respect to arguments passed by value as tBar.
+// The zero value of ws is ready to use.
 func curvesNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float64, tBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8855,8 +8856,8 @@ func curvesNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []floa
 	return
 }
 
-// curvesNumberAdjoint4 does what curvesNumberAdjoint does for 4 sets of weights at once, from functions.go:60.
-// Each array holds 4 numbers, one for each set.
+// curvesNumberAdjoint4 is curvesNumberAdjoint for 4 seeds in one call, from functions.go:60.
+// Each array holds 4 numbers, one for each seed.
 func curvesNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []float64, tBar0, tBar1, tBar2, tBar3 float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8892,8 +8893,8 @@ func curvesNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []
 	return
 }
 
-// curvesNumberAdjointTangent computes what curvesNumberAdjoint does and the derivatives of its bars in the direction tDot,
-// for constant weights, from functions.go:60.
+// curvesNumberAdjointTangent computes curvesNumberAdjoint and the derivatives of its bars in the direction tDot,
+// for constant seeds, from functions.go:60.
 func curvesNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot float64, wsDot *AdjointWork) (r1 []float64, tBar, tBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8968,8 +8969,8 @@ func curvesVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 }
 
 // curvesVectorAdjoint returns curvesVector(x), from functions.go:63.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar1.
-// The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar1.
+// The zero value of ws1 is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func curvesVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []float64) {
 	rt.Apart("curvesVectorAdjoint", "xBar1, rSeed, x", 2, xBar1, rSeed, x)
 	if ws1 == nil {
@@ -8997,8 +8998,8 @@ func curvesVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []floa
 	return
 }
 
-// curvesVectorAdjoint4 does what curvesVectorAdjoint does for 4 sets of weights at once, from functions.go:63.
-// Each array holds 4 numbers, one for each set.
+// curvesVectorAdjoint4 is curvesVectorAdjoint for 4 seeds in one call, from functions.go:63.
+// Each array holds 4 numbers, one for each seed.
 func curvesVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWork) (r1 []float64) {
 	rt.SpansApart("curvesVectorAdjoint4", "xBar1, rSeed, x", 2, rt.SpanOf(xBar1), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws1 == nil {
@@ -9031,8 +9032,8 @@ func curvesVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWo
 	return
 }
 
-// curvesVectorAdjointTangent computes what curvesVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:63.
+// curvesVectorAdjointTangent computes curvesVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:63.
 func curvesVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r1 []float64) {
 	rt.Apart("curvesVectorAdjointTangent", "xBar1, rSeed, xBar1Dot, x, xDot", 3, xBar1, rSeed, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -9158,8 +9159,8 @@ func powersTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDo
 }
 
 // powersAdjoint returns powers(x), from functions.go:72.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func powersAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("powersAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -9200,8 +9201,8 @@ func powersAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64
 	return
 }
 
-// powersAdjointTangent computes what powersAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:72.
+// powersAdjointTangent computes powersAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:72.
 func powersAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("powersAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -9279,7 +9280,7 @@ func powersAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot
 	return
 }
 
-// powersHVP does of what powersAdjointTangent does only what gives derivatives of the bars, from functions.go:72.
+// powersHVP is powersAdjointTangent without value and gradient, from functions.go:72.
 func powersHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("powersHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -9359,9 +9360,9 @@ func powersTraced(x []nabla.Real) (r nabla.Real) {
 	return four.Mul(six)
 }
 
-// sinCosTangent does what sinCos(y, x) does, and computes its derivative in the direction xDot, from functions.go:83.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// sinCosTangent computes sinCos(y, x) and its derivative in the direction xDot, from functions.go:83.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func sinCosTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -9382,9 +9383,9 @@ func sinCosTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// sinCosTangent4 does what sinCos(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:83.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// sinCosTangent4 computes sinCos(y, x) and its derivatives in 4 directions, those of xDot, from functions.go:83.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func sinCosTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -9419,10 +9420,10 @@ func sinCosTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// sinCosAdjoint does what sinCos(y, x) does, from functions.go:83.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// sinCosAdjoint computes sinCos(y, x), from functions.go:83.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func sinCosAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("sinCosAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -9459,8 +9460,8 @@ func sinCosAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// sinCosAdjoint4 does what sinCosAdjoint does for 4 sets of weights at once, from functions.go:83.
-// Each array holds 4 numbers, one for each set.
+// sinCosAdjoint4 is sinCosAdjoint for 4 seeds in one call, from functions.go:83.
+// Each array holds 4 numbers, one for each seed.
 func sinCosAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("sinCosAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -9523,8 +9524,8 @@ func sinCosAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	}
 }
 
-// sinCosAdjointTangent computes what sinCosAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:83.
+// sinCosAdjointTangent computes sinCosAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from functions.go:83.
 func sinCosAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("sinCosAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -9656,8 +9657,8 @@ func sinCosVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 }
 
 // sinCosVectorAdjoint returns sinCosVector(x), from functions.go:90.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func sinCosVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("sinCosVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -9698,8 +9699,8 @@ func sinCosVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 	return
 }
 
-// sinCosVectorAdjoint4 does what sinCosVectorAdjoint does for 4 sets of weights at once, from functions.go:90.
-// Each array holds 4 numbers, one for each set.
+// sinCosVectorAdjoint4 is sinCosVectorAdjoint for 4 seeds in one call, from functions.go:90.
+// Each array holds 4 numbers, one for each seed.
 func sinCosVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("sinCosVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -9771,8 +9772,8 @@ func sinCosVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 	return
 }
 
-// sinCosVectorAdjointTangent computes what sinCosVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:90.
+// sinCosVectorAdjointTangent computes sinCosVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:90.
 func sinCosVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("sinCosVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -9840,9 +9841,9 @@ func sinCosVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	return y
 }
 
-// diffSquareTangent does what diffSquare(y, x) does, and computes its derivative in the direction xDot, from functions.go:97.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// diffSquareTangent computes diffSquare(y, x) and its derivative in the direction xDot, from functions.go:97.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func diffSquareTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -9859,9 +9860,9 @@ func diffSquareTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// diffSquareTangent4 does what diffSquare(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:97.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// diffSquareTangent4 computes diffSquare(y, x) and its derivatives in 4 directions, those of xDot, from functions.go:97.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func diffSquareTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -9888,10 +9889,10 @@ func diffSquareTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// diffSquareAdjoint does what diffSquare(y, x) does, from functions.go:97.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// diffSquareAdjoint computes diffSquare(y, x), from functions.go:97.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func diffSquareAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("diffSquareAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -9933,8 +9934,8 @@ func diffSquareAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// diffSquareAdjoint4 does what diffSquareAdjoint does for 4 sets of weights at once, from functions.go:97.
-// Each array holds 4 numbers, one for each set.
+// diffSquareAdjoint4 is diffSquareAdjoint for 4 seeds in one call, from functions.go:97.
+// Each array holds 4 numbers, one for each seed.
 func diffSquareAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("diffSquareAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -10000,8 +10001,8 @@ func diffSquareAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork
 	}
 }
 
-// diffSquareAdjointTangent computes what diffSquareAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:97.
+// diffSquareAdjointTangent computes diffSquareAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from functions.go:97.
 func diffSquareAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("diffSquareAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -10127,8 +10128,8 @@ func diffSquareVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot
 }
 
 // diffSquareVectorAdjoint returns diffSquareVector(x), from functions.go:105.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func diffSquareVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("diffSquareVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -10174,8 +10175,8 @@ func diffSquareVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []fl
 	return
 }
 
-// diffSquareVectorAdjoint4 does what diffSquareVectorAdjoint does for 4 sets of weights at once, from functions.go:105.
-// Each array holds 4 numbers, one for each set.
+// diffSquareVectorAdjoint4 is diffSquareVectorAdjoint for 4 seeds in one call, from functions.go:105.
+// Each array holds 4 numbers, one for each seed.
 func diffSquareVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("diffSquareVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -10250,8 +10251,8 @@ func diffSquareVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adjoint
 	return
 }
 
-// diffSquareVectorAdjointTangent computes what diffSquareVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:105.
+// diffSquareVectorAdjointTangent computes diffSquareVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:105.
 func diffSquareVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("diffSquareVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -10328,9 +10329,9 @@ func diffSquareVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	return y
 }
 
-// diffSquareCubeTangent does what diffSquareCube(y, x) does, and computes its derivative in the direction xDot, from functions.go:112.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// diffSquareCubeTangent computes diffSquareCube(y, x) and its derivative in the direction xDot, from functions.go:112.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func diffSquareCubeTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -10354,9 +10355,9 @@ func diffSquareCubeTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// diffSquareCubeTangent4 does what diffSquareCube(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:112.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// diffSquareCubeTangent4 computes diffSquareCube(y, x) and its derivatives in 4 directions, those of xDot, from functions.go:112.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func diffSquareCubeTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -10400,10 +10401,10 @@ func diffSquareCubeTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// diffSquareCubeAdjoint does what diffSquareCube(y, x) does, from functions.go:112.
-// It adds the derivatives of what comes out to yBar1, xBar1.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
+// diffSquareCubeAdjoint computes diffSquareCube(y, x), from functions.go:112.
+// It adds the derivatives of the outputs to yBar1, xBar1.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws1 is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func diffSquareCubeAdjoint(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	rt.Apart("diffSquareCubeAdjoint", "y, yBar1, xBar1, x", 3, y, yBar1, xBar1, x)
 	if ws1 == nil {
@@ -10472,8 +10473,8 @@ func diffSquareCubeAdjoint(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	}
 }
 
-// diffSquareCubeAdjoint4 does what diffSquareCubeAdjoint does for 4 sets of weights at once, from functions.go:112.
-// Each array holds 4 numbers, one for each set.
+// diffSquareCubeAdjoint4 is diffSquareCubeAdjoint for 4 seeds in one call, from functions.go:112.
+// Each array holds 4 numbers, one for each seed.
 func diffSquareCubeAdjoint4(y, x []float64, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
 	rt.SpansApart("diffSquareCubeAdjoint4", "y, yBar1, xBar1, x", 3, rt.SpanOf(y), rt.SpanOf(yBar1), rt.SpanOf(xBar1), rt.SpanOf(x))
 	if ws1 == nil {
@@ -10594,8 +10595,8 @@ func diffSquareCubeAdjoint4(y, x []float64, yBar1, xBar1 [][4]float64, ws1 *Adjo
 	}
 }
 
-// diffSquareCubeAdjointTangent computes what diffSquareCubeAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:112.
+// diffSquareCubeAdjointTangent computes diffSquareCubeAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from functions.go:112.
 func diffSquareCubeAdjointTangent(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64) {
 	rt.Apart("diffSquareCubeAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -10750,8 +10751,8 @@ func diffSquareCubeVectorTangent4(x []float64, xDot [][4]float64) (r []float64, 
 }
 
 // diffSquareCubeVectorAdjoint returns diffSquareCubeVector(x), from functions.go:121.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func diffSquareCubeVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("diffSquareCubeVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -10775,8 +10776,8 @@ func diffSquareCubeVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 
 	return
 }
 
-// diffSquareCubeVectorAdjoint4 does what diffSquareCubeVectorAdjoint does for 4 sets of weights at once, from functions.go:121.
-// Each array holds 4 numbers, one for each set.
+// diffSquareCubeVectorAdjoint4 is diffSquareCubeVectorAdjoint for 4 seeds in one call, from functions.go:121.
+// Each array holds 4 numbers, one for each seed.
 func diffSquareCubeVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("diffSquareCubeVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -10805,8 +10806,8 @@ func diffSquareCubeVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adj
 	return
 }
 
-// diffSquareCubeVectorAdjointTangent computes what diffSquareCubeVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:121.
+// diffSquareCubeVectorAdjointTangent computes diffSquareCubeVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:121.
 func diffSquareCubeVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("diffSquareCubeVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -10900,8 +10901,8 @@ func sumDiffCubeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2
 }
 
 // sumDiffCubeAdjoint returns sumDiffCube(x), from functions.go:128.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func sumDiffCubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("sumDiffCubeAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -10931,7 +10932,7 @@ func sumDiffCubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 fl
 	return s
 }
 
-// sumDiffCubeAdjointOnly does what sumDiffCubeAdjoint does without the value, from functions.go:128.
+// sumDiffCubeAdjointOnly is sumDiffCubeAdjoint without the value, from functions.go:128.
 func sumDiffCubeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("sumDiffCubeAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -10958,8 +10959,8 @@ func sumDiffCubeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	}
 }
 
-// sumDiffCubeAdjointTangent computes what sumDiffCubeAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:128.
+// sumDiffCubeAdjointTangent computes sumDiffCubeAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:128.
 func sumDiffCubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("sumDiffCubeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -11008,7 +11009,7 @@ func sumDiffCubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork,
 	return s
 }
 
-// sumDiffCubeHVP does of what sumDiffCubeAdjointTangent does only what gives derivatives of the bars, from functions.go:128.
+// sumDiffCubeHVP is sumDiffCubeAdjointTangent without value and gradient, from functions.go:128.
 func sumDiffCubeHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("sumDiffCubeHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -11072,8 +11073,8 @@ func identityTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, r
 }
 
 // identityAdjoint returns identity(x), from functions.go:138.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func identityAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("identityAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -11087,8 +11088,8 @@ func identityAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float
 	return
 }
 
-// identityAdjointTangent computes what identityAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:138.
+// identityAdjointTangent computes identityAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:138.
 func identityAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("identityAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -11102,7 +11103,7 @@ func identityAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xD
 	return
 }
 
-// identityHVP does of what identityAdjointTangent does only what gives derivatives of the bars, from functions.go:138.
+// identityHVP is identityAdjointTangent without value and gradient, from functions.go:138.
 func identityHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("identityHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -11127,8 +11128,8 @@ func identityNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rD
 }
 
 // identityNumberAdjoint returns identityNumber(x), from functions.go:141.
-// It returns as xBar those by the numbers it takes.
-// The zero value of ws is ready.
+// It returns those with respect to arguments passed by value as xBar.
+// The zero value of ws is ready to use.
 func identityNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11138,8 +11139,8 @@ func identityNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) 
 	return
 }
 
-// identityNumberAdjointTangent computes what identityNumberAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:141.
+// identityNumberAdjointTangent computes identityNumberAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:141.
 func identityNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r1, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11149,7 +11150,7 @@ func identityNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64
 	return
 }
 
-// identityNumberHVP does of what identityNumberAdjointTangent does only what gives derivatives of the bars, from functions.go:141.
+// identityNumberHVP is identityNumberAdjointTangent without value and gradient, from functions.go:141.
 func identityNumberHVP(x, rBar float64, ws *AdjointWork, xDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11197,8 +11198,8 @@ func sumTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 
 }
 
 // sumAdjoint returns sum(x), from functions.go:144.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func sumAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("sumAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -11219,7 +11220,7 @@ func sumAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	return s
 }
 
-// sumAdjointOnly does what sumAdjoint does without the value, from functions.go:144.
+// sumAdjointOnly is sumAdjoint without the value, from functions.go:144.
 func sumAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("sumAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -11238,8 +11239,8 @@ func sumAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	}
 }
 
-// sumAdjointTangent computes what sumAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:144.
+// sumAdjointTangent computes sumAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:144.
 func sumAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("sumAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -11264,7 +11265,7 @@ func sumAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, x
 	return s
 }
 
-// sumHVP does of what sumAdjointTangent does only what gives derivatives of the bars, from functions.go:144.
+// sumHVP is sumAdjointTangent without value and gradient, from functions.go:144.
 func sumHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("sumHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -11292,9 +11293,9 @@ func sumTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// copyToTangent does what copyTo(y, x) does, and computes its derivative in the direction xDot, from functions.go:153.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// copyToTangent computes copyTo(y, x) and its derivative in the direction xDot, from functions.go:153.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func copyToTangent(y, x, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -11307,9 +11308,9 @@ func copyToTangent(y, x, yDot, xDot []float64) {
 	copy(y[:len(x)], x)
 }
 
-// copyToTangent4 does what copyTo(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:153.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// copyToTangent4 computes copyTo(y, x) and its derivatives in 4 directions, those of xDot, from functions.go:153.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func copyToTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -11322,10 +11323,10 @@ func copyToTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	copy(y[:len(x)], x)
 }
 
-// copyToAdjoint does what copyTo(y, x) does, from functions.go:153.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// copyToAdjoint computes copyTo(y, x), from functions.go:153.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func copyToAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("copyToAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -11359,8 +11360,8 @@ func copyToAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// copyToAdjoint4 does what copyToAdjoint does for 4 sets of weights at once, from functions.go:153.
-// Each array holds 4 numbers, one for each set.
+// copyToAdjoint4 is copyToAdjoint for 4 seeds in one call, from functions.go:153.
+// Each array holds 4 numbers, one for each seed.
 func copyToAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("copyToAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -11399,8 +11400,8 @@ func copyToAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	}
 }
 
-// copyToAdjointTangent computes what copyToAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:153.
+// copyToAdjointTangent computes copyToAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from functions.go:153.
 func copyToAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("copyToAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -11468,17 +11469,17 @@ func copyToTraced(y, x []nabla.Real) {
 	copy(y[:len(x)], x)
 }
 
-// nothingTangent does what nothing(y, x) does, and computes its derivative in the direction xDot, from functions.go:156.
+// nothingTangent computes nothing(y, x) and its derivative in the direction xDot, from functions.go:156.
 func nothingTangent(y, x, yDot, xDot []float64) {
 }
 
-// nothingTangent4 does what nothing(y, x) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:156.
+// nothingTangent4 computes nothing(y, x) and its derivatives in 4 directions, those of xDot, from functions.go:156.
 func nothingTangent4(y, x []float64, yDot, xDot [][4]float64) {
 }
 
-// nothingAdjoint does what nothing(y, x) does, from functions.go:156.
-// It adds the derivatives of what comes out to yBar, xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// nothingAdjoint computes nothing(y, x), from functions.go:156.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func nothingAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("nothingAdjoint", "yBar, xBar, y, x", 2, yBar, xBar, y, x)
 	if ws == nil {
@@ -11486,8 +11487,8 @@ func nothingAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// nothingAdjoint4 does what nothingAdjoint does for 4 sets of weights at once, from functions.go:156.
-// Each array holds 4 numbers, one for each set.
+// nothingAdjoint4 is nothingAdjoint for 4 seeds in one call, from functions.go:156.
+// Each array holds 4 numbers, one for each seed.
 func nothingAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("nothingAdjoint4", "yBar, xBar, y, x", 2, rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(y), rt.SpanOf(x))
 	if ws == nil {
@@ -11495,8 +11496,8 @@ func nothingAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	}
 }
 
-// nothingAdjointTangent computes what nothingAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:156.
+// nothingAdjointTangent computes nothingAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from functions.go:156.
 func nothingAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("nothingAdjointTangent", "yBar, xBar, yBarDot, xBarDot, y, x, yDot, xDot", 4, yBar, xBar, yBarDot, xBarDot, y, x, yDot, xDot)
 	if ws == nil {
@@ -11519,8 +11520,8 @@ func nothingNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r []float64) 
 }
 
 // nothingNumberAdjoint returns nothingNumber(x), from functions.go:159.
-// It returns as xBar those by the numbers it takes.
-// The zero value of ws is ready.
+// It returns those with respect to arguments passed by value as xBar.
+// The zero value of ws is ready to use.
 func nothingNumberAdjoint(x float64, ws *AdjointWork) (r1 []float64, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11529,8 +11530,8 @@ func nothingNumberAdjoint(x float64, ws *AdjointWork) (r1 []float64, xBar float6
 	return
 }
 
-// nothingNumberAdjoint4 does what nothingNumberAdjoint does for 4 sets of weights at once, from functions.go:159.
-// Each array holds 4 numbers, one for each set.
+// nothingNumberAdjoint4 is nothingNumberAdjoint for 4 seeds in one call, from functions.go:159.
+// Each array holds 4 numbers, one for each seed.
 func nothingNumberAdjoint4(x float64, ws *AdjointWork) (r1 []float64, xBar0, xBar1, xBar2, xBar3 float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11539,8 +11540,8 @@ func nothingNumberAdjoint4(x float64, ws *AdjointWork) (r1 []float64, xBar0, xBa
 	return
 }
 
-// nothingNumberAdjointTangent computes what nothingNumberAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:159.
+// nothingNumberAdjointTangent computes nothingNumberAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:159.
 func nothingNumberAdjointTangent(x float64, ws *AdjointWork, xDot float64) (r1 []float64, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11565,8 +11566,8 @@ func nothingVectorTangent4(x []float64, xDot [][4]float64) (r []float64) {
 }
 
 // nothingVectorAdjoint returns nothingVector(x), from functions.go:162.
-// It adds the derivatives of what comes out to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func nothingVectorAdjoint(x, xBar []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("nothingVectorAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -11575,8 +11576,8 @@ func nothingVectorAdjoint(x, xBar []float64, ws *AdjointWork) (r1 []float64) {
 	return nil
 }
 
-// nothingVectorAdjoint4 does what nothingVectorAdjoint does for 4 sets of weights at once, from functions.go:162.
-// Each array holds 4 numbers, one for each set.
+// nothingVectorAdjoint4 is nothingVectorAdjoint for 4 seeds in one call, from functions.go:162.
+// Each array holds 4 numbers, one for each seed.
 func nothingVectorAdjoint4(x []float64, xBar [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("nothingVectorAdjoint4", "xBar, x", 1, rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -11585,8 +11586,8 @@ func nothingVectorAdjoint4(x []float64, xBar [][4]float64, ws *AdjointWork) (r1 
 	return nil
 }
 
-// nothingVectorAdjointTangent computes what nothingVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:162.
+// nothingVectorAdjointTangent computes nothingVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:162.
 func nothingVectorAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("nothingVectorAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -11600,9 +11601,9 @@ func nothingVectorTraced(x []nabla.Real) (r []float64) {
 	return nil
 }
 
-// bandedLinearTangent does what bandedLinear(y, x, m) does, and computes its derivative in the direction xDot, from functions.go:185.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// bandedLinearTangent computes bandedLinear(y, x, m) and its derivative in the direction xDot, from functions.go:185.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func bandedLinearTangent(y, x []float64, m *banded, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -11618,9 +11619,9 @@ func bandedLinearTangent(y, x []float64, m *banded, yDot, xDot []float64) {
 	}
 }
 
-// bandedLinearTangent4 does what bandedLinear(y, x, m) does, and computes its derivatives in 4 directions, those of xDot, from functions.go:185.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// bandedLinearTangent4 computes bandedLinear(y, x, m) and its derivatives in 4 directions, those of xDot, from functions.go:185.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func bandedLinearTangent4(y, x []float64, m *banded, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -11640,10 +11641,10 @@ func bandedLinearTangent4(y, x []float64, m *banded, yDot, xDot [][4]float64) {
 	}
 }
 
-// bandedLinearAdjoint does what bandedLinear(y, x, m) does, from functions.go:185.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// bandedLinearAdjoint computes bandedLinear(y, x, m), from functions.go:185.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func bandedLinearAdjoint(y, x []float64, m *banded, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("bandedLinearAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -11669,8 +11670,8 @@ func bandedLinearAdjoint(y, x []float64, m *banded, yBar, xBar []float64, ws *Ad
 	}
 }
 
-// bandedLinearAdjoint4 does what bandedLinearAdjoint does for 4 sets of weights at once, from functions.go:185.
-// Each array holds 4 numbers, one for each set.
+// bandedLinearAdjoint4 is bandedLinearAdjoint for 4 seeds in one call, from functions.go:185.
+// Each array holds 4 numbers, one for each seed.
 func bandedLinearAdjoint4(y, x []float64, m *banded, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("bandedLinearAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -11703,8 +11704,8 @@ func bandedLinearAdjoint4(y, x []float64, m *banded, yBar, xBar [][4]float64, ws
 	}
 }
 
-// bandedLinearAdjointTangent computes what bandedLinearAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from functions.go:185.
+// bandedLinearAdjointTangent computes bandedLinearAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from functions.go:185.
 func bandedLinearAdjointTangent(y, x []float64, m *banded, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("bandedLinearAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -11777,8 +11778,8 @@ func bandedLinearVectorTangent4(x []float64, m *banded, xDot [][4]float64) (r []
 }
 
 // bandedLinearVectorAdjoint returns bandedLinearVector(x, m), from functions.go:192.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func bandedLinearVectorAdjoint(x []float64, m *banded, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("bandedLinearVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -11803,8 +11804,8 @@ func bandedLinearVectorAdjoint(x []float64, m *banded, xBar, rSeed []float64, ws
 	return
 }
 
-// bandedLinearVectorAdjoint4 does what bandedLinearVectorAdjoint does for 4 sets of weights at once, from functions.go:192.
-// Each array holds 4 numbers, one for each set.
+// bandedLinearVectorAdjoint4 is bandedLinearVectorAdjoint for 4 seeds in one call, from functions.go:192.
+// Each array holds 4 numbers, one for each seed.
 func bandedLinearVectorAdjoint4(x []float64, m *banded, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("bandedLinearVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -11834,8 +11835,8 @@ func bandedLinearVectorAdjoint4(x []float64, m *banded, xBar, rSeed [][4]float64
 	return
 }
 
-// bandedLinearVectorAdjointTangent computes what bandedLinearVectorAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:192.
+// bandedLinearVectorAdjointTangent computes bandedLinearVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:192.
 func bandedLinearVectorAdjointTangent(x []float64, m *banded, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("bandedLinearVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -11937,8 +11938,8 @@ func bandedQuadraticTangent4(x []float64, m *banded, xDot [][4]float64) (r, rDot
 }
 
 // bandedQuadraticAdjoint returns bandedQuadratic(x, m), from functions.go:199.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func bandedQuadraticAdjoint(x []float64, m *banded, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("bandedQuadraticAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -11963,8 +11964,8 @@ func bandedQuadraticAdjoint(x []float64, m *banded, xBar []float64, rBar float64
 	return s
 }
 
-// bandedQuadraticAdjointTangent computes what bandedQuadraticAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from functions.go:199.
+// bandedQuadraticAdjointTangent computes bandedQuadraticAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from functions.go:199.
 func bandedQuadraticAdjointTangent(x []float64, m *banded, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("bandedQuadraticAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {

@@ -144,7 +144,7 @@ func (f *file) declarations() string {
 		name := d.as.Obj().Name()
 		doc, ok := f.typeDocs[d.t]
 		if !ok {
-			doc = "is a type of values that " + where + " keep or hand on."
+			doc = "is a type of values that " + where + " record or pass to each other."
 		}
 		b.WriteString("// " + name + " " + strings.ReplaceAll(doc, "\n", "\n// ") + "\n")
 		st, ok := d.t.Underlying().(*types.Struct)

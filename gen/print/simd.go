@@ -79,7 +79,7 @@ func (p *printer) printDispatch() {
 // declareDispatch declares the dispatch variable, whose type is func with head.
 func (p *printer) declareDispatch(head string) {
 	if hook, ok := p.dispatch[p.f]; ok {
-		p.line("\n// %s is %s in vectors, nil where the processor has none.\nvar %s func%s", hook, p.file.names[p.f],
+		p.line("\n// %s is the SIMD variant of %s, nil if the processor does not support it.\nvar %s func%s", hook, p.file.names[p.f],
 			hook, head)
 	}
 }
@@ -113,11 +113,11 @@ func (f *file) simdBody(vector func(*ir.Func) *SIMDVariant) string {
 		set.WriteString(hook + " = " + f.names[v.Func] + "\n")
 		p := &printer{file: f, f: v.Func}
 		p.function()
-		b.WriteString("\n// " + f.names[v.Func] + " is " + name + " in vectors.\n" + p.b.String())
+		b.WriteString("\n// " + f.names[v.Func] + " is " + name + " with SIMD instructions.\n" + p.b.String())
 		p = &printer{file: f, f: v.Kernel, kernel: true}
 		p.function()
-		b.WriteString("\n// " + kernel + " does the work of " + f.names[v.Func] +
-			". What of the numbers that\n// it takes and gives is not in slices is in rows.\n//\n//go:noinline\n" +
+		b.WriteString("\n// " + kernel + " is the kernel of " + f.names[v.Func] +
+			". Arguments and\n// results that are not in slices are in rows.\n//\n//go:noinline\n" +
 			p.b.String())
 		if len(p.consts) > 0 {
 			b.WriteString("\nvar " + f.consts[v.Kernel] + " = [...]float64{" + strings.Join(p.consts, ", ") + "}\n")

@@ -7,22 +7,22 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// reprojectionPlainFrame is a type of values that generated functions keep or hand on.
+// reprojectionPlainFrame is a type of values that generated functions record or pass to each other.
 type reprojectionPlainFrame struct {
 	y  float64
 	y1 float64
 }
 
-// adjustmentPlainFrame is a type of values that generated functions keep or hand on.
+// adjustmentPlainFrame is a type of values that generated functions record or pass to each other.
 type adjustmentPlainFrame struct {
 	c     int
 	inPtr float64
 }
 
-// AdjustmentPlainTangent does what AdjustmentPlain(y, x, a) does, and computes its derivative in the direction xDot, from adjustment.go:37.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// AdjustmentPlainTangent computes AdjustmentPlain(y, x, a) and its derivative in the direction xDot, from adjustment.go:37.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -59,10 +59,10 @@ func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64)
 	}
 }
 
-// AdjustmentPlainTangent4 does what AdjustmentPlain(y, x, a) does, and computes its derivatives in 4 directions, those of xDot, from adjustment.go:37.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// AdjustmentPlainTangent4 computes AdjustmentPlain(y, x, a) and its derivatives in 4 directions, those of xDot, from adjustment.go:37.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -111,11 +111,11 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 	}
 }
 
-// AdjustmentPlainAdjoint does what AdjustmentPlain(y, x, a) does, from adjustment.go:37.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// AdjustmentPlainAdjoint computes AdjustmentPlain(y, x, a), from adjustment.go:37.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -222,9 +222,9 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	}
 }
 
-// AdjustmentPlainAdjoint4 does what AdjustmentPlainAdjoint does for 4 sets of weights at once, from adjustment.go:37.
-// Each array holds 4 numbers, one for each set.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// AdjustmentPlainAdjoint4 is AdjustmentPlainAdjoint for 4 seeds in one call, from adjustment.go:37.
+// Each array holds 4 numbers, one for each seed.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("AdjustmentPlainAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -353,9 +353,9 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	}
 }
 
-// AdjustmentPlainAdjointTangent computes what AdjustmentPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from adjustment.go:37.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// AdjustmentPlainAdjointTangent computes AdjustmentPlainAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from adjustment.go:37.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {

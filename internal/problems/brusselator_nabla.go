@@ -7,15 +7,15 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// brusselatorPlainFrame is a type of values that generated functions keep or hand on.
+// brusselatorPlainFrame is a type of values that generated functions record or pass to each other.
 type brusselatorPlainFrame struct {
 	dx  float64
 	dx1 float64
 }
 
-// BrusselatorOnTangent does what BrusselatorOn(dx, x, g) does, and computes its derivative in the direction xDot, from brusselator.go:17.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// BrusselatorOnTangent computes BrusselatorOn(dx, x, g) and its derivative in the direction xDot, from brusselator.go:17.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func BrusselatorOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
 	if dx != nil && dxDot == nil || x != nil && xDot == nil {
 		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
@@ -27,9 +27,9 @@ func BrusselatorOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
 	BrusselatorPlainTangent11(dx, x, g.N, dxDot, xDot)
 }
 
-// BrusselatorOnTangent4 does what BrusselatorOn(dx, x, g) does, and computes its derivatives in 4 directions, those of xDot, from brusselator.go:17.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
+// BrusselatorOnTangent4 computes BrusselatorOn(dx, x, g) and its derivatives in 4 directions, those of xDot, from brusselator.go:17.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 	if dx != nil && dxDot == nil || x != nil && xDot == nil {
 		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
@@ -41,10 +41,10 @@ func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 	BrusselatorPlainTangent11Lanes4(dx, x, g.N, dxDot, xDot)
 }
 
-// BrusselatorOnAdjoint does what BrusselatorOn(dx, x, g) does, from brusselator.go:17.
-// It adds the derivatives of what comes out to dxBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// BrusselatorOnAdjoint computes BrusselatorOn(dx, x, g), from brusselator.go:17.
+// It adds the derivatives of the outputs to dxBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjoint", "dx, dxBar, xBar, x", 3, dx, dxBar, xBar, x)
 	if ws == nil {
@@ -64,8 +64,8 @@ func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *A
 	copy(dx[:cap(dx)], ws.left2)
 }
 
-// BrusselatorOnAdjoint4 does what BrusselatorOnAdjoint does for 4 sets of weights at once, from brusselator.go:17.
-// Each array holds 4 numbers, one for each set.
+// BrusselatorOnAdjoint4 is BrusselatorOnAdjoint for 4 seeds in one call, from brusselator.go:17.
+// Each array holds 4 numbers, one for each seed.
 func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("BrusselatorOnAdjoint4", "dx, dxBar, xBar, x", 3, rt.SpanOf(dx), rt.SpanOf(dxBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -85,8 +85,8 @@ func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, w
 	copy(dx[:cap(dx)], ws.left2)
 }
 
-// BrusselatorOnAdjointTangent computes what BrusselatorOnAdjoint does and the derivatives of its bars in the direction (dxDot, xDot),
-// for constant weights, from brusselator.go:17.
+// BrusselatorOnAdjointTangent computes BrusselatorOnAdjoint and the derivatives of its bars in the direction (dxDot, xDot),
+// for constant seeds, from brusselator.go:17.
 func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -477,7 +477,7 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 	}
 }
 
-// brusselatorPlainReverseLanes4Twin is BrusselatorPlainReverseLanes4 in vectors, nil where the processor has none.
+// brusselatorPlainReverseLanes4Twin is the SIMD variant of BrusselatorPlainReverseLanes4, nil if the processor does not support it.
 var brusselatorPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
 
 // BrusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:24.

@@ -7,10 +7,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// ReprojectionPlainTangent does what ReprojectionPlain(y, x, f) does, and computes its derivative in the direction xDot, from bundle.go:17.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// ReprojectionPlainTangent computes ReprojectionPlain(y, x, f) and its derivative in the direction xDot, from bundle.go:17.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ReprojectionPlainTangent(y, x []float64, f *Feature, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -57,10 +57,10 @@ func ReprojectionPlainTangent(y, x []float64, f *Feature, yDot, xDot []float64) 
 	y[1] = weight * t13
 }
 
-// ReprojectionPlainTangent4 does what ReprojectionPlain(y, x, f) does, and computes its derivatives in 4 directions, those of xDot, from bundle.go:17.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// ReprojectionPlainTangent4 computes ReprojectionPlain(y, x, f) and its derivatives in 4 directions, those of xDot, from bundle.go:17.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -151,11 +151,11 @@ func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float
 	yDotRow1[3] = weightDot3*t13 + weight*((vDot3*l+v*lDot3)*t12+t11*camDotRow8[3]+camDotRow10[3])
 }
 
-// ReprojectionPlainAdjoint does what ReprojectionPlain(y, x, f) does, from bundle.go:17.
-// It adds the derivatives of what comes out to yBar1, xBar1.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws1 is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// ReprojectionPlainAdjoint computes ReprojectionPlain(y, x, f), from bundle.go:17.
+// It adds the derivatives of the outputs to yBar1, xBar1.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws1 is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	rt.Apart("ReprojectionPlainAdjoint", "y, yBar1, xBar1, x", 3, y, yBar1, xBar1, x)
 	if ws1 == nil {
@@ -249,9 +249,9 @@ func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64
 	xBar1[14] += weightBar1
 }
 
-// ReprojectionPlainAdjoint4 does what ReprojectionPlainAdjoint does for 4 sets of weights at once, from bundle.go:17.
-// Each array holds 4 numbers, one for each set.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// ReprojectionPlainAdjoint4 is ReprojectionPlainAdjoint for 4 seeds in one call, from bundle.go:17.
+// Each array holds 4 numbers, one for each seed.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]float64, ws1 *AdjointWork) {
 	rt.SpansApart("ReprojectionPlainAdjoint4", "y, yBar1, xBar1, x", 3, rt.SpanOf(y), rt.SpanOf(yBar1), rt.SpanOf(xBar1), rt.SpanOf(x))
 	if ws1 == nil {
@@ -583,9 +583,9 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 	xBar1Row[3] += weightBar13
 }
 
-// ReprojectionPlainAdjointTangent computes what ReprojectionPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from bundle.go:17.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// ReprojectionPlainAdjointTangent computes ReprojectionPlainAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from bundle.go:17.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	rt.Apart("ReprojectionPlainAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	if ws1 == nil {

@@ -9,30 +9,30 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// handPlainFrame is a type of values that generated functions keep or hand on.
+// handPlainFrame is a type of values that generated functions record or pass to each other.
 type handPlainFrame struct {
 	ax    int
 	az    int
 	cond2 bool
 }
 
-// handPlainFrame1 is a type of values that generated functions keep or hand on.
+// handPlainFrame1 is a type of values that generated functions record or pass to each other.
 type handPlainFrame1 struct {
 	b     float64
 	cond3 bool
 	arg   float64
 }
 
-// affineLanes4 is a type of values that generated functions keep or hand on.
+// affineLanes4 is a type of values that generated functions record or pass to each other.
 type affineLanes4 [3][4][4]float64
 
-// affineReal1 is a type of values that generated functions keep or hand on.
+// affineReal1 is a type of values that generated functions record or pass to each other.
 type affineReal1 [3][4]nabla.Real
 
-// HandPlainTangent does what HandPlain(y, x, h) does, and computes its derivative in the direction xDot, from hand.go:88.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// HandPlainTangent computes HandPlain(y, x, h) and its derivative in the direction xDot, from hand.go:88.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -198,10 +198,10 @@ func HandPlainTangent(y, x []float64, h *Hand, yDot, xDot []float64) {
 	}
 }
 
-// HandPlainTangent4 does what HandPlain(y, x, h) does, and computes its derivatives in 4 directions, those of xDot, from hand.go:88.
-// The derivatives of what it writes behind its arguments it writes behind their directions,
-// which have the lengths of the arguments and overlap where those do.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// HandPlainTangent4 computes HandPlain(y, x, h) and its derivatives in 4 directions, those of xDot, from hand.go:88.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -488,11 +488,11 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 	}
 }
 
-// HandPlainAdjoint does what HandPlain(y, x, h) does, from hand.go:88.
-// It adds the derivatives of what comes out to yBar, xBar.
-// What the bars hold of memory that it writes are the weights of what it writes there.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// HandPlainAdjoint computes HandPlain(y, x, h), from hand.go:88.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("HandPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -1016,9 +1016,9 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	}
 }
 
-// HandPlainAdjoint4 does what HandPlainAdjoint does for 4 sets of weights at once, from hand.go:88.
-// Each array holds 4 numbers, one for each set.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// HandPlainAdjoint4 is HandPlainAdjoint for 4 seeds in one call, from hand.go:88.
+// Each array holds 4 numbers, one for each seed.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("HandPlainAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
@@ -2026,9 +2026,9 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 	}
 }
 
-// HandPlainAdjointTangent computes what HandPlainAdjoint does and the derivatives of its bars in the direction (yDot, xDot),
-// for constant weights, from hand.go:88.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// HandPlainAdjointTangent computes HandPlainAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from hand.go:88.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("HandPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // LogisticLossPlainTangent returns LogisticLossPlain(w, r) and its derivative in the direction wDot, from logistic.go:19.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r1Dot float64) {
 	if wDot == nil {
 		wDot = make([]float64, len(w), cap(w))
@@ -64,7 +64,7 @@ func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r
 }
 
 // LogisticLossPlainTangent4 returns LogisticLossPlain(w, r) and its derivatives in 4 directions, those of wDot, from logistic.go:19.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r1, r1Dot0, r1Dot1, r1Dot2, r1Dot3 float64) {
 	if wDot == nil {
 		wDot = make([][4]float64, len(w), cap(w))
@@ -197,9 +197,9 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 }
 
 // LogisticLossPlainAdjoint returns LogisticLossPlain(w, r), from logistic.go:19.
-// It adds the derivatives of what comes out, weighted by r1Bar, to wBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// It adds the derivatives of the outputs, weighted by r1Bar, to wBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) (r11 float64) {
 	rt.Apart("LogisticLossPlainAdjoint", "wBar, w", 1, wBar, w)
 	if ws == nil {
@@ -266,8 +266,8 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 	return s
 }
 
-// LogisticLossPlainAdjointOnly does what LogisticLossPlainAdjoint does without the value, from logistic.go:19.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// LogisticLossPlainAdjointOnly is LogisticLossPlainAdjoint without the value, from logistic.go:19.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) {
 	rt.Apart("LogisticLossPlainAdjointOnly", "wBar, w", 1, wBar, w)
 	if ws == nil {
@@ -324,9 +324,9 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 	}
 }
 
-// LogisticLossPlainAdjointTangent computes what LogisticLossPlainAdjoint does and the derivatives of its bars in the direction wDot,
-// for constant weights, from logistic.go:19.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// LogisticLossPlainAdjointTangent computes LogisticLossPlainAdjoint and the derivatives of its bars in the direction wDot,
+// for constant seeds, from logistic.go:19.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11 float64) {
 	rt.Apart("LogisticLossPlainAdjointTangent", "wBar, wBarDot, w, wDot", 2, wBar, wBarDot, w, wDot)
 	if ws == nil {
@@ -427,8 +427,8 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 	return s
 }
 
-// LogisticLossPlainHVP does of what LogisticLossPlainAdjointTangent does only what gives derivatives of the bars, from logistic.go:19.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// LogisticLossPlainHVP is LogisticLossPlainAdjointTangent without value and gradient, from logistic.go:19.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) {
 	rt.Apart("LogisticLossPlainHVP", "wBarDot, w, wDot", 1, wBarDot, w, wDot)
 	if ws == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// lorenzPlainFrame is a type of values that generated functions keep or hand on.
+// lorenzPlainFrame is a type of values that generated functions record or pass to each other.
 type lorenzPlainFrame struct {
 	t0   float64
 	t11  float64
@@ -281,12 +281,12 @@ func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2
 	return u0*u0 + u1*u1 + u2*u2, t8*u0Dot0 + t9*u1Dot0 + t13*u2Dot0, t8*u0Dot1 + t9*u1Dot1 + t13*u2Dot1, t8*u0Dot2 + t9*u1Dot2 + t13*u2Dot2, t8*u0Dot3 + t9*u1Dot3 + t13*u2Dot3
 }
 
-// lorenzPlainTangent4Twin is LorenzPlainTangent4 in vectors, nil where the processor has none.
+// lorenzPlainTangent4Twin is the SIMD variant of LorenzPlainTangent4, nil if the processor does not support it.
 var lorenzPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // LorenzPlainAdjoint returns LorenzPlain(p), from lorenz.go:17.
-// It adds the derivatives of what comes out, weighted by rBar, to pBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to pBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
 	rt.Apart("LorenzPlainAdjoint", "pBar, p", 1, pBar, p)
 	if ws == nil {
@@ -465,8 +465,8 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 	return
 }
 
-// LorenzPlainAdjointTangent computes what LorenzPlainAdjoint does and the derivatives of its bars in the direction pDot,
-// for constant weights, from lorenz.go:17.
+// LorenzPlainAdjointTangent computes LorenzPlainAdjoint and the derivatives of its bars in the direction pDot,
+// for constant seeds, from lorenz.go:17.
 func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r2 float64) {
 	rt.Apart("LorenzPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	if ws == nil {

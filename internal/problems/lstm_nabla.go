@@ -9,7 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// recurrentLossPlainFrame is a type of values that generated functions keep or hand on.
+// recurrentLossPlainFrame is a type of values that generated functions record or pass to each other.
 type recurrentLossPlainFrame struct {
 	exp    float64
 	exp1   float64
@@ -23,7 +23,7 @@ type recurrentLossPlainFrame struct {
 }
 
 // RecurrentLossPlainTangent returns RecurrentLossPlain(p, d) and its derivative in the direction pDot, from lstm.go:23.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rDot float64) {
 	if pDot == nil {
 		pDot = make([]float64, len(p), cap(p))
@@ -167,7 +167,7 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 }
 
 // RecurrentLossPlainTangent4 returns RecurrentLossPlain(p, d) and its derivatives in 4 directions, those of pDot, from lstm.go:23.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if pDot == nil {
 		pDot = make([][4]float64, len(p), cap(p))
@@ -522,9 +522,9 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 }
 
 // RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:23.
-// It adds the derivatives of what comes out, weighted by rBar, to pBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// It adds the derivatives of the outputs, weighted by rBar, to pBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("RecurrentLossPlainAdjoint", "pBar, p", 1, pBar, p)
 	if ws == nil {
@@ -849,9 +849,9 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	return
 }
 
-// RecurrentLossPlainAdjointTangent computes what RecurrentLossPlainAdjoint does and the derivatives of its bars in the direction pDot,
-// for constant weights, from lstm.go:23.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// RecurrentLossPlainAdjointTangent computes RecurrentLossPlainAdjoint and the derivatives of its bars in the direction pDot,
+// for constant seeds, from lstm.go:23.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	if ws == nil {

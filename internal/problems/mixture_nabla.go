@@ -9,26 +9,26 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// logPosteriorPlainFrame is a type of values that generated functions keep or hand on.
+// logPosteriorPlainFrame is a type of values that generated functions record or pass to each other.
 type logPosteriorPlainFrame struct {
 	max2   float64
 	shift1 float64
 }
 
-// logPosteriorPlainFrame1 is a type of values that generated functions keep or hand on.
+// logPosteriorPlainFrame1 is a type of values that generated functions record or pass to each other.
 type logPosteriorPlainFrame1 struct {
 	xc float64
 	qx float64
 }
 
-// logPosteriorPlainFrame2 is a type of values that generated functions keep or hand on.
+// logPosteriorPlainFrame2 is a type of values that generated functions record or pass to each other.
 type logPosteriorPlainFrame2 struct {
 	max1  float64
 	shift float64
 }
 
 // LogPosteriorPlainTangent returns LogPosteriorPlain(x, c) and its derivative in the direction xDot, from mixture.go:43.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x), cap(x))
@@ -216,7 +216,7 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 }
 
 // LogPosteriorPlainTangent4 returns LogPosteriorPlain(x, c) and its derivatives in 4 directions, those of xDot, from mixture.go:43.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x), cap(x))
@@ -670,9 +670,9 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 }
 
 // LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:43.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -1038,9 +1038,9 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	return
 }
 
-// LogPosteriorPlainAdjointTangent computes what LogPosteriorPlainAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from mixture.go:43.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// LogPosteriorPlainAdjointTangent computes LogPosteriorPlainAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from mixture.go:43.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// AdjointWork is where adjoints keep values until their reverse sweeps read them.
-// Its zero value is ready. It is for one goroutine at a time; used again, it allocates nothing.
+// AdjointWork holds the values that the forward sweeps of adjoints record for
+// their reverse sweeps. Its zero value is ready to use. It must not be used by two goroutines at the same time.
+// Adjoints that use it again do not allocate.
 type AdjointWork struct {
 	reprojectionPlainFrames  []reprojectionPlainFrame
 	a                        [][3]float64

@@ -21,15 +21,15 @@ func init() {
 	brusselatorPlainReverseLanes4Twin = brusselatorPlainReverseLanes4Vector
 }
 
-// lorenzPlainTangent4Vector is LorenzPlainTangent4 in vectors.
+// lorenzPlainTangent4Vector is LorenzPlainTangent4 with SIMD instructions.
 func lorenzPlainTangent4Vector(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	var rows [3][4]float64
 	lorenzPlainTangent4Kernel(p, pDot, &rows)
 	return rows[0][0], rows[1][0], rows[1][1], rows[1][2], rows[1][3]
 }
 
-// lorenzPlainTangent4Kernel does the work of lorenzPlainTangent4Vector. What of the numbers that
-// it takes and gives is not in slices is in rows.
+// lorenzPlainTangent4Kernel is the kernel of lorenzPlainTangent4Vector. Arguments and
+// results that are not in slices are in rows.
 //
 //go:noinline
 func lorenzPlainTangent4Kernel(p []float64, pDot [][4]float64, rows *[3][4]float64) {
@@ -119,15 +119,15 @@ func lorenzPlainTangent4Kernel(p []float64, pDot [][4]float64, rows *[3][4]float
 
 var lorenzPlainTangent4Consts = [...]float64{lorenzStep / 2, lorenzStep, lorenzStep / 6, 2}
 
-// rosenbrockPlainTangent4Vector is RosenbrockPlainTangent4 in vectors.
+// rosenbrockPlainTangent4Vector is RosenbrockPlainTangent4 with SIMD instructions.
 func rosenbrockPlainTangent4Vector(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	var rows [3][4]float64
 	rosenbrockPlainTangent4Kernel(x, xDot, &rows)
 	return rows[0][0], rows[1][0], rows[1][1], rows[1][2], rows[1][3]
 }
 
-// rosenbrockPlainTangent4Kernel does the work of rosenbrockPlainTangent4Vector. What of the numbers that
-// it takes and gives is not in slices is in rows.
+// rosenbrockPlainTangent4Kernel is the kernel of rosenbrockPlainTangent4Vector. Arguments and
+// results that are not in slices are in rows.
 //
 //go:noinline
 func rosenbrockPlainTangent4Kernel(x []float64, xDot [][4]float64, rows *[3][4]float64) {
@@ -157,15 +157,15 @@ func rosenbrockPlainTangent4Kernel(x []float64, xDot [][4]float64, rows *[3][4]f
 
 var rosenbrockPlainTangent4Consts = [...]float64{0, 1, 100}
 
-// sumSquaresPlainTangent4Vector is SumSquaresPlainTangent4 in vectors.
+// sumSquaresPlainTangent4Vector is SumSquaresPlainTangent4 with SIMD instructions.
 func sumSquaresPlainTangent4Vector(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	var rows [3][4]float64
 	sumSquaresPlainTangent4Kernel(x, xDot, &rows)
 	return rows[0][0], rows[1][0], rows[1][1], rows[1][2], rows[1][3]
 }
 
-// sumSquaresPlainTangent4Kernel does the work of sumSquaresPlainTangent4Vector. What of the numbers that
-// it takes and gives is not in slices is in rows.
+// sumSquaresPlainTangent4Kernel is the kernel of sumSquaresPlainTangent4Vector. Arguments and
+// results that are not in slices are in rows.
 //
 //go:noinline
 func sumSquaresPlainTangent4Kernel(x []float64, xDot [][4]float64, rows *[3][4]float64) {
@@ -190,15 +190,15 @@ func sumSquaresPlainTangent4Kernel(x []float64, xDot [][4]float64, rows *[3][4]f
 
 var sumSquaresPlainTangent4Consts = [...]float64{0}
 
-// diffSquaresPlainTangent4Vector is DiffSquaresPlainTangent4 in vectors.
+// diffSquaresPlainTangent4Vector is DiffSquaresPlainTangent4 with SIMD instructions.
 func diffSquaresPlainTangent4Vector(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	var rows [3][4]float64
 	diffSquaresPlainTangent4Kernel(x, xDot, &rows)
 	return rows[0][0], rows[1][0], rows[1][1], rows[1][2], rows[1][3]
 }
 
-// diffSquaresPlainTangent4Kernel does the work of diffSquaresPlainTangent4Vector. What of the numbers that
-// it takes and gives is not in slices is in rows.
+// diffSquaresPlainTangent4Kernel is the kernel of diffSquaresPlainTangent4Vector. Arguments and
+// results that are not in slices are in rows.
 //
 //go:noinline
 func diffSquaresPlainTangent4Kernel(x []float64, xDot [][4]float64, rows *[3][4]float64) {
@@ -223,14 +223,14 @@ func diffSquaresPlainTangent4Kernel(x []float64, xDot [][4]float64, rows *[3][4]
 
 var diffSquaresPlainTangent4Consts = [...]float64{0}
 
-// brusselatorPlainReverseLanes4Vector is BrusselatorPlainReverseLanes4 in vectors.
+// brusselatorPlainReverseLanes4Vector is BrusselatorPlainReverseLanes4 with SIMD instructions.
 func brusselatorPlainReverseLanes4Vector(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
 	var rows [1][4]float64
 	brusselatorPlainReverseLanes4Kernel(dx, x, n, dxBar, xBar, ws, &rows)
 }
 
-// brusselatorPlainReverseLanes4Kernel does the work of brusselatorPlainReverseLanes4Vector. What of the numbers that
-// it takes and gives is not in slices is in rows.
+// brusselatorPlainReverseLanes4Kernel is the kernel of brusselatorPlainReverseLanes4Vector. Arguments and
+// results that are not in slices are in rows.
 //
 //go:noinline
 func brusselatorPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork, rows *[1][4]float64) {

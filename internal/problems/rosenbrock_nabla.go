@@ -65,12 +65,12 @@ func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// rosenbrockPlainTangent4Twin is RosenbrockPlainTangent4 in vectors, nil where the processor has none.
+// rosenbrockPlainTangent4Twin is the SIMD variant of RosenbrockPlainTangent4, nil if the processor does not support it.
 var rosenbrockPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // RosenbrockPlainAdjoint returns RosenbrockPlain(x), from rosenbrock.go:19.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("RosenbrockPlainAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -105,7 +105,7 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return s
 }
 
-// RosenbrockPlainAdjointOnly does what RosenbrockPlainAdjoint does without the value, from rosenbrock.go:19.
+// RosenbrockPlainAdjointOnly is RosenbrockPlainAdjoint without the value, from rosenbrock.go:19.
 func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("RosenbrockPlainAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -137,8 +137,8 @@ func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 	}
 }
 
-// RosenbrockPlainAdjointTangent computes what RosenbrockPlainAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from rosenbrock.go:19.
+// RosenbrockPlainAdjointTangent computes RosenbrockPlainAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from rosenbrock.go:19.
 func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("RosenbrockPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -193,7 +193,7 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	return s
 }
 
-// RosenbrockPlainHVP does of what RosenbrockPlainAdjointTangent does only what gives derivatives of the bars, from rosenbrock.go:19.
+// RosenbrockPlainHVP is RosenbrockPlainAdjointTangent without value and gradient, from rosenbrock.go:19.
 func RosenbrockPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("RosenbrockPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {

@@ -53,12 +53,12 @@ func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// sumSquaresPlainTangent4Twin is SumSquaresPlainTangent4 in vectors, nil where the processor has none.
+// sumSquaresPlainTangent4Twin is the SIMD variant of SumSquaresPlainTangent4, nil if the processor does not support it.
 var sumSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // SumSquaresPlainAdjoint returns SumSquaresPlain(x), from squares.go:21.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("SumSquaresPlainAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -81,7 +81,7 @@ func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return s
 }
 
-// SumSquaresPlainAdjointOnly does what SumSquaresPlainAdjoint does without the value, from squares.go:21.
+// SumSquaresPlainAdjointOnly is SumSquaresPlainAdjoint without the value, from squares.go:21.
 func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("SumSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -101,8 +101,8 @@ func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 	}
 }
 
-// SumSquaresPlainAdjointTangent computes what SumSquaresPlainAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from squares.go:21.
+// SumSquaresPlainAdjointTangent computes SumSquaresPlainAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from squares.go:21.
 func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("SumSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -134,7 +134,7 @@ func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	return s
 }
 
-// SumSquaresPlainHVP does of what SumSquaresPlainAdjointTangent does only what gives derivatives of the bars, from squares.go:21.
+// SumSquaresPlainHVP is SumSquaresPlainAdjointTangent without value and gradient, from squares.go:21.
 func SumSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("SumSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -215,12 +215,12 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// diffSquaresPlainTangent4Twin is DiffSquaresPlainTangent4 in vectors, nil where the processor has none.
+// diffSquaresPlainTangent4Twin is the SIMD variant of DiffSquaresPlainTangent4, nil if the processor does not support it.
 var diffSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:62.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("DiffSquaresPlainAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -251,7 +251,7 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 	return s
 }
 
-// DiffSquaresPlainAdjointOnly does what DiffSquaresPlainAdjoint does without the value, from squares.go:62.
+// DiffSquaresPlainAdjointOnly is DiffSquaresPlainAdjoint without the value, from squares.go:62.
 func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("DiffSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -279,8 +279,8 @@ func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWor
 	}
 }
 
-// DiffSquaresPlainAdjointTangent computes what DiffSquaresPlainAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from squares.go:62.
+// DiffSquaresPlainAdjointTangent computes DiffSquaresPlainAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from squares.go:62.
 func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("DiffSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -328,7 +328,7 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 	return s
 }
 
-// DiffSquaresPlainHVP does of what DiffSquaresPlainAdjointTangent does only what gives derivatives of the bars, from squares.go:62.
+// DiffSquaresPlainHVP is DiffSquaresPlainAdjointTangent without value and gradient, from squares.go:62.
 func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("DiffSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// AdjointWork is where the adjoints in this file keep values until their reverse sweeps read them.
-// Its zero value is ready. It is for one goroutine at a time; used again, it allocates nothing.
+// AdjointWork holds the values that the forward sweeps of the adjoints in this file record for
+// their reverse sweeps. Its zero value is ready to use. It must not be used by two goroutines at the same time.
+// Adjoints that use it again do not allocate.
 type AdjointWork struct {
 	sqrt           []float64
 	cbrt           []float64
@@ -68,32 +69,32 @@ type AdjointWork struct {
 	t711           [][4]float64
 }
 
-// runFrame is a type of values that functions in this file keep or hand on.
+// runFrame is a type of values that functions in this file record or pass to each other.
 type runFrame struct {
 	arg  float64
 	arg1 float64
 }
 
-// severalFrame is a type of values that functions in this file keep or hand on.
+// severalFrame is a type of values that functions in this file record or pass to each other.
 type severalFrame struct {
 	arg  float64
 	arg1 float64
 }
 
-// runFrame1 is a type of values that functions in this file keep or hand on.
+// runFrame1 is a type of values that functions in this file record or pass to each other.
 type runFrame1 struct {
 	arg  float64
 	arg1 float64
 }
 
-// severalFrame1 is a type of values that functions in this file keep or hand on.
+// severalFrame1 is a type of values that functions in this file record or pass to each other.
 type severalFrame1 struct {
 	arg  float64
 	arg1 float64
 }
 
 // ScaledTangent returns Scaled(x, c) and its derivative in the direction xDot, from edges.go:30.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ScaledTangent(x []float64, c *Call, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -107,7 +108,7 @@ func ScaledTangent(x []float64, c *Call, xDot []float64) (r, rDot float64) {
 }
 
 // ScaledTangent4 returns Scaled(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:30.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ScaledTangent4(x []float64, c *Call, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -126,9 +127,9 @@ func ScaledTangent4(x []float64, c *Call, xDot [][4]float64) (r, rDot0, rDot1, r
 }
 
 // ScaledAdjoint returns Scaled(x, c), from edges.go:30.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ScaledAdjoint(x []float64, c *Call, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("ScaledAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -156,9 +157,9 @@ func ScaledAdjoint(x []float64, c *Call, xBar []float64, rBar float64, ws *Adjoi
 	return
 }
 
-// ScaledAdjointTangent computes what ScaledAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:30.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// ScaledAdjointTangent computes ScaledAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from edges.go:30.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ScaledAdjointTangent(x []float64, c *Call, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("ScaledAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -215,7 +216,7 @@ func ScaledTraced(x []nabla.Real, c *Call) (r nabla.Real) {
 }
 
 // RunTangent returns Run(x, c) and its derivative in the direction xDot, from edges.go:122.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RunTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -243,7 +244,7 @@ func RunTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 }
 
 // RunTangent4 returns Run(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:122.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RunTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -288,9 +289,9 @@ func RunTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDo
 }
 
 // RunAdjoint returns Run(x, c), from edges.go:122.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RunAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
 	rt.Apart("RunAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -392,9 +393,9 @@ func RunAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoint
 	return
 }
 
-// RunAdjointTangent computes what RunAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:122.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// RunAdjointTangent computes RunAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from edges.go:122.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r2 float64) {
 	rt.Apart("RunAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -572,7 +573,7 @@ func RunTraced(x []nabla.Real, c *Chain) (r nabla.Real) {
 }
 
 // ThreeTangent returns Three(x, c) and its derivative in the direction xDot, from edges.go:140.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ThreeTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -662,7 +663,7 @@ func ThreeTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 }
 
 // ThreeTangent4 returns Three(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:140.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ThreeTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -820,9 +821,9 @@ func ThreeTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, r
 }
 
 // ThreeAdjoint returns Three(x, c), from edges.go:140.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ThreeAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("ThreeAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -1036,9 +1037,9 @@ func ThreeAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 	return
 }
 
-// ThreeAdjointTangent computes what ThreeAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:140.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// ThreeAdjointTangent computes ThreeAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from edges.go:140.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("ThreeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -1424,7 +1425,7 @@ func ThreeTraced(x []nabla.Real, c *Chain) (r nabla.Real) {
 }
 
 // SeveralTangent returns Several(x, c) and its derivative in the direction xDot, from edges.go:196.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func SeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -1456,7 +1457,7 @@ func SeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
 }
 
 // SeveralTangent4 returns Several(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:196.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func SeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -1504,9 +1505,9 @@ func SeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDo
 }
 
 // SeveralAdjoint returns Several(x, c), from edges.go:196.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func SeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork) (r2 []float64) {
 	rt.Apart("SeveralAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -1632,9 +1633,9 @@ func SeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWor
 	return
 }
 
-// SeveralAdjoint4 does what SeveralAdjoint does for 4 sets of weights at once, from edges.go:196.
-// Each array holds 4 numbers, one for each set.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// SeveralAdjoint4 is SeveralAdjoint for 4 seeds in one call, from edges.go:196.
+// Each array holds 4 numbers, one for each seed.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func SeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *AdjointWork) (r2 []float64) {
 	rt.SpansApart("SeveralAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -1807,9 +1808,9 @@ func SeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *Adjoin
 	return
 }
 
-// SeveralAdjointTangent computes what SeveralAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:196.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// SeveralAdjointTangent computes SeveralAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from edges.go:196.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r2 []float64) {
 	rt.Apart("SeveralAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -2024,7 +2025,7 @@ func SeveralTraced(x []nabla.Real, c *Chain) (r []nabla.Real) {
 }
 
 // AloneTangent returns Alone(x, c) and its derivative in the direction xDot, from edges.go:215.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AloneTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -2035,7 +2036,7 @@ func AloneTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 }
 
 // AloneTangent4 returns Alone(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:215.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AloneTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -2059,9 +2060,9 @@ func AloneTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, r
 }
 
 // AloneAdjoint returns Alone(x, c), from edges.go:215.
-// It adds the derivatives of what comes out, weighted by rBar, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AloneAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("AloneAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -2093,9 +2094,9 @@ func AloneAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 	return
 }
 
-// AloneAdjointTangent computes what AloneAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:215.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// AloneAdjointTangent computes AloneAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from edges.go:215.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AloneAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("AloneAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -2148,7 +2149,7 @@ func AloneAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 }
 
 // AloneSeveralTangent returns AloneSeveral(x, c) and its derivative in the direction xDot, from edges.go:220.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AloneSeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -2165,7 +2166,7 @@ func AloneSeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float
 }
 
 // AloneSeveralTangent4 returns AloneSeveral(x, c) and its derivatives in 4 directions, those of xDot, from edges.go:220.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AloneSeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -2203,9 +2204,9 @@ func AloneSeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64
 }
 
 // AloneSeveralAdjoint returns AloneSeveral(x, c), from edges.go:220.
-// It adds the derivatives of what comes out, weighted by rSeed, to xBar.
-// The zero value of ws is ready. It panics with a *rt.OverlapError if slices share memory.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AloneSeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
 	rt.Apart("AloneSeveralAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
@@ -2259,9 +2260,9 @@ func AloneSeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *Adjoi
 	return
 }
 
-// AloneSeveralAdjoint4 does what AloneSeveralAdjoint does for 4 sets of weights at once, from edges.go:220.
-// Each array holds 4 numbers, one for each set.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// AloneSeveralAdjoint4 is AloneSeveralAdjoint for 4 seeds in one call, from edges.go:220.
+// Each array holds 4 numbers, one for each seed.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("AloneSeveralAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
@@ -2335,9 +2336,9 @@ func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *A
 	return
 }
 
-// AloneSeveralAdjointTangent computes what AloneSeveralAdjoint does and the derivatives of its bars in the direction xDot,
-// for constant weights, from edges.go:220.
-// Where a zero meets an infinite derivative it adds 0, though that may be NaN, and rt.Skipped counts it.
+// AloneSeveralAdjointTangent computes AloneSeveralAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from edges.go:220.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("AloneSeveralAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
