@@ -89,6 +89,7 @@ func (p Policy) Name() string {
 	return s
 }
 
+// nameOf returns the name of b, "<nil>" for one that is nil.
 func nameOf(b Backend) string {
 	if b == nil || nilValue(b) {
 		return "<nil>"
@@ -120,6 +121,7 @@ func (r *resolved) also(p engine.Policy) {
 	}
 }
 
+// resolve takes the composites off b. op names the operator in errors.
 func resolve(op string, b Backend) (resolved, error) {
 	var r resolved
 	within := "the backend"

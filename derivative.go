@@ -36,7 +36,8 @@ func (p *DerivativePrep) base() *prep {
 	return &p.prep
 }
 
-// curve is the derivative of m outputs with respect to one number.
+// A curve computes value and derivative of m functions of one number: by a gradient if there is one output and the
+// engine works backward, and otherwise by a pushforward of 1.
 type curve struct {
 	push     engine.Pushforward
 	t, one   []float64
@@ -44,6 +45,7 @@ type curve struct {
 	gradient engine.Gradient // reverse mode with one output
 }
 
+// prepareCurve prepares the engine's part, which becomes p.native, and the buffers for one value and derivative.
 func (c *curve) prepareCurve(p *prep) (err error) {
 	c.t, c.one = make([]float64, 1), []float64{1}
 	c.y, c.dy = make([]float64, p.m), make([]float64, p.m)
@@ -61,6 +63,7 @@ func (c *curve) prepareCurve(p *prep) (err error) {
 	return err
 }
 
+// at writes the values at t to y and the derivatives to dy.
 func (c *curve) at(y, dy []float64, t float64) (err error) {
 	c.t[0] = t
 	if c.gradient != nil {
@@ -152,6 +155,7 @@ func (p *CurveDerivativePrep) ValueAndDerivative(y, dst []float64, t float64) (y
 	return p.valueAndDerivative(y, dst, t)
 }
 
+// valueAndDerivative is ValueAndDerivative. Derivative passes a buffer of p as y.
 func (p *CurveDerivativePrep) valueAndDerivative(y, dst []float64, t float64) (_, _ []float64, err error) {
 	if err := p.base().enter(); err != nil {
 		return nil, nil, err

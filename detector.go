@@ -233,6 +233,7 @@ func (d DenseDetector) find(of string, f sparsity.Function, x []float64,
 	return sparsity.FromEntries(rows, n, is, js)
 }
 
+// entriesOf appends the rows and columns of the entries of s.
 func entriesOf(s *sparsity.Pattern, is, js []int) ([]int, []int) {
 	_, n := s.Dims()
 	for j := range n {

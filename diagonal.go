@@ -105,6 +105,7 @@ func (p *HessianDiagonalPrep) ValueGradientAndDiagonal(grad, dst, x []float64) (
 	return p.compute(grad, true, dst, x)
 }
 
+// compute writes the diagonal to dst and, if wanted, the gradient to grad, and returns f(x).
 func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool,
 	dst, x []float64) (y float64, _, _ []float64, err error) {
 	if err := p.base().begin(x); err != nil {

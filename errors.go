@@ -31,12 +31,19 @@ type (
 	StaleCodeError = engine.StaleCodeError
 )
 
-// The variables below are errors without details of their own.
+// Errors of calls match these variables with errors.Is.
 var (
-	ErrBusy             = engine.ErrBusy
-	ErrUnsupported      = engine.ErrUnsupported
-	ErrGuard            = engine.ErrGuard
-	ErrStale            = engine.ErrStale
-	ErrForeignReal      = engine.ErrForeignReal
+	// ErrBusy reports that a second goroutine called a prepared object during a call.
+	ErrBusy = engine.ErrBusy
+	// ErrUnsupported reports an operation that an engine cannot perform; every *UnsupportedError matches it.
+	ErrUnsupported = engine.ErrUnsupported
+	// ErrGuard reports that the function left the recorded branch under a [Policy] with OnGuard: Fail.
+	ErrGuard = engine.ErrGuard
+	// ErrStale reports that a recording or generated code computes something else than the function; every *StaleError
+	// and *StaleCodeError matches it.
+	ErrStale = engine.ErrStale
+	// ErrForeignReal reports a Real that was used after the call that made it, or in the trace of another function.
+	ErrForeignReal = engine.ErrForeignReal
+	// ErrOutputNotWritten reports an output that an in-place function did not write, or read before it wrote it.
 	ErrOutputNotWritten = engine.ErrOutputNotWritten
 )

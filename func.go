@@ -15,39 +15,39 @@ import (
 // begins with F takes the functions of one of these; a generic function must be instantiated
 // (Loss[nabla.Real]). Functions of other types are first wrapped in a [Func].
 type (
-	// ScalarFunc is a function with many inputs and one output.
+	// ScalarFunc maps a slice of inputs to one output.
 	ScalarFunc interface {
 		~func([]Real) Real | ~func([]float64) float64 | *Func
 	}
-	// VectorFunc is a function with many inputs and many outputs.
+	// VectorFunc maps a slice of inputs to a slice of outputs, whose length may depend on that of the inputs alone.
 	VectorFunc interface {
 		~func([]Real) []Real | ~func([]float64) []float64 | *Func
 	}
-	// ScalarScalar is a function with one input and one output.
+	// ScalarScalar maps one number to one number.
 	ScalarScalar interface {
 		~func(Real) Real | ~func(float64) float64 | *Func
 	}
-	// CurveFunc is a function with one input and many outputs.
+	// CurveFunc maps one number to a slice of outputs, of the same length for all inputs.
 	CurveFunc interface {
 		~func(Real) []Real | ~func(float64) []float64 | *Func
 	}
-	// AnyFunc is a function with many inputs and one output or many.
+	// AnyFunc is a ScalarFunc or a VectorFunc.
 	AnyFunc interface {
 		~func([]Real) Real | ~func([]float64) float64 | ~func([]Real) []Real | ~func([]float64) []float64 | *Func
 	}
-	// InPlaceFunc is a function that writes its outputs into y.
+	// InPlaceFunc writes its outputs to y, whose length is given to [InPlace].
 	InPlaceFunc interface {
 		~func(y, x []Real) | ~func(y, x []float64)
 	}
-	// FuncOf is a function that reads a struct in addition to its inputs.
+	// FuncOf maps inputs to one output or a slice of them and reads the struct that P points to; see [Bind].
 	FuncOf[P any] interface {
 		~func([]Real, P) Real | ~func([]float64, P) float64 | ~func([]Real, P) []Real | ~func([]float64, P) []float64
 	}
-	// InPlaceOf is a function that writes its outputs to y and reads a struct.
+	// InPlaceOf writes its outputs to y and reads the struct that p points to; see [BindInPlace].
 	InPlaceOf[P any] interface {
 		~func(y, x []Real, p P) | ~func(y, x []float64, p P)
 	}
-	// MethodOf is a method expression such as (*Model).Loss.
+	// MethodOf is a method expression such as (*Model).Loss, whose receiver is the struct; see [BindMethod].
 	MethodOf[P any] interface {
 		~func(P, []Real) Real | ~func(P, []float64) float64 | ~func(P, []Real) []Real | ~func(P, []float64) []float64
 	}

@@ -74,6 +74,7 @@ func (p *HVPPrep) HVP(dst, x, v []float64) (_ []float64, err error) {
 	return dst, nil
 }
 
+// product checks v and returns dst, allocated if nil, checked for overlaps with x and v.
 func (p *HVPPrep) product(dst, x, v []float64) ([]float64, error) {
 	if err := p.input("v", v, p.n); err != nil {
 		return nil, err

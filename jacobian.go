@@ -81,6 +81,7 @@ func (p *JacobianPrep) ValueAndJacobian(y []float64, dst mat.Matrix, x []float64
 	return p.into(y, false, dst, x)
 }
 
+// into computes the Jacobian in the format of dst, and the value into y or, if own is set, into a buffer of p.
 func (p *JacobianPrep) into(y []float64, own bool, dst mat.Matrix, x []float64) ([]float64, mat.Matrix, error) {
 	switch d := dst.(type) {
 	case nil:
@@ -110,6 +111,7 @@ func (p *JacobianPrep) into(y []float64, own bool, dst mat.Matrix, x []float64) 
 	return y, j, nil
 }
 
+// denseTarget returns dst as a dense matrix, nil if dst is nil. Another format is an error.
 func denseTarget(op string, dst mat.Matrix) (*mat.Dense, error) {
 	switch d := dst.(type) {
 	case nil:
@@ -130,6 +132,7 @@ func (p *JacobianPrep) value(y []float64, own bool, x []float64) ([]float64, err
 	return p.vector("y", y, p.m, x)
 }
 
+// dense computes the Jacobian into a dense matrix, allocated if nil or empty.
 func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense,
 	x []float64) (_ []float64, _ *mat.Dense, err error) {
 	if err := p.base().begin(x); err != nil {

@@ -29,6 +29,7 @@ func Linearize[F AnyFunc](f F, b Backend, x []float64) (*LinearOp, error) {
 	return p.At(x)
 }
 
+// linearAt returns the derivative of the function of p at x. The result has a function of its own, beside that of p.
 func (p *prep) linearAt(x []float64) (op *LinearOp, err error) {
 	if err := p.begin(x); err != nil {
 		return nil, err

@@ -41,6 +41,7 @@ type operator[T any] interface {
 	prepare() error // prepares the engine's part at the point in the common part
 }
 
+// common is a method of all operators, by embedding.
 func (p *prep) common() *prep { return p }
 
 // newOperator prepares the operator op of f on b at x.
@@ -124,6 +125,7 @@ func (p *prep) task() *engine.Task {
 	return task
 }
 
+// prepareAt prepares the engine's part of p for p.f at x. A panic of the function or a rule is an error.
 func (p *prep) prepareAt(x []float64) (err error) {
 	p.x = append([]float64(nil), x...)
 	p.n, p.m = p.f.Dims()
@@ -161,6 +163,8 @@ func (p *prep) cloneOf(q *prep, build func() error) {
 	}
 }
 
+// enter opens a call without a point. Every successful enter must be followed by end. It fails if another call is in
+// progress, if p is a clone that could not be made, or if the bound struct cannot be copied.
 func (p *prep) enter() error {
 	if !p.busy.CompareAndSwap(false, true) {
 		return fmt.Errorf("nabla: %s: %w", p.op, ErrBusy)
@@ -188,13 +192,14 @@ func (p *prep) begin(x []float64) error {
 	return nil
 }
 
-// end is deferred. It closes the call and turns a panic of user code that an engine ran, such as a
-// custom rule, into an error.
+// end, which is deferred, closes the call. A panic of user code that an engine ran, such as a custom
+// rule, becomes the error of the call.
 func (p *prep) end(err *error) {
 	panicked(p.op, recover(), err)
 	p.busy.Store(false)
 }
 
+// panicked stores in err the error of a recovered value, unless that is nil.
 func panicked(op string, v any, err *error) {
 	switch v := v.(type) {
 	case nil:
@@ -255,6 +260,7 @@ func (p *prep) resizeTo(x []float64) error {
 	return err
 }
 
+// recordings returns how often p recorded its function.
 func (p *prep) recordings() int { return recordings(p.native) }
 
 // recordings returns how often the prepared objects recorded their functions; objects that do not

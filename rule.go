@@ -36,9 +36,9 @@ type Rule struct {
 	JVP func(ydot, x, y, xdot []float64)
 	// VJP adds J(x)ᵀ·ybar to xbar. y is f(x).
 	VJP func(xbar, x, y, ybar []float64)
-	// JVPReal is JVP over Reals.
+	// JVPReal writes J(x)·xdot to ydot, computed over Reals, so that second derivatives are exact.
 	JVPReal func(ydot, x, y, xdot []Real)
-	// VJPReal is VJP over Reals.
+	// VJPReal adds J(x)ᵀ·ybar to xbar, computed over Reals, so that second derivatives are exact.
 	VJPReal func(xbar, x, y, ybar []Real)
 	// Pattern returns the pattern of the Jacobian for n inputs, outputs by inputs, which must hold
 	// everywhere. Nil means that every output depends on every input. Only sparsity detectors use

@@ -36,12 +36,13 @@ func (p *SecondDerivativePrep) base() *prep {
 	return &p.prep
 }
 
-// secondCurve is the second derivative of m outputs with respect to one number.
+// A secondCurve computes value, derivative and second derivative of m functions of one number.
 type secondCurve struct {
 	s          engine.Second
 	y, dy, d2y []float64
 }
 
+// prepareSecond prepares the engine's part, which becomes p.native, and the buffers for one result.
 func (c *secondCurve) prepareSecond(p *prep) (err error) {
 	if p.n != 1 {
 		return &ShapeError{Op: p.op, Arg: "number of inputs of " + p.f.Name(), Got: p.n, Want: 1}
@@ -135,6 +136,7 @@ func (p *CurveSecondDerivativePrep) ValueDerivativeAndSecondDerivative(y, dy, ds
 	return p.into(y, dy, dst, t)
 }
 
+// into computes all three results. Buffers that are nil are allocated.
 func (p *CurveSecondDerivativePrep) into(y, dy, dst []float64, t float64) (_, _, _ []float64, err error) {
 	if err := p.base().enter(); err != nil {
 		return nil, nil, nil, err

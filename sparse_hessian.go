@@ -15,6 +15,7 @@ func (p *HessianPrep) Sparse(dst *sparse.SymCSC, x []float64) (*sparse.SymCSC, e
 	return h, err
 }
 
+// sparse computes the Hessian into a sparse matrix, allocated if nil or empty, and the gradient if wanted.
 func (p *HessianPrep) sparse(grad []float64, wanted bool, dst *sparse.SymCSC,
 	x []float64) (y float64, _ []float64, _ *sparse.SymCSC, err error) {
 	if err := p.base().begin(x); err != nil {

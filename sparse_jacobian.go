@@ -64,6 +64,7 @@ func (p *JacobianPrep) Sparse(dst *sparse.CSC, x []float64) (*sparse.CSC, error)
 	return j, err
 }
 
+// sparse computes the Jacobian into a sparse matrix, allocated if nil or empty; see into for y.
 func (p *JacobianPrep) sparse(y []float64, own bool, dst *sparse.CSC,
 	x []float64) (_ []float64, _ *sparse.CSC, err error) {
 	if err := p.base().begin(x); err != nil {
@@ -91,11 +92,13 @@ func (p *JacobianPrep) sparse(y []float64, own bool, dst *sparse.CSC,
 	return y, dst, nil
 }
 
+// notSparse returns the error for a sparse destination without an AutoSparse.
 func notSparse(op string, b Backend) error {
 	return &UnsupportedError{What: op + ": " + nameOf(b) + " computes dense matrices",
 		Remedy: "prepare with nabla.AutoSparse, or use Dense"}
 }
 
+// otherPattern returns the error for a destination with another pattern than that of the plan.
 func otherPattern(op string) error {
 	return &PatternError{Op: op, Row: -1,
 		Reason: "dst has another sparsity pattern; pass nil, a matrix that this object gave out, or a new one over " +

@@ -32,7 +32,7 @@ type valuer interface {
 	Recordings() int
 }
 
-// jacobianEntries are computed one by one.
+// jacobianEntries are the values of a Jacobian that an engine computes one by one.
 type jacobianEntries struct{ engine.SparseJacobian }
 
 func (e jacobianEntries) Values(y, data, x []float64) (float64, error) {
@@ -41,7 +41,7 @@ func (e jacobianEntries) Values(y, data, x []float64) (float64, error) {
 
 func (e jacobianEntries) Recordings() int { return recordings(e.SparseJacobian) }
 
-// hessianEntries are computed one by one.
+// hessianEntries are the values of a Hessian that an engine computes one by one.
 type hessianEntries struct{ engine.SparseHessian }
 
 func (e hessianEntries) Values(grad, data, x []float64) (float64, error) {
@@ -154,6 +154,7 @@ func (s *AutoSparse) entries(plan *SparsePlan, v valuer, out, x []float64) (*spa
 	return m, nil
 }
 
+// fromProducts returns a matrix whose values come from products.
 func fromProducts(plan *SparsePlan, products *compressed.Matrix) *sparseMatrix {
 	return &sparseMatrix{plan: plan, values: products, products: products}
 }

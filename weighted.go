@@ -81,6 +81,7 @@ func (p *WeightedHessianPrep) ValueGradientAndHessian(y, grad []float64, dst mat
 	return p.any(y, grad, true, dst, x, w)
 }
 
+// any computes the Hessian in the format of dst and, if wanted, value and gradient.
 func (p *WeightedHessianPrep) any(y, grad []float64, wanted bool, dst mat.Symmetric,
 	x, w []float64) (yOut, gradOut []float64, hess mat.Symmetric, err error) {
 	if err := p.base().begin(x); err != nil {
@@ -90,6 +91,7 @@ func (p *WeightedHessianPrep) any(y, grad []float64, wanted bool, dst mat.Symmet
 	return p.compute(y, grad, wanted, dst, x, w)
 }
 
+// compute is any within an open call.
 func (p *WeightedHessianPrep) compute(y, grad []float64, wanted bool, dst mat.Symmetric,
 	x, w []float64) (_, _ []float64, _ mat.Symmetric, err error) {
 	if err := p.input("w", w, p.m); err != nil {

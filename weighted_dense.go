@@ -21,6 +21,7 @@ type weightedDense struct {
 // compute one by one: beyond it a program for each takes more time and memory than columns.
 const mostEntries = 1 << 18
 
+// newWeightedDense prepares the Hessian of f at x with respect to its first n inputs.
 func newWeightedDense(f *engine.Function, b *resolved, x []float64, n int) (*weightedDense, error) {
 	d := &weightedDense{n: n, f: f, y: make([]float64, 1)}
 	var err error

@@ -5,7 +5,8 @@
 // the ranking of those that agree. A race has three stages:
 //
 //   - each candidate is prepared and called once;
-//   - the majority, the largest set of candidates that agree pairwise, is taken to be right, and the others are rejected;
+//   - the majority, the largest set of candidates that agree pairwise, is taken to be right, and the others are
+//     rejected;
 //   - those of the majority are timed in rounds, so that other load on the machine affects them alike.
 //
 // Two results agree if values and derivatives are within tolerances that [Agreement] and Candidate.Tolerance give. A
