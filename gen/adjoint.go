@@ -166,7 +166,14 @@ func adjointDoc(t *target, b *built) string {
 		parts = append(parts, "adds the derivatives of the outputs"+weighted+" to "+strings.Join(shadows, ", "))
 	}
 	if names := b.resultNames(func(r role) bool { return !r.result && r.slot == bar }); len(names) > 0 {
-		parts = append(parts, "returns those with respect to arguments passed by value as "+strings.Join(names, ", "))
+		derivatives := "those"
+		if len(shadows) == 0 {
+			derivatives = "the derivatives of the outputs" + weighted
+		}
+		parts = append(
+			parts,
+			"returns "+derivatives+" with respect to arguments passed by value as "+strings.Join(names, ", "),
+		)
 	}
 	text := "returns " + t.call()
 	if len(t.f.Results) == 0 {

@@ -7410,7 +7410,7 @@ func sineNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1,
 }
 
 // sineNumberAdjoint returns sineNumber(x), from functions.go:15.
-// It returns those with respect to arguments passed by value as xBar.
+// It returns the derivatives of the outputs, weighted by rBar, with respect to arguments passed by value as xBar.
 // The zero value of ws is ready to use.
 func sineNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) {
 	if ws == nil {
@@ -8017,7 +8017,7 @@ func curveNumberTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, rD
 }
 
 // curveNumberAdjoint returns curveNumber(t), from functions.go:41.
-// It returns those with respect to arguments passed by value as tBar.
+// It returns the derivatives of the outputs, weighted by rSeed, with respect to arguments passed by value as tBar.
 // The zero value of ws is ready to use.
 func curveNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float64, tBar float64) {
 	if ws == nil {
@@ -8828,7 +8828,7 @@ func curvesNumberTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, r
 }
 
 // curvesNumberAdjoint returns curvesNumber(t), from functions.go:60.
-// It returns those with respect to arguments passed by value as tBar.
+// It returns the derivatives of the outputs, weighted by rSeed, with respect to arguments passed by value as tBar.
 // The zero value of ws is ready to use.
 func curvesNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float64, tBar float64) {
 	if ws == nil {
@@ -11128,7 +11128,7 @@ func identityNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rD
 }
 
 // identityNumberAdjoint returns identityNumber(x), from functions.go:141.
-// It returns those with respect to arguments passed by value as xBar.
+// It returns the derivatives of the outputs, weighted by rBar, with respect to arguments passed by value as xBar.
 // The zero value of ws is ready to use.
 func identityNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) {
 	if ws == nil {
@@ -11520,7 +11520,7 @@ func nothingNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r []float64) 
 }
 
 // nothingNumberAdjoint returns nothingNumber(x), from functions.go:159.
-// It returns those with respect to arguments passed by value as xBar.
+// It returns the derivatives of the outputs with respect to arguments passed by value as xBar.
 // The zero value of ws is ready to use.
 func nothingNumberAdjoint(x float64, ws *AdjointWork) (r1 []float64, xBar float64) {
 	if ws == nil {
