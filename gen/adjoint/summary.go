@@ -173,7 +173,7 @@ func (ls *locations) leakSites() (out []leakSite) {
 			v, fresh = s.P.Root, true
 		case *ir.Call:
 			name := "a call"
-			if n.call != nil {
+			if n.call != nil && n.call.Callee.Func != nil { // a rule may be followed into its source
 				name = n.call.Callee.Func.Name
 			}
 			for i, r := range s.Results {
