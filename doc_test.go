@@ -58,7 +58,7 @@ func TestOperatorsAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, list, _ := strings.Cut(string(readme), "All of them do all operators")
+	_, list, _ := strings.Cut(string(readme), "All engines support all operators")
 	list, _, _ = strings.Cut(list, "\n\n")
 	for _, operator := range operators {
 		if !strings.Contains(list, "`"+operator+"`") {
