@@ -363,7 +363,7 @@ func (u *unit) print() error {
 // write prints and type-checks the files of the unit and its SIMD file, and stores their texts. It leaves them nil if
 // there is nothing to write.
 func (u *unit) write() error {
-	u.file.Text, u.file.Twin, u.parts = nil, nil, nil
+	u.file.Text, u.file.SIMD, u.parts = nil, nil, nil
 	var funcs []print.Func
 	for _, t := range u.targets {
 		for _, b := range t.built {
@@ -395,13 +395,13 @@ func (u *unit) write() error {
 		u.register(&src)
 	}
 	src.SIMD = u.simdVariant
-	parts, twin, err := src.PrintParts()
+	parts, simd, err := src.PrintParts()
 	if err != nil {
 		return fmt.Errorf("%s: %w; this is a mistake of nabla gen", u.file.Name, err)
 	}
 	texts := map[string][]byte{}
-	if twin != nil {
-		texts[u.file.twin()] = twin
+	if simd != nil {
+		texts[u.file.simdName()] = simd
 	}
 	var files []*File
 	for _, part := range slices.Sorted(maps.Keys(parts)) {
@@ -418,7 +418,7 @@ func (u *unit) write() error {
 			u.parts = append(u.parts, f)
 		}
 	}
-	u.file.Twin = twin
+	u.file.SIMD = simd
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			u.out.Functions = append(u.out.Functions,

@@ -114,8 +114,8 @@ type File struct {
 	Source string
 	// Text is the new content of the file, nil if it is to be removed.
 	Text []byte
-	// Twin is the new content of the SIMD file beside it, nil if there is to be none.
-	Twin []byte
+	// SIMD is the new content of the SIMD file beside it, nil if there is to be none.
+	SIMD []byte
 }
 
 // A Function is a generated function.
@@ -257,7 +257,7 @@ func (h *home) outdated() error {
 		if err != nil {
 			return err
 		}
-		known := slices.ContainsFunc(h.out.Files, func(f *File) bool { return f.Name == name || f.twin() == name })
+		known := slices.ContainsFunc(h.out.Files, func(f *File) bool { return f.Name == name || f.simdName() == name })
 		if !known && lower.IsOutput(name, text) {
 			h.out.Files = append(h.out.Files, &File{Name: name})
 		}
@@ -282,11 +282,11 @@ func (h *home) unit(constraint string, targets []*target) (*unit, error) {
 		}
 		u.workspace = slices.Min(bases) + workspaceName
 	}
-	twin, err := current(u.file.twin(), false)
+	text, err := current(u.file.simdName(), false)
 	if err != nil {
 		return nil, err
 	}
-	u.simd = h.program.opts.SIMD || isOurs(twin)
+	u.simd = h.program.opts.SIMD || isOurs(text)
 	u.adjoint, u.traced = adjoint.New(u.scope, u.workspace, adjoint.Options{}), traced.New(u.scope)
 	return u, nil
 }

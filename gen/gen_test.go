@@ -128,7 +128,7 @@ func TestGolden(t *testing.T) {
 					}
 					rel = "want/" + filepath.ToSlash(rel)
 					for _, f := range []txtar.File{
-						{Name: rel, Data: f.Text}, {Name: lower.SIMDFileName(rel), Data: f.Twin},
+						{Name: rel, Data: f.Text}, {Name: lower.SIMDFileName(rel), Data: f.SIMD},
 					} {
 						if f.Data != nil {
 							kept = append(kept, f)

@@ -17,8 +17,8 @@ type output struct {
 	text []byte
 }
 
-// twin returns the name of the SIMD file that belongs to f.
-func (f *File) twin() string { return lower.SIMDFileName(f.Name) }
+// simdName returns the name of the SIMD file that belongs to f.
+func (f *File) simdName() string { return lower.SIMDFileName(f.Name) }
 
 // outputs returns the outputs of a package, SIMD files included; none if its files are kept.
 func (pkg *Package) outputs() (list []output) {
@@ -26,7 +26,7 @@ func (pkg *Package) outputs() (list []output) {
 		return nil
 	}
 	for _, f := range pkg.Files {
-		list = append(list, output{f.Name, f.Text}, output{f.twin(), f.Twin})
+		list = append(list, output{f.Name, f.Text}, output{f.simdName(), f.SIMD})
 	}
 	return list
 }

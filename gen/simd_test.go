@@ -34,7 +34,7 @@ func inVectors(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// withVectors generates a package with its twin and writes both.
+// withVectors generates a package with its SIMD file and writes both.
 func withVectors(t *testing.T, dir string) *gen.Package {
 	t.Helper()
 	p, err := gen.Load(dir, []string{"."}, &gen.Options{SIMD: true, Load: lower.LoadOptions{Env: environ}})
@@ -206,7 +206,7 @@ func TestRandomSIMD(t *testing.T) {
 		"random.go":    "package random\n\n" + text.String(),
 		"twin_test.go": twinTest + table.String() + "}\n",
 	})
-	if withVectors(t, dir).Files[0].Twin == nil {
+	if withVectors(t, dir).Files[0].SIMD == nil {
 		t.Fatal("no function in vectors")
 	}
 	t.Log(inVectors(t, dir, "test", "-v", "-run", "SIMD", "."))

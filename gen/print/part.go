@@ -18,13 +18,13 @@ import (
 // there is no such thing and nothing was requested for it. Names and statements are those of
 // [Source.Print], which puts all of it into one file. The second result is the file with SIMD
 // variants of functions of all parts, see [Source.PrintSIMD].
-func (s Source) PrintParts() (parts map[string][]byte, twin []byte, err error) {
+func (s Source) PrintParts() (parts map[string][]byte, simd []byte, err error) {
 	f := s.file()
 	if parts, err = s.print(f); err != nil || len(f.dispatch) == 0 {
 		return parts, nil, err
 	}
-	twin, err = s.simd(f)
-	return parts, twin, err
+	simd, err = s.simd(f)
+	return parts, simd, err
 }
 
 // divide assigns the functions and types of the file to parts, given the requested functions, and

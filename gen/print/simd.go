@@ -22,13 +22,13 @@ type SIMDVariant struct{ Func, Kernel *ir.Func }
 // PrintSIMD is [Source.Print], and also returns a second file with SIMD variants, nil if there are
 // none. That file is compiled under [SIMDConstraint] and sets the dispatch variables of the first
 // one if the processor supports the variants.
-func (s Source) PrintSIMD() (text, twin []byte, err error) {
-	parts, twin, err := s.PrintParts()
-	return parts[""], twin, err
+func (s Source) PrintSIMD() (text, simd []byte, err error) {
+	parts, simd, err := s.PrintParts()
+	return parts[""], simd, err
 }
 
 // simd returns the file with the SIMD variants of the functions of f, which has been printed.
-func (s Source) simd(f *file) (twin []byte, err error) {
+func (s Source) simd(f *file) (simd []byte, err error) {
 	defer func() { recovered(recover(), &err) }()
 	// The file has its own imports and is printed twice for the same reason as the first.
 	f.part, f.packages = "", map[string]map[string]*types.Package{}
@@ -79,8 +79,8 @@ func (p *printer) printDispatch() {
 // declareDispatch declares the dispatch variable, whose type is func with head.
 func (p *printer) declareDispatch(head string) {
 	if hook, ok := p.dispatch[p.f]; ok {
-		p.line("\n// %s is the SIMD variant of %s, nil if the processor does not support it.\nvar %s func%s", hook, p.file.names[p.f],
-			hook, head)
+		p.line("\n// %s is the SIMD variant of %s, nil if the processor does not support it.\nvar %s func%s", hook,
+			p.file.names[p.f], hook, head)
 	}
 }
 
