@@ -166,14 +166,14 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 			}
 			return a.number("y", r)
 		}
-		return a.weights(r.slot)
+		return a.seedCopy(r.slot)
 	case r.of == s.x && s.number:
 		return a.number("x", r)
 	case r.of == s.x:
 		return a.capped(a.operand("x", r.slot))
 	case r.of == s.y:
 		if r.slot == bar || r.slot == barDot {
-			return a.weights(r.slot)
+			return a.seedCopy(r.slot)
 		}
 		if r.slot == dot && !a.has("ydot") {
 			return a.own("ydotOwn", "float64", a.operand("y", value), true)
@@ -223,9 +223,9 @@ func (a *adapter) number(letter string, r role) string {
 	return name
 }
 
-// weights returns a copy of the seed ybar, which the derivative may modify. For slot barDot it returns zeros of the
+// seedCopy returns a copy of the seed ybar, which the derivative may modify. For slot barDot it returns zeros of the
 // same length: the seed is constant.
-func (a *adapter) weights(s slot) string {
+func (a *adapter) seedCopy(s slot) string {
 	plain := "ybarCopy"
 	if s == barDot {
 		plain = "ybarZero"

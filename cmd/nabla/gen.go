@@ -20,16 +20,16 @@ func (a *app) gen() *cli.Command {
 		Name:      "gen",
 		Usage:     "write the derivatives of plain Go functions as Go functions",
 		ArgsUsage: "[packages]",
-		Description: `In each of the packages, by default that of the current directory, the file
-nabla_gen.go gets derivatives of the functions with the comment
+		Description: `Generates derivatives for each of the packages, by default that of the
+current directory, into the file nabla_gen.go: of the functions with the comment
 
   //nabla:differentiate
 
-and of those over float64 that the package passes to an operator of nabla. Those of
-the shapes that operators take are registered, so that the engines of package
-backend/source find them. The file is only written if it changes, and removed where
-nothing is left to differentiate. Functions that it has and that are not generated
-yet may be named before the first run.
+and of those over float64 that the package passes to an operator of nabla. Functions
+of the types that operators accept are registered, so that the engines of package
+backend/source find their derivatives. A file is only written if it changes, and
+removed if nothing is left to differentiate. The package may call generated functions
+before the first run.
 
 With -layout source the derivatives of the functions that loss.go declares are in
 loss_nabla.go, and nabla_gen.go has the types and functions that several such files
@@ -37,30 +37,28 @@ share, if there are any. Runs without the flag keep the layout of a package, and
 -layout package puts everything into one file again; files that are left over are
 removed, and -check names them.
 
-With -simd there is a second file, nabla_gen_simd.go, in which functions for four
-directions or sets of weights compute in vectors, where the package is built with
-GOEXPERIMENT=simd for amd64 and the processor has AVX2. It is kept up to date without
-the flag, until it is removed.
+With -simd there is one more file, nabla_gen_simd.go, with SIMD variants of functions
+for four directions or four seeds. They are used if the package is built with
+GOEXPERIMENT=simd for amd64 and the processor has AVX2. The file is kept up to date
+without the flag, until it is removed.
 
-A function that means something else in other builds, since a file with a build
-constraint declares it or what it names, has its derivatives in a file of its own with
-that constraint, such as nabla_gen-linux.go. Run the command for each build, with -tags
-or GOOS and GOARCH; files for other builds stay as they are.
+If a function depends on files with build constraints, its derivatives are in a file
+with these constraints, such as nabla_gen-linux.go. Run the command for each build,
+with -tags or GOOS and GOARCH; files of other builds are not changed.
 
-On a function that these call,
+Above a function that differentiated functions call,
 
   //nabla:rule tangent=F pullback=G
 
-says that its derivatives are F and G, written by hand, and //nabla:passive that it
-has none.
+names its handwritten derivatives F and G, and //nabla:passive states that it has none.
 
-What cannot be differentiated is reported as
+A function that cannot be differentiated is reported as
 
-  file:line:col: function F: reason; way round
+  file:line:col: function F: reason; remedy
 
-and makes the exit code 1 where the function has the comment; where it is only passed
-to an operator it is a warning. Errors at run time say the same. In another module, with "tool
-github.com/nabla-ad/nabla/cmd/nabla" in its go.mod:
+and makes the exit code 1 if it has the comment; if it is only passed to an operator,
+that is a warning. Errors at run time have the same text. In another module, with
+"tool github.com/nabla-ad/nabla/cmd/nabla" in its go.mod:
 
   go tool nabla gen ./...
   //go:generate go tool nabla gen`,
@@ -68,21 +66,19 @@ github.com/nabla-ad/nabla/cmd/nabla" in its go.mod:
 			&cli.BoolFlag{Name: "check",
 				Usage: "write nothing; name the files that are not up to date, exit code 1 if there are any"},
 			&cli.StringFlag{Name: "explain",
-				Usage: "print the source of `FUNC` with what carries a derivative in each line, and write nothing"},
+				Usage: "print the source of `FUNC` with the variables that carry derivatives, and write nothing"},
 			&cli.StringFlag{Name: "dump",
-				Usage: "print a function as it is after a stage, `STAGE:FUNC`, and write nothing; stages: lowered, " +
+				Usage: "print a function after a stage, `STAGE:FUNC`, and write nothing; stages: lowered, " +
 					"normal, tangent, …"},
 			&cli.StringFlag{Name: "lanes",
-				Usage: "also derivatives in several directions and for several sets of weights at once, " +
-					"`N,...` of them"},
+				Usage: "also derivatives for several directions or several seeds at once, `N,...` of them"},
 			&cli.BoolFlag{Name: "simd",
-				Usage: "also nabla_gen_simd.go, with functions in vectors; where there is one it is kept up to date " +
-					"anyway"},
+				Usage: "also nabla_gen_simd.go, with SIMD variants; an existing one is kept up to date anyway"},
 			&cli.StringFlag{Name: "layout",
 				Usage: "files of the generated code, `LAYOUT`: package for one, nabla_gen.go; source for one beside " +
-					"each source file, such as loss_nabla.go for loss.go; without it as they are"},
+					"each source file, such as loss_nabla.go for loss.go; default: the present layout"},
 			&cli.StringFlag{Name: "tags", Usage: "build with `TAGS`, separated by commas, as go build -tags does"},
-			&cli.BoolFlag{Name: "v", Usage: "say what is generated, and what was done without"},
+			&cli.BoolFlag{Name: "v", Usage: "print the generated functions, and derivatives that are missing"},
 		},
 		Action: a.runGen,
 	}
