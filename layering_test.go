@@ -90,8 +90,8 @@ func TestDependencies(t *testing.T) {
 // those of its tests.
 var layering = []struct{ path, contents, imports string }{
 	{".", "operators, Real, functions and their contexts, composites such as AutoSparse, errors",
-		"coloring engine internal/binding internal/compressed internal/core internal/race program rules sparse " +
-			"sparsity"},
+		"coloring engine internal/binding internal/compressed internal/core internal/layout internal/race " +
+			"program rules sparse sparsity"},
 	{"engine", "the interface of engines; the fallback graph; recordings and their comparison with the function",
 		"internal/core internal/schedule program rules"},
 	{"program", "programs: text form, checker, derivatives, simplification, schedule, machine", "internal/core rules"},
@@ -143,6 +143,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/core", "the number and its tracers", "rules"},
 	{"internal/binding", "structs bound to functions: parameters, copies for calls and clones",
 		"engine internal/core internal/snapshot internal/structcopy"},
+	{"internal/layout", "the numbers of a struct as a vector, and structs of functions filled from vectors", "engine"},
 	{"internal/race", "the fastest of several computations of one derivative, and those that contradict the majority",
 		"internal/timing"},
 	{"internal/schedule", "the calls of a prepared object in which its results are checked", ""},

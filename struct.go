@@ -3,10 +3,9 @@ package nabla
 import (
 	"fmt"
 	"reflect"
-	"sort"
-	"unsafe"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/layout"
 )
 
 // Struct returns f, a function of a struct of parameters, as a function of the numbers in it, and
@@ -32,12 +31,12 @@ func Struct[S, R any](f func(*R) Real, s *S) (*Func, *Layout[S], error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	fn := &Func{name: name, scalar: true, n: l.n, m: 1, captures: l.shares || mayCapture(f)}
+	fn := &Func{name: name, scalar: true, n: l.Len(), m: 1, captures: l.Shares() || mayCapture(f)}
 	fn.fresh = func() body {
 		r := new(R)
-		in := l.instance(reflect.ValueOf(r).Elem())
+		in := l.Instance(reflect.ValueOf(r).Elem())
 		return body{traced: func(y, x []Real, _ engine.Context) int {
-			load(in, x)
+			layout.Load(in, x)
 			y[0] = f(r)
 			return 1
 		}}
@@ -52,12 +51,12 @@ func StructPlain[S any](f func(*S) float64, s *S) (*Func, *Layout[S], error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	fn := &Func{name: name, scalar: true, n: l.n, m: 1}
+	fn := &Func{name: name, scalar: true, n: l.Len(), m: 1}
 	fn.fresh = func() body {
 		r := new(S)
-		in := l.instance(reflect.ValueOf(r).Elem())
+		in := l.Instance(reflect.ValueOf(r).Elem())
 		return body{plain: func(y, x []float64, _ engine.Context) int {
-			load(in, x)
+			layout.Load(in, x)
 			y[0] = f(r)
 			return 1
 		}}
@@ -76,15 +75,15 @@ func BindStruct[S, R, P any](f func(*R, P) Real, s *S, p P) (*Func, *Layout[S], 
 	if fn.err != nil {
 		return nil, nil, fn.err
 	}
-	fn.scalar, fn.n, fn.m, fn.captures = true, l.n, 1, fn.captures || l.shares
+	fn.scalar, fn.n, fn.m, fn.captures = true, l.Len(), 1, fn.captures || l.Shares()
 	if fn = traced(fn, p, nil); fn.err != nil {
 		return nil, nil, fn.err
 	}
 	fn.fresh = func() body {
 		r := new(R)
-		in := l.instance(reflect.ValueOf(r).Elem())
+		in := l.Instance(reflect.ValueOf(r).Elem())
 		return body{traced: func(y, x []Real, c engine.Context) int {
-			load(in, x)
+			layout.Load(in, x)
 			y[0] = f(r, argOf[P](c))
 			return 1
 		}}
@@ -94,18 +93,18 @@ func BindStruct[S, R, P any](f func(*R, P) Real, s *S, p P) (*Func, *Layout[S], 
 
 // Layout is the order of the numbers of a struct in a slice. It is never changed and may be shared
 // by goroutines.
-type Layout[S any] struct{ l *layout }
+type Layout[S any] struct{ l *layout.Layout }
 
 // Len returns the number of numbers.
 func (l *Layout[S]) Len() int {
 	if l == nil || l.l == nil {
 		return 0
 	}
-	return l.l.n
+	return l.l.Len()
 }
 
 // made returns the layout of l. It panics if l is nil or the zero value, or if the struct s is nil.
-func (l *Layout[S]) made(op string, s *S) *layout {
+func (l *Layout[S]) made(op string, s *S) *layout.Layout {
 	switch {
 	case l == nil || l.l == nil:
 		panic(&FuncError{Op: op, Problem: "the Layout is nil or empty; Struct, StructPlain and BindStruct give one"})
@@ -118,15 +117,10 @@ func (l *Layout[S]) made(op string, s *S) *layout {
 // Name returns the path of number i in the struct, such as "Layers[0].W[3]".
 func (l *Layout[S]) Name(i int) string {
 	known := l.made("Layout.Name", new(S))
-	if i < 0 || i >= known.n {
-		panic(fmt.Sprintf("nabla: Layout.Name: there is no number %d, want one of %d", i, known.n))
+	if n := known.Len(); i < 0 || i >= n {
+		panic(fmt.Sprintf("nabla: Layout.Name: there is no number %d, want one of %d", i, n))
 	}
-	runs := known.runs
-	r := runs[sort.Search(len(runs), func(k int) bool { return runs[k].first+runs[k].n > i })]
-	if r.indexed {
-		return fmt.Sprintf("%s[%d]", r.path, i-r.first)
-	}
-	return r.path
+	return known.Name(i)
 }
 
 // Flatten writes the numbers of s to dst and returns it. A nil dst is allocated; otherwise its
@@ -136,16 +130,12 @@ func (l *Layout[S]) Name(i int) string {
 func (l *Layout[S]) Flatten(dst []float64, s *S) []float64 {
 	known := l.made("Layout.Flatten", s)
 	if dst == nil {
-		dst = make([]float64, known.n)
+		dst = make([]float64, known.Len())
 	}
-	if len(dst) != known.n {
-		panic(&ShapeError{Op: "Layout.Flatten", Arg: "len(dst)", Got: len(dst), Want: known.n})
+	if n := known.Len(); len(dst) != n {
+		panic(&ShapeError{Op: "Layout.Flatten", Arg: "len(dst)", Got: len(dst), Want: n})
 	}
-	at := 0
-	w := walker{op: "Layout.Flatten", emit: func(p unsafe.Pointer, n int, _ *place, _ bool) {
-		at += copy(dst[at:], unsafe.Slice((*float64)(p), n))
-	}}
-	w.start(known.root, known.template, reflect.ValueOf(s).Elem(), false)
+	known.Flatten("Layout.Flatten", dst, reflect.ValueOf(s).Elem())
 	return dst
 }
 
@@ -155,12 +145,23 @@ func (l *Layout[S]) Flatten(dst []float64, s *S) []float64 {
 // *FuncError if s or l is nil.
 func (l *Layout[S]) Unflatten(s *S, x []float64) {
 	known := l.made("Layout.Unflatten", s)
-	if len(x) != known.n {
-		panic(&ShapeError{Op: "Layout.Unflatten", Arg: "len(x)", Got: len(x), Want: known.n})
+	if n := known.Len(); len(x) != n {
+		panic(&ShapeError{Op: "Layout.Unflatten", Arg: "len(x)", Got: len(x), Want: n})
 	}
-	w := walker{grow: true, emit: func(p unsafe.Pointer, n int, _ *place, _ bool) {
-		copy(unsafe.Slice((*float64)(p), n), x)
-		x = x[n:]
-	}}
-	w.start(known.root, known.template, reflect.ValueOf(s).Elem(), false)
+	known.Unflatten(reflect.ValueOf(s).Elem(), x)
+}
+
+// layoutOf returns the layout of the struct s for f, whose parameter has the type R, and the name of f. plain selects
+// the pairing for functions over float64.
+func layoutOf[R, S any](op string, f any, s *S, plain bool) (*layout.Layout, string, error) {
+	name, _, err := namedFunc(op, f)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case s == nil:
+		return nil, "", &FuncError{Op: op, Function: name, Problem: fmt.Sprintf("the struct is nil (a %T)", s)}
+	}
+	l, err := layout.New(layout.Source{Op: op, Function: name, Struct: reflect.ValueOf(s).Elem(),
+		Param: reflect.TypeFor[R](), Real: realType, Plain: plain})
+	return l, name, err
 }

@@ -151,10 +151,11 @@ func TestUnflatten(t *testing.T) {
 		t.Errorf("a full struct was not filled in place: %+v", full)
 	}
 	empty.Layers[0].W[0][0] = -1
-	if near(t, "template", layout.Flatten(nil, s), netNumbers,
-		0); layout.l.template.Interface().(netParams[float64]).Layers[0].W[0] == nil {
-		t.Error("the template was lost")
-	}
+	near(t, "the struct of the layout", layout.Flatten(nil, s), netNumbers, 0)
+	empty.Layers[0].W[0] = nil
+	again := new(netParams[float64])
+	layout.Unflatten(again, x)
+	near(t, "into another empty struct", layout.Flatten(nil, again), x, 0)
 }
 
 func TestLayoutPanics(t *testing.T) {

@@ -1,20 +1,107 @@
-package nabla
+// Package layout copies the numbers of a struct to a vector and back, by reflection.
+//
+// A function of a struct is differentiated as a function of the numbers in the struct. The user's struct has float64s
+// where that of the function has numbers of package nabla; the rest of the two types, their structure, is the same. The
+// input of [New] is a struct of the user, a value of the first type, and the second type. The output is a [Layout],
+// which gives each number of the struct a position in a vector, and makes an [Instance] of the second type that is
+// filled from vectors. Terms:
+//
+//   - pairing: a type of the user's struct with its counterpart in the struct of the function;
+//   - template: a private copy of the user's struct, whose structure, such as lengths of slices, others get;
+//   - run: numbers that are contiguous in memory, with positions that follow each other.
+//
+// Memory that is reached by two pointers, or by two equal slices, is visited once.
+package layout
 
 import (
 	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
+	"sort"
 	"unsafe"
+
+	"github.com/nabla-ad/nabla/engine"
 )
 
-// A layout maps the numbers of a struct to positions in a vector.
-type layout struct {
+// A Layout maps the numbers of a struct to positions in a vector. It does not change.
+type Layout struct {
 	root     *pairing
 	template reflect.Value // a private copy of the struct, for its structure
 	runs     []run
 	n        int
 	shares   bool // part of the structure is shared with the user's struct
+}
+
+// A Source is what a layout is made of.
+type Source struct {
+	Op, Function string        // for errors
+	Struct       reflect.Value // the user's struct; it is addressable
+	Param        reflect.Type  // the struct of the function
+	Real         reflect.Type  // the type of the numbers in Param
+	// Plain selects the pairing for functions over float64, whose struct is of the type of the user's: every float64 is
+	// a number.
+	Plain bool
+}
+
+// New returns the layout of a struct. An error is a *[engine.FuncError].
+func New(s Source) (*Layout, error) {
+	ts := s.Struct.Type()
+	if ts == s.Param && !s.Plain {
+		return nil, &engine.FuncError{Op: s.Op, Function: s.Function,
+			Problem: fmt.Sprintf("the function and the struct have one type, %s; want two that differ in their "+
+				"numbers, as Params[nabla.Real] and Params[float64]", ts)}
+	}
+	p := pairer{real: s.Real, plain: s.Plain, seen: map[[2]reflect.Type]*pairing{}}
+	root, diff := p.pair(ts, s.Param, "")
+	if diff != nil {
+		return nil, &engine.FuncError{Op: s.Op, Function: s.Function,
+			Problem: fmt.Sprintf("%s in the struct does not match %s in the function's struct at %q; only float64 and "+
+				"nabla.Real, in structs, arrays, slices and behind pointers, may differ", diff.s, diff.r, diff.path)}
+	}
+	l := &Layout{root: root, template: reflect.New(ts).Elem(), shares: p.shares}
+	if err := l.measure(s.Op, s.Function, s.Struct); err != nil {
+		return nil, err
+	}
+	w := walker{grow: true, emit: func(unsafe.Pointer, int, *place, bool) {}}
+	w.start(root, s.Struct, l.template, true)
+	return l, nil
+}
+
+// Len returns the number of numbers.
+func (l *Layout) Len() int { return l.n }
+
+// Shares reports whether instances share a part of the structure, such as a map, with the user's struct.
+func (l *Layout) Shares() bool { return l.shares }
+
+// Name returns the path of number i, which is below Len, in the struct, such as "Layers[0].W[3]".
+func (l *Layout) Name(i int) string {
+	r := l.runs[sort.Search(len(l.runs), func(k int) bool { return l.runs[k].first+l.runs[k].n > i })]
+	if r.indexed {
+		return fmt.Sprintf("%s[%d]", r.path, i-r.first)
+	}
+	return r.path
+}
+
+// Flatten writes the numbers of s, a struct of the user's type, to dst, of length Len. It panics with a
+// *[engine.ShapeError] if a slice of s has another length than that of the template, and with a *[engine.FuncError] if
+// a pointer of one of the two is nil and not the other. op is for these errors.
+func (l *Layout) Flatten(op string, dst []float64, s reflect.Value) {
+	at := 0
+	w := walker{op: op, emit: func(p unsafe.Pointer, n int, _ *place, _ bool) {
+		at += copy(dst[at:], unsafe.Slice((*float64)(p), n))
+	}}
+	w.start(l.root, l.template, s, false)
+}
+
+// Unflatten writes the numbers in x, of length Len, to their places in s. Slices of another length than that of the
+// template and nil pointers are replaced by new ones, with its structure; the rest of s is not modified.
+func (l *Layout) Unflatten(s reflect.Value, x []float64) {
+	w := walker{grow: true, emit: func(p unsafe.Pointer, n int, _ *place, _ bool) {
+		copy(unsafe.Slice((*float64)(p), n), x)
+		x = x[n:]
+	}}
+	w.start(l.root, l.template, s, false)
 }
 
 // A run is a sequence of n numbers contiguous in memory. They have the positions first, first+1, …
@@ -55,6 +142,7 @@ const (
 // A pairer compares two types. seen maps pairs of types to their pairings, since types may be
 // recursive.
 type pairer struct {
+	real   reflect.Type
 	plain  bool
 	shares bool // a value that is not copied has been found
 	seen   map[[2]reflect.Type]*pairing
@@ -66,6 +154,7 @@ type mismatch struct {
 	s, r reflect.Type
 }
 
+// pair returns the pairing of the types s and r at a path, or where they differ.
 func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 	if out, ok := p.seen[[2]reflect.Type{s, r}]; ok {
 		return out, nil
@@ -73,13 +162,13 @@ func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 	out := new(pairing)
 	p.seen[[2]reflect.Type{s, r}] = out
 	var err *mismatch
-	number := s.Kind() == reflect.Float64 && (r == realType || p.plain)
+	number := s.Kind() == reflect.Float64 && (r == p.real || p.plain)
 	switch k := s.Kind(); {
 	case number:
 		out.kind = pairNumber
 	case k != r.Kind() || k == reflect.Array && s.Len() != r.Len():
 		return nil, &mismatch{path, s, r}
-	case s == r && s == realType: // a number in both types is not differentiated
+	case s == r && s == p.real: // a number in both types is not differentiated
 	case k == reflect.Struct:
 		out.kind = pairStruct
 		if s.NumField() != r.NumField() {
@@ -141,6 +230,7 @@ func holdsNumbers(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
+// join appends the name of a field to a path.
 func join(path, name string) string {
 	if path == "" {
 		return name
@@ -217,6 +307,7 @@ func open(v reflect.Value) reflect.Value {
 	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }
 
+// elements visits the elements of an array or slice v, which begin at p.
 func (w *walker) elements(elem *pairing, t, v reflect.Value, p unsafe.Pointer, fresh bool, at *place) {
 	switch {
 	case elem.kind == pairNumber:
@@ -234,11 +325,12 @@ func (w *walker) elements(elem *pairing, t, v reflect.Value, p unsafe.Pointer, f
 	}
 }
 
+// slice visits the slice v, which gets the length of the template if it has another one and w grows it.
 func (w *walker) slice(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 	n := t.Len()
 	if n == 0 {
 		if !w.grow && v.Len() != 0 {
-			panic(&ShapeError{Op: w.op, Arg: "len(" + at.String() + ")", Got: v.Len(), Want: 0})
+			panic(&engine.ShapeError{Op: w.op, Arg: "len(" + at.String() + ")", Got: v.Len(), Want: 0})
 		}
 		if fresh && !t.IsNil() {
 			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
@@ -250,7 +342,7 @@ func (w *walker) slice(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 	}
 	if fresh || v.Len() != n {
 		if !w.grow {
-			panic(&ShapeError{Op: w.op, Arg: "len(" + at.String() + ")", Got: v.Len(), Want: n})
+			panic(&engine.ShapeError{Op: w.op, Arg: "len(" + at.String() + ")", Got: v.Len(), Want: n})
 		}
 		v.Set(reflect.MakeSlice(v.Type(), n, n))
 		fresh = true
@@ -262,10 +354,11 @@ func (w *walker) slice(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 	}
 }
 
+// pointer visits the memory that v points to, which is new if v is nil and w grows it.
 func (w *walker) pointer(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 	if t.IsNil() {
 		if !w.grow && !v.IsNil() {
-			panic(&FuncError{Op: w.op,
+			panic(&engine.FuncError{Op: w.op,
 				Problem: fmt.Sprintf("field %s is a pointer, want nil as in the struct that Struct was given", at)})
 		}
 		return
@@ -275,7 +368,7 @@ func (w *walker) pointer(p *pairing, t, v reflect.Value, fresh bool, at *place) 
 	}
 	if fresh || v.IsNil() {
 		if !w.grow {
-			panic(&FuncError{Op: w.op,
+			panic(&engine.FuncError{Op: w.op,
 				Problem: fmt.Sprintf("field %s is nil, want a pointer as in the struct that Struct was given", at)})
 		}
 		v.Set(reflect.New(v.Type().Elem()).Convert(v.Type()))
@@ -298,6 +391,7 @@ func (w *walker) again(m memory, v reflect.Value) bool {
 	return ok
 }
 
+// first notes that the memory m of the template is that of v.
 func (w *walker) first(m memory, v reflect.Value) {
 	if w.seen == nil {
 		w.seen = map[memory]reflect.Value{}
@@ -305,44 +399,9 @@ func (w *walker) first(m memory, v reflect.Value) {
 	w.seen[m] = v
 }
 
-// layoutOf pairs the types S of the struct s and R of the parameter of f, and returns the layout
-// and the name of f. plain selects the pairing for functions over float64, in which every float64
-// is a number.
-func layoutOf[R, S any](op string, f any, s *S, plain bool) (*layout, string, error) {
-	name, _, err := namedFunc(op, f)
-	if err != nil {
-		return nil, "", err
-	}
-	ts, tr := reflect.TypeFor[S](), reflect.TypeFor[R]()
-	switch {
-	case s == nil:
-		return nil, "", &FuncError{Op: op, Function: name, Problem: fmt.Sprintf("the struct is nil (a *%s)", ts)}
-	case ts == tr && !plain:
-		return nil, "", &FuncError{Op: op, Function: name,
-			Problem: fmt.Sprintf("the function and the struct have one type, %s; want two that differ in their "+
-				"numbers, as "+
-				"Params[nabla.Real] and Params[float64]", ts)}
-	}
-	p := pairer{plain: plain, seen: map[[2]reflect.Type]*pairing{}}
-	root, diff := p.pair(ts, tr, "")
-	if diff != nil {
-		return nil, "", &FuncError{Op: op, Function: name,
-			Problem: fmt.Sprintf("%s in the struct does not match %s in the function's struct at %q; only float64 and "+
-				"nabla.Real, in structs, arrays, slices and behind pointers, may differ", diff.s, diff.r, diff.path)}
-	}
-	l := &layout{root: root, template: reflect.New(ts).Elem(), shares: p.shares}
-	user := reflect.ValueOf(s).Elem()
-	if err := l.measure(op, name, user); err != nil {
-		return nil, "", err
-	}
-	w := walker{grow: true, emit: func(unsafe.Pointer, int, *place, bool) {}}
-	w.start(root, user, l.template, true)
-	return l, name, nil
-}
-
 // measure finds the runs of numbers of s. Overlapping memory that is not the same pointer or slice
 // is an error.
-func (l *layout) measure(op, name string, s reflect.Value) error {
+func (l *Layout) measure(op, name string, s reflect.Value) error {
 	w := walker{op: op, emit: func(p unsafe.Pointer, n int, at *place, indexed bool) {
 		l.runs = append(l.runs, run{at: p, first: l.n, n: n, path: at.String(), indexed: indexed})
 		l.n += n
@@ -352,7 +411,7 @@ func (l *layout) measure(op, name string, s reflect.Value) error {
 	slices.SortFunc(byAddress, func(a, b run) int { return cmp.Compare(uintptr(a.at), uintptr(b.at)) })
 	for i := 1; i < len(byAddress); i++ {
 		if a, b := byAddress[i-1], byAddress[i]; uintptr(a.at)+8*uintptr(a.n) > uintptr(b.at) {
-			return &FuncError{Op: op, Function: name,
+			return &engine.FuncError{Op: op, Function: name,
 				Problem: fmt.Sprintf("fields %s and %s of the struct share memory without being the same; want "+
 					"numbers that "+
 					"stand in one place each", a.path, b.path)}
@@ -364,8 +423,8 @@ func (l *layout) measure(op, name string, s reflect.Value) error {
 	return nil
 }
 
-// An instance is a struct passed to a function, filled with new numbers for each call.
-type instance struct {
+// An Instance is a struct passed to a function, filled with new numbers for each call.
+type Instance struct {
 	runs   []run
 	blocks []saved
 }
@@ -373,9 +432,9 @@ type instance struct {
 // A saved is memory that holds structure, with a copy of its contents before a call.
 type saved struct{ v, was reflect.Value }
 
-// instance makes v, which must be zero, a copy of the template.
-func (l *layout) instance(v reflect.Value) *instance {
-	in := new(instance)
+// Instance makes v, a struct of the function's type that is zero, a copy of the template.
+func (l *Layout) Instance(v reflect.Value) *Instance {
+	in := new(Instance)
 	var blocks []reflect.Value
 	first := 0
 	w := walker{
@@ -401,9 +460,9 @@ func (l *layout) instance(v reflect.Value) *instance {
 	return in
 }
 
-// load writes the numbers x to the struct and restores its structure, which the function may have
-// changed.
-func load[T any](in *instance, x []T) {
+// Load writes the numbers x, of the type of numbers in the struct, to the struct and restores its structure, which the
+// function may have changed.
+func Load[T any](in *Instance, x []T) {
 	for _, b := range in.blocks {
 		if b.v.CanSet() {
 			b.v.Set(b.was)
