@@ -218,7 +218,7 @@ func (o origin) missing(name string) error {
 	case literal(full):
 		return &UnsupportedError{
 			What: fmt.Sprintf("%s is a function literal, to which generated code cannot be matched", name),
-			Remedy: "give it a name at package level, with what it captures in a struct that nabla.Bind binds, " +
+			Remedy: "declare it at package level, with captured variables in a struct that nabla.Bind binds, " +
 				"and run " +
 				genCommand,
 		}

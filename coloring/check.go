@@ -162,7 +162,7 @@ func DirectlyRecoverableColumns(p *sparsity.Pattern, colors []int, symmetric boo
 	for j := range n {
 		for _, i := range p.Col(j) {
 			if !seen[id(i, j)] {
-				return invalid([]int{i}, []int{j}, "its value stands nowhere alone in the compressed matrix")
+				return invalid([]int{i}, []int{j}, "its value is nowhere alone in the compressed matrix")
 			}
 		}
 	}

@@ -269,7 +269,7 @@ func (c *ruleChecker) run(f form, x, y, d []float64) (g callArgs, ok bool) {
 	}{{"x", x, g.x}, {"y", y, g.y}, {direction, d, g.d}} {
 		if i := differs(a.was, a.is); i >= 0 {
 			c.failf(f.name+" writes", "%s writes to %s, which it may only read: element %d was %v and is %v; "+
-				"copy what is to be changed", f.name, a.name, i, a.was[i], a.is[i])
+				"copy the elements to be changed", f.name, a.name, i, a.was[i], a.is[i])
 			return g, false
 		}
 	}

@@ -115,9 +115,13 @@ func (e *ContextError) Error() string {
 			"return the value as an output, or keep workspace in a nabla.Scratch", e.Field, e.Type)
 	}
 	if e.Uncopied {
-		return fmt.Sprintf("nabla: field %s of the bound struct leads to a %s, of which a clone or a worker cannot "+
-			"have a copy of its own; tag the field `nabla:\"fixed\"` if the function only reads it, or prepare an "+
-			"operator with a struct of its own for each goroutine", e.Field, e.Type)
+		return fmt.Sprintf(
+			"nabla: field %s of the bound struct leads to a %s, which cannot be copied for a clone or a "+
+				"worker; tag the field `nabla:\"fixed\"` if the function only reads it, or prepare an operator with a "+
+				"separate struct for each goroutine",
+			e.Field,
+			e.Type,
+		)
 	}
 	return fmt.Sprintf("nabla: field %s of the bound struct has type %s, which a recording would freeze; use "+
 		"nabla.Vec, nabla.Real or nabla.Scratch, or tag it `nabla:\"fixed\"` if it never changes", e.Field, e.Type)

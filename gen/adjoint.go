@@ -76,7 +76,8 @@ func makeAdjoint(u *unit, t *target) (*built, error) {
 	for _, n := range u.adjoints[t].Remarks {
 		if n.Ignored {
 			u.problem(&Problem{Pos: n.Pos, Reason: "the loop " + n.Text,
-				Remedy:   "let what the loop hands on stand in memory that there is before it, or remove the directive",
+				Remedy: "let iterations pass values on in memory that is allocated before the loop, or remove " +
+					"the directive",
 				Severity: Warning})
 		}
 	}

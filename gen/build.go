@@ -311,7 +311,7 @@ func (u *unit) printable(f *ir.Func) error {
 		out.function, _, _ = strings.Cut(out.function, kind)
 	}
 	if filepath.Dir(out.pos.Filename) != directory(u.pkg) {
-		out.remedy = "export what it names, or move the function that is to be differentiated to its package"
+		out.remedy = "export the objects that it uses, or move the function to be differentiated to its package"
 	}
 	return out
 }
@@ -397,7 +397,7 @@ func (u *unit) write() error {
 	src.SIMD = u.simdVariant
 	parts, simd, err := src.PrintParts()
 	if err != nil {
-		return fmt.Errorf("%s: %w; this is a mistake of nabla gen", u.file.Name, err)
+		return fmt.Errorf("%s: %w; this is a bug in nabla gen", u.file.Name, err)
 	}
 	texts := map[string][]byte{}
 	if simd != nil {
@@ -410,7 +410,7 @@ func (u *unit) write() error {
 		files = append(files, f)
 	}
 	if err := u.typeCheck(texts); err != nil {
-		return fmt.Errorf("what is generated does not compile: %w", err)
+		return fmt.Errorf("the generated code does not compile: %w", err)
 	}
 	for _, f := range files {
 		f.Text = texts[f.Name]

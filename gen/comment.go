@@ -58,7 +58,9 @@ func tangentDoc(t *target, b *built, n int) string {
 		text.WriteString("\nwhich must have the lengths of the arguments and overlap as these do.")
 	}
 	for _, name := range zero {
-		text.WriteString("\n" + name + " must hold zeros initially, in the shape of the argument that it is named after.")
+		text.WriteString(
+			"\n" + name + " must hold zeros initially, in the shape of the argument that it is named after.",
+		)
 	}
 	return text.String()
 }
@@ -76,7 +78,8 @@ func skipDoc(f *ir.Func) string {
 	if !skips(f, map[*ir.Func]bool{}) {
 		return ""
 	}
-	return "\nThe product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them."
+	return "\nThe product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped " +
+		"counts them."
 }
 
 // skips reports whether f or a callee calls [ir.SkipName].

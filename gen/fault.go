@@ -30,11 +30,11 @@ type fault struct {
 	what string
 }
 
-func (f *fault) reason() string           { return "nabla gen made a mistake (" + f.build + "): " + f.what }
+func (f *fault) reason() string           { return "internal error of nabla gen (" + f.build + "): " + f.what }
 func (f *fault) Error() string            { return f.of + ": " + f.reason() }
 func (f *fault) Position() token.Position { return f.pos }
 func (f *fault) Refused() (function, reason, remedy string) {
-	return f.of, f.reason(), "write the function in another way, and report the mistake with it"
+	return f.of, f.reason(), "report it with the function; code written in another way may avoid it"
 }
 
 // A restart is the value that blame panics with. withRestarts recovers it and starts over.
@@ -112,7 +112,7 @@ func (p *Program) generateContained(pkg *packages.Package, targets []lower.Targe
 		return out, err
 	}
 	mistake := &Problem{
-		Pos: token.Position{Filename: directory(pkg)}, Reason: "nabla gen made a mistake: " + f.text,
+		Pos: token.Position{Filename: directory(pkg)}, Reason: "internal error of nabla gen: " + f.text,
 		Remedy: "report it with the package", Severity: Error,
 	}
 	return &Package{Path: pkg.PkgPath, kept: true, Problems: []*Problem{mistake}}, nil

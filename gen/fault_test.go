@@ -204,7 +204,7 @@ func contained(t *testing.T, pkg *gen.Package, all, got []string, lost func(name
 	for _, p := range pkg.Problems {
 		text := fmt.Sprint(p)
 		if p.Pos.Line == 0 || p.Func == "" || p.Remedy == "" || p.Severity == gen.Note ||
-			!strings.Contains(text, "nabla gen made a mistake") || strings.Contains(text, "\n") {
+			!strings.Contains(text, "internal error of nabla gen") || strings.Contains(text, "\n") {
 			t.Error(text)
 		}
 	}

@@ -143,7 +143,7 @@ func problemsOf(t *target, severity Severity, err error) (list []*Problem) {
 	var reverse *adjoint.Error
 	if errors.As(err, &reverse) {
 		p.Func, p.Reason, p.Remedy = callee(t,
-			reverse.Func), "no adjoint: "+reverse.What, "use the tangent, or write it in another way"
+			reverse.Func), "no adjoint: "+reverse.What, "use the tangent, or write the function in another way"
 		if reverse.Remedy != "" {
 			p.Remedy = reverse.Remedy
 		}
@@ -244,12 +244,12 @@ func (u *home) misplaced() {
 		switch {
 		case d.Func == nil:
 			p.Reason, p.Remedy = "//nabla:"+d.Name+
-				" does not stand on a function", "put it into the comment right above the declaration of one"
+				" is not above a function", "put it into the doc comment of a function"
 		case d.Name != "differentiate":
 			continue
 		case generic(d.Func):
 			p.Func = d.Func.Name()
-			p.Reason = "//nabla:differentiate stands on a generic function, which is many"
+			p.Reason = "//nabla:differentiate is above a generic function"
 			p.Remedy = "mark a function that calls it, or pass an instance such as " +
 				d.Func.Name() + "[float64] to an operator"
 		case u.passive(d.Func):

@@ -150,9 +150,9 @@ func TestExplainCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"Swing": "runs again from snapshots of its step, q, p, each 24 bytes and what is behind path, in 2 levels",
+		"Swing": "runs again from snapshots of its step, q, p, each 24 bytes and the memory of path, in 2 levels",
 		"Rest": "runs again from snapshots of its step, q, p, each 24 bytes, 20 at most, " +
-			"and reverses 10 steps at once",
+			"and reverses 10 steps together",
 		"Grows": "is not checkpointed: s gets new memory in it",
 	} {
 		var b strings.Builder

@@ -109,10 +109,13 @@ func (s *settler) run(p *core.SkipPass, j judged, out []float64) {
 // unsettled returns the error for an element that depends on omitted products of which some are 0 and some NaN.
 func (r *runner) unsettled(element string) error {
 	e := &engine.UnsupportedError{
-		What: fmt.Sprintf("%s: %s at this x: an infinite derivative meets a zero, and the generated code cannot "+
-			"tell whether it is 0 or NaN",
-			r.gen.Name, element),
-		Remedy: "write the function so that it does not compute what is singular there, as with math.Hypot for a " +
+		What: fmt.Sprintf(
+			"%s: %s at this x: an infinite derivative is multiplied by zero, and the generated code cannot "+
+				"tell whether it is 0 or NaN",
+			r.gen.Name,
+			element,
+		),
+		Remedy: "write the function without the singular operation, as with math.Hypot for a " +
 			"square root of squares, or over nabla.Real, whose engines can tell",
 	}
 	if why := r.gen.RefusedTraced; why != "" {

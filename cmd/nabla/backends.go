@@ -20,7 +20,7 @@ var backendsFormats = []string{"table", "json", "markdown"}
 func (a *app) backends() *cli.Command {
 	return &cli.Command{
 		Name:  "backends",
-		Usage: "show what each engine has itself, and by which path it comes to the rest",
+		Usage: "show which operators each engine implements, and how the others are derived",
 		Description: `Rows are operators, columns are engines. "native" is an operator that the engine
 implements; a letter is a path that package engine takes instead, explained below
 the table. This is asked of the code that takes the path. A composed engine uses

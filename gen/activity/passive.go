@@ -79,15 +79,15 @@ func (f *Facts) checkPassiveCall(c *ir.Call) error {
 		name = callee.Func.Name
 		for i, a := range c.Args {
 			if callee.Written.Has(i) && f.refersToActive(a) {
-				return refuse(fmt.Sprintf("writes to memory behind its argument %d, which carries derivatives", i+1),
-					"let it return what it computes, or remove //nabla:passive")
+				return refuse(fmt.Sprintf("writes memory of its argument %d, which carries derivatives", i+1),
+					"return the computed values instead, or remove //nabla:passive")
 			}
 		}
 	}
 	for _, r := range c.Results {
 		if r != nil && ir.HasRefs(r.Type) && f.Active(r) {
 			return refuse(fmt.Sprintf("returns memory to %s, which carries derivatives", r.Name),
-				"copy what it returns, or remove //nabla:passive")
+				"return a copy, or remove //nabla:passive")
 		}
 	}
 	return nil

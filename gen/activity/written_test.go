@@ -61,7 +61,7 @@ func TestPassive(t *testing.T) {
 			"func f(x []float64) (r float64) exit {\n\tlet s float64\n\ts = call sum(x)\n\tr = s * x[0]\n}" + sum,
 			"r x", ""},
 		{"writes", "func f(x []float64) (r float64) exit {\n\tcall g(x)\n\tr = x[0]\n}\n\nfunc g(a []float64) " +
-			"passive exit {\n\ta[0] = 1\n}", "", "writes to memory behind its argument 1"},
+			"passive exit {\n\ta[0] = 1\n}", "", "writes memory of its argument 1"},
 		{"writes elsewhere",
 			"func f(x []float64, y []float64) (r float64) exit {\n\tcall g(y)\n\tr = x[0] * y[0]\n}\n\nfunc g(a " +
 				"[]float64) passive exit {\n\ta[0] = 1\n}", "r x", ""},

@@ -69,7 +69,7 @@ func (p *Program) checkpointed(k spec) *specialization {
 	// Shadows of references must exist before the loop and be known after it.
 	for i, v := range g.f.Params {
 		if leadsToFloats(v.Type) && closed.Params.Has(i) != k.facts.Params.Has(i) {
-			return slow("what " + sourceName(v) + " leads to comes to carry derivatives only in it")
+			return slow("memory of " + sourceName(v) + " becomes active only in it")
 		}
 	}
 	for i, v := range g.f.Results {
@@ -77,7 +77,7 @@ func (p *Program) checkpointed(k spec) *specialization {
 			c.snapshotsShadows = true
 		}
 		if leadsToFloats(v.Type) && closed.Results.Has(i) != k.facts.Results.Has(i) {
-			return slow("what " + sourceName(v) + " leads to comes to carry derivatives only in it")
+			return slow("memory of " + sourceName(v) + " becomes active only in it")
 		}
 	}
 	// Without shadows to be moved, advancing needs no derivatives at all.

@@ -76,7 +76,7 @@ func mayReslicePastLen(b ir.Block) bool { return anywhere(b, mayExtend) }
 func (s *snapshot) describe(p *ir.Checkpoint) string {
 	how := fmt.Sprintf("in %d levels", p.Levels)
 	if p.Snapshots > 0 {
-		how = fmt.Sprintf("%d at most, and reverses %d steps at once", p.Snapshots, p.Steps)
+		how = fmt.Sprintf("%d at most, and reverses %d steps together", p.Snapshots, p.Steps)
 	}
 	var states, memory []string
 	bytes := int64(8) // the number of the iteration
@@ -86,7 +86,7 @@ func (s *snapshot) describe(p *ir.Checkpoint) string {
 		bytes += types.SizesFor("gc", "amd64").Sizeof(v.Type)
 	}
 	for _, of := range s.roots {
-		if text := "what is behind " + sourceName(of); !slices.Contains(memory, text) {
+		if text := "the memory of " + sourceName(of); !slices.Contains(memory, text) {
 			memory = append(memory, text)
 		}
 	}
@@ -298,7 +298,7 @@ func (v *memoryWalk) inMemory(p *ir.Place, t types.Type) {
 		return
 	}
 	if v.isModified(t) && v.s.unsupported == "" {
-		v.s.unsupported = "it assigns to slices or pointers that stand in memory behind " + sourceName(v.root)
+		v.s.unsupported = "it assigns slices or pointers in memory of " + sourceName(v.root)
 	}
 	v.referent(p, t)
 }

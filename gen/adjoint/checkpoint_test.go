@@ -62,7 +62,7 @@ func TestCheckpoint(t *testing.T) {
 		{"Memory", 0, ""}, {"Memory", 23, ""}, {"InPlace", 29, ""},
 		{"Early", 5, ""}, {"Early", 30, ""}, {"Early", 0, ""}, {"While", 3.0, ""}, {"While", -3.0, ""},
 		{"WhileTight", 5.0, ""}, {"Alone", 11, ""},
-		{"Swaps", 9, ""}, {"Swaps", 10, ""}, {"Rows", 13, ""}, {"Moves", 7, "slices or pointers that stand in memory"},
+		{"Swaps", 9, ""}, {"Swaps", 10, ""}, {"Rows", 13, ""}, {"Moves", 7, "slices or pointers in memory"},
 		{"Fresh", 7, "new memory"}, {"Mutual", 3, "new memory"},
 		{"Scratch", 13, ""}, {"Structs", 17, ""}, {"Captured", 9, ""}, {"Nested", 6, ""}, {"Called", 7, ""},
 		{"Recursive", 4, "calls itself"}, {"Late", 8, ""}, {"Views", 12, ""}, {"Unsigned", 10, ""}, {"Still", 7, ""},

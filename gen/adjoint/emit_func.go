@@ -38,8 +38,8 @@ func (sp *specialization) emitEntry(f *ir.Func) *Adjoint {
 			// The seed of a slice is added to its shadow, which exists only after the forward sweep.
 			of := ir.ElemOf(r.Type)
 			if of == nil || !floats.only(of) {
-				sp.refuse("return numbers or a slice of them, or write to what a pointer or a slice among the "+
-					"arguments leads to", "a result of type %s, which leads to numbers", r.Type)
+				sp.refuse("return numbers or a slice of them, or write to memory of a pointer or slice among the "+
+					"arguments", "a result of type %s, which leads to numbers", r.Type)
 			}
 			sh := sp.shadowVar(r)
 			sh.Kind = ir.Local

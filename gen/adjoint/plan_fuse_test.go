@@ -63,7 +63,7 @@ func TestNotFusedIfLoopCarried(t *testing.T) {
 			t.Fatal(err)
 		}
 		if fused := slices.ContainsFunc(a.Remarks,
-			func(n adjoint.Remark) bool { return n.Text == "each iteration is reversed at once" }); fused != tt.fused {
+			func(n adjoint.Remark) bool { return n.Text == "each iteration is reversed right after it ran" }); fused != tt.fused {
 			t.Errorf("%s: the loop is reversed one by one: %v, want %v", tt.name, fused, tt.fused)
 		}
 	}

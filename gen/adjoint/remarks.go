@@ -46,7 +46,7 @@ func (sp *specialization) remarks() (out []Remark) {
 		}
 		each(c.plan.body, func(n *node) {
 			if c.plan.isFused(n) {
-				add(n, "each iteration is reversed at once")
+				add(n, "each iteration is reversed right after it ran")
 			}
 			if l, ok := n.s.(*ir.Let); ok && c.plan.recomputed[l.V] && l.V.Object != nil {
 				add(n, "computes "+sourceName(l.V)+" again")
@@ -95,14 +95,14 @@ func (sp *specialization) describe(w *write) string {
 	case !sp.plan.recorded[w] || sp.locations.isShadow(root):
 		return ""
 	case w.inverse != nil:
-		return "finds the old " + sourceName(root) + " from the new"
+		return "computes the old " + sourceName(root) + " from the new one"
 	case w.slice != nil || w.place.Indirect():
-		return "keeps what it overwrites behind " + sourceName(root)
+		return "records the overwritten memory of " + sourceName(root)
 	}
 	if root.Object == nil { // a temporary, declared in each iteration
-		return "keeps " + sourceName(root)
+		return "records " + sourceName(root)
 	}
-	return "keeps the old " + sourceName(root)
+	return "records the old " + sourceName(root)
 }
 
 // sourceName returns the name of v in the source, or the one that the compiler gave to a temporary, without its number.

@@ -29,7 +29,7 @@ func (sp *specialization) pairRule(s *ir.Call, n *node, w *writer) (out []*node)
 	out = sp.slicesWritten(s, n)
 	active := sp.facts.NeedsRule(s)
 	if active && r.Pullback == nil {
-		refuse("function "+r.Name+", of which no pullback is known", "name one with //nabla:rule pullback=…")
+		refuse("function "+r.Name+", whose rule has no pullback", "name one with //nabla:rule pullback=…")
 	}
 	// A passive call only drops the cotangents of its results.
 	if !active {
@@ -51,8 +51,8 @@ func (sp *specialization) pairRule(s *ir.Call, n *node, w *writer) (out []*node)
 	for i, a := range s.Args {
 		if r.LacksDerivative(i) && sp.facts.Carries(a) {
 			refuse("the argument "+shape.Params[i].Name()+" of "+r.Name+
-				", which carries a derivative: its rule has none by it",
-				"pass what is constant, or call a function with a rule of its own")
+				", which carries a derivative: its rule has none with respect to it",
+				"pass a constant, or wrap the call in a function with a rule")
 		}
 		if v := ir.VarOf(a); v != nil && ir.HasRefs(v.Type) && r.Reads(i) {
 			n.readThrough = append(n.readThrough, v)

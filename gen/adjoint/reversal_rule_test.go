@@ -48,10 +48,10 @@ func TestRuleRefused(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	for name, want := range map[string]string{
 		"OneWay": "no adjoint of rules.OneWay: function " + natives.Path +
-			".Forwards, of which no pullback is known; name one with //nabla:rule pullback=…",
+			".Forwards, whose rule has no pullback; name one with //nabla:rule pullback=…",
 		"Shape": "no adjoint of rules.Shape: the argument a of gonum.org/v1/gonum/mathext.GammaIncReg, which " +
-			"carries a derivative: its rule has none by it; pass what is constant, or call a function with a rule " +
-			"of its own",
+			"carries a derivative: its rule has none with respect to it; pass a constant, or wrap the call in a " +
+			"function with a rule",
 	} {
 		_, err := adjoint.New(types.NewPackage("w", "w"), "Work",
 			adjoint.Options{}).Of(function(t, p, natives.Path, name), activity.Bits(1))

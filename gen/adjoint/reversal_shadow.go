@@ -152,7 +152,7 @@ func (sp *specialization) globalShadow(e *ir.Load) ir.Expr {
 	}
 	if fresh == nil {
 		sp.refuse("pass it as an argument",
-			"package variable %s, whose memory leads to more memory, where some carries derivatives", e.P.Root.Name)
+			"package variable %s, which has references to memory that carries derivatives", e.P.Root.Name)
 	}
 	v := &ir.Var{Name: sp.g.names.Name("zeros"), Type: e.T}
 	sp.primalOf[v] = e.P.Root

@@ -185,7 +185,7 @@ func (ls *locations) leakSites() (out []leakSite) {
 			for _, a := range s.Args {
 				if x := ir.VarOf(a); x != nil && x != ls.sp.ws && !ls.isShadow(x) && ir.HasRefs(x.Type) &&
 					ls.escapes(x) && n.callee != nil {
-					why := fmt.Sprintf("%s puts new memory behind %s in it", name, sourceName(ls.visibleAs(x)))
+					why := fmt.Sprintf("%s stores new memory in memory of %s in it", name, sourceName(ls.visibleAs(x)))
 					out = append(out, leakSite{why, n.callee})
 				}
 			}

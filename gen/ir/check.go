@@ -180,7 +180,7 @@ func (c *checker) block(b Block) {
 		switch s.(type) {
 		case *Leave, *Panic:
 			if i != len(b)-1 {
-				c.fail("what leaves stands last in its block")
+				c.fail("a leave must be the last statement of its block")
 			}
 		}
 		c.checkStmt(s)
@@ -216,7 +216,7 @@ func (c *checker) checkStmt(s Stmt) {
 			c.fail("%s is no %s", c.show(s.E), typeText(t))
 		}
 		if mayRead(s.E, s.P) {
-			c.fail("what is added reads what it is added to")
+			c.fail("the added value reads the place that it is added to")
 		}
 	case *Call:
 		c.call(s)

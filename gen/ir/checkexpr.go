@@ -187,7 +187,7 @@ func (c *checker) value(e Expr) {
 			c.fail("an opaque expression is no number and holds none")
 		}
 	case *Make, *New, *Literal:
-		c.fail("%s gives new memory and stands only behind the = of a let or an assignment", c.show(e))
+		c.fail("%s allocates memory and may only be the right-hand side of a let or an assignment", c.show(e))
 	default:
 		c.fail("%T is no expression", e)
 	}

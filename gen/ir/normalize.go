@@ -287,28 +287,28 @@ func (c *normalChecker) block(b Block, t labels) {
 		if last {
 			end = t
 		} else if !completesNormally(s) {
-			c.fail(b[i+1], "control does not come here")
+			c.fail(b[i+1], "control does not reach this statement")
 		}
 		switch s := s.(type) {
 		case *Leave:
 			if end[s.L] {
-				c.fail(s, "control comes to the end of "+s.L.Name+" anyway")
+				c.fail(s, "control reaches the end of "+s.L.Name+" without it")
 			}
 		case *If:
 			if !last && LeavesBeyond(Block{s}) {
-				c.fail(s, "statements behind an if that leaves")
+				c.fail(s, "statements after an if with an exit")
 			}
 			c.block(s.Then, end)
 			c.block(s.Else, end)
 		case *Scope:
 			switch {
 			case len(end) > 0:
-				c.fail(s, "a scope at the end of what can be left instead")
+				c.fail(s, "a scope at the end of a block that can be left instead")
 			case leavesLabel(s.Body, s.L):
 			case !isJoin(s):
 				c.fail(s, "a scope without a leave of it that is no join")
 			case last:
-				c.fail(s, "a join with nothing behind it")
+				c.fail(s, "a join without statements after it")
 			}
 			c.block(s.Body, end.with(s.L))
 		case *Loop:

@@ -47,14 +47,14 @@ func TestNormalize(t *testing.T) {
 
 func TestCheckNormal(t *testing.T) {
 	for _, test := range []struct{ body, want string }{
-		{"if ok {\nleave exit\n}\nr = 1", "if ok {: not normal: statements behind an if that leaves"},
-		{"if ok {\nleave exit\n} else {\npanic(s)\n}\nr = 1", "control does not come here"},
-		{"for a, b {\n}\nr = 1", "r = 1: not normal: control does not come here"},
-		{"leave exit", "control comes to the end of exit anyway"},
-		{"for a, b {\nif ok {\nleave b\n}\n}", "leave b: not normal: control comes to the end of b anyway"},
+		{"if ok {\nleave exit\n}\nr = 1", "if ok {: not normal: statements after an if with an exit"},
+		{"if ok {\nleave exit\n} else {\npanic(s)\n}\nr = 1", "control does not reach this statement"},
+		{"for a, b {\n}\nr = 1", "r = 1: not normal: control does not reach this statement"},
+		{"leave exit", "control reaches the end of exit without it"},
+		{"for a, b {\nif ok {\nleave b\n}\n}", "leave b: not normal: control reaches the end of b without it"},
 		{"for a, b {\nif ok {\nleave exit\n}\n}", "a leave of exit that could be one of a"},
 		{"scope a {\nr = 1\n}\nr = 2", "a scope without a leave of it that is no join"},
-		{"scope a {\nfor b, c {\nleave a\n}\n}", "a scope at the end of what can be left instead"},
+		{"scope a {\nfor b, c {\nleave a\n}\n}", "a scope at the end of a block that can be left instead"},
 		{"if ok {\nscope a {\nfor b, c {\nif ok {\nif n > 0 {\nleave c\n}\n} else {\nif n == 0 {\nleave b\n}\n}\n}\n" +
 			"}\n}\nr = 1", "not normal"},
 	} {

@@ -170,7 +170,7 @@ func (p *parser) text() []*Func {
 		p.enter(f.Exit, 0)
 		f.Body = p.block()
 		if len(p.line.toks) > 1 {
-			p.fail(p.line.toks[1].off, "text behind the function")
+			p.fail(p.line.toks[1].off, "text after the function")
 		}
 		out = append(out, f)
 	}

@@ -412,7 +412,7 @@ func (p *parser) place(x ast.Expr) *Place {
 		at := p.follow(x.X, isStruct)
 		st, ok := at.Type().Underlying().(*types.Struct)
 		if !ok {
-			p.failAt(x, "a field of what is no struct")
+			p.failAt(x, "a field of a value that is not a struct")
 		}
 		i := fieldNamed(st, x.Sel.Name)
 		if i < 0 {
@@ -431,7 +431,7 @@ func (p *parser) place(x ast.Expr) *Place {
 		at := p.place(x.X)
 		at.Path = append(at.Path, DerefStep())
 		if at.Type() == nil {
-			p.failAt(x, "what is no pointer points to nothing")
+			p.failAt(x, "a dereference of a value that is not a pointer")
 		}
 		return at
 	}

@@ -36,7 +36,7 @@ func (p *parser) block() Block {
 // closeBlock fails if the line has more than the closing brace.
 func (p *parser) closeBlock() {
 	if len(p.line.toks) > 1 {
-		p.fail(p.line.toks[1].off, "text behind }")
+		p.fail(p.line.toks[1].off, "text after }")
 	}
 }
 
@@ -96,7 +96,7 @@ func (p *parser) off(i int) int {
 // endOfLine fails if the line has more than n tokens.
 func (p *parser) endOfLine(n int) {
 	if len(p.line.toks) > n {
-		p.fail(p.off(n), "text behind the statement")
+		p.fail(p.off(n), "text after the statement")
 	}
 }
 

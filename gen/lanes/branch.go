@@ -87,7 +87,7 @@ func (b *builder) rename(s ir.Stmt) ir.Stmt {
 	})
 	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
 		if l, ok := s.(*ir.Leave); ok && labels[l.L] == nil {
-			b.refuse("a branch that depends on the lane and leaves something")
+			b.refuse("a branch that differs between lanes and contains an exit")
 		}
 		return true
 	})

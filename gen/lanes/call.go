@@ -90,7 +90,7 @@ func (b *builder) call(s *ir.Call) {
 // broadcastResult returns a variable for a uniform result, and the statements that assign it to all lanes of v.
 func (b *builder) broadcastResult(v *ir.Var) (*ir.Var, ir.Block) {
 	if !ir.IsFloat(v.Type) {
-		b.refuse("%s, a result that is one for all lanes, where there is to be one for each", v.Name)
+		b.refuse("%s, a result that all lanes share, where each needs one", v.Name)
 	}
 	t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}
 	b.Emit(&ir.Let{At: b.At, V: t})
@@ -107,7 +107,7 @@ func (b *builder) callPerLane(s *ir.Call) {
 	for _, a := range s.Args {
 		// The callee would see memory with arrays instead of numbers.
 		if ir.HasRefs(a.Type()) || b.exprDivergent(a) && !ir.IsFloat(a.Type()) {
-			b.refuse("function %s, which takes memory and is not known to be fit for several at once",
+			b.refuse("function %s, which takes memory and has no form for several lanes",
 				calleeName(s.Callee))
 		}
 	}
@@ -136,7 +136,7 @@ func (b *builder) callPerLane(s *ir.Call) {
 				}
 				c.Results = append(c.Results, v)
 			case !b.divergent[v] || !ir.IsFloat(v.Type):
-				b.refuse("%s, a result of %s that depends on the lane, is used for something of which there is one",
+				b.refuse("%s, a result of %s that differs between lanes, is used where all lanes share one",
 					v.Name, calleeName(s.Callee))
 			default:
 				t := &ir.Var{Name: b.names.Name("t"), Type: v.Type}

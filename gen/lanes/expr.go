@@ -39,7 +39,7 @@ func (b *builder) uniform(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Load:
 		if b.isDivergent(e.P) {
-			b.refuse("%s, which depends on the lane, is used for something of which there is one", e.P.Root.Name)
+			b.refuse("%s, which differs between lanes, is used where all lanes share one", e.P.Root.Name)
 		}
 		return &ir.Load{Typed: e.Typed, P: b.uniformIndices(e.P)}
 	case *ir.Addr:
@@ -76,7 +76,7 @@ func (b *builder) uniform(e ir.Expr) ir.Expr {
 // uniformPlace returns the uniform place p, of which the address is taken.
 func (b *builder) uniformPlace(p *ir.Place) *ir.Place {
 	if b.isDivergent(p) {
-		b.refuse("the address of %s, which depends on the lane, is used for something of which there is one",
+		b.refuse("the address of %s, which differs between lanes, is used where all lanes share one",
 			p.Root.Name)
 	}
 	return b.uniformIndices(p)
@@ -138,7 +138,7 @@ func (b *builder) laneValue(e ir.Expr) ir.Expr {
 		}
 		return out
 	}
-	b.refuse("a value of type %s that is one for all lanes, where there is to be one for each", t)
+	b.refuse("a value of type %s that all lanes share, where each needs one", t)
 	return nil
 }
 
@@ -172,7 +172,7 @@ func (b *builder) broadcast(e *ir.Load) ir.Expr {
 		}
 	case *types.Array:
 		if t.Len() > maxBroadcast {
-			b.refuse("an array of %d elements of which there is one for all lanes, where there is to be one for each",
+			b.refuse("an array of %d elements that all lanes share, where each needs one",
 				t.Len())
 		}
 		for i := range int(t.Len()) {
@@ -210,7 +210,7 @@ func (b *builder) laneExpr(e ir.Expr) ir.Expr {
 	switch e := e.(type) {
 	case *ir.Load:
 		if !ir.IsFloat(e.T) {
-			b.refuse("%s, which holds no number, in memory that depends on the lane", e.P.Root.Name)
+			b.refuse("%s, which holds no number, in memory that differs between lanes", e.P.Root.Name)
 		}
 		return b.laneNumber(e.P)
 	case *ir.Unary:
@@ -219,7 +219,7 @@ func (b *builder) laneExpr(e ir.Expr) ir.Expr {
 		return &ir.Binary{Typed: e.Typed, Op: e.Op, X: b.laneExpr(e.X), Y: b.laneExpr(e.Y)}
 	case *ir.Convert:
 		if !ir.IsFloat(e.T) {
-			b.refuse("a number of type %s that depends on the lane", e.T)
+			b.refuse("a number of type %s that differs between lanes", e.T)
 		}
 		return &ir.Convert{Typed: e.Typed, X: b.laneExpr(e.X)}
 	case *ir.Math:
@@ -229,7 +229,7 @@ func (b *builder) laneExpr(e ir.Expr) ir.Expr {
 		}
 		return m
 	}
-	b.refuse("a %T that depends on the lane", e)
+	b.refuse("a %T that differs between lanes", e)
 	return nil
 }
 

@@ -214,7 +214,7 @@ func (b *kernelBuilder) nonFloat(e ir.Expr, divergent bool) ir.Expr {
 			b.refuse("a %T", e)
 		}
 		if ir.IsFloat(e.Type()) {
-			b.refuse("a float that decides")
+			b.refuse("a branch on a float")
 		}
 		return true
 	})

@@ -82,7 +82,10 @@ func (e *Error) Position() token.Position { return e.Pos }
 
 // Refused returns the function, why it has no lane form, and the workaround.
 func (e *Error) Refused() (function, reason, remedy string) {
-	return e.Func, fmt.Sprintf("not for several at once: %s", e.What), "what is there for one is used for each"
+	return e.Func, fmt.Sprintf(
+		"cannot be vectorised: %s",
+		e.What,
+	), "the derivative in one direction is used for each instead"
 }
 
 // Build returns the lane form of f with the parameters in params divergent. A divergent parameter or result is replaced

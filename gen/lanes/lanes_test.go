@@ -79,9 +79,9 @@ func TestGolden(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"func F(t float64) (r int, rbar float64) exit {\n\tr = int(t)\n\trbar = t\n}",
-			"used for something of which there is one"},
+			"used where all lanes share one"},
 		{"func F(t float64) (rbar float64) exit {\n\tif t > 0 {\n\t\tleave exit\n\t}\n\trbar = t\n}",
-			"leaves something"},
+			"contains an exit"},
 		{"func F(t float64) (rbar float64) exit {\n\tif t > 0 {\n\t\tpanic(1)\n\t}\n\trbar = t\n}",
 			"a panic under a condition"},
 		{"func F(t float64) (rbar float64) exit {\n\tlet n int = 0\n\tif t > 0 {\n\t\tn = 1\n\t}\n\trbar = " +

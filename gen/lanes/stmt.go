@@ -188,7 +188,7 @@ func (b *builder) stmt(s ir.Stmt) {
 		dst, src := b.memoryDivergent(s.Dst), b.memoryDivergent(s.Src)
 		// A copy between slices of different element types is impossible.
 		if dst != src {
-			b.refuse("a copy between memory that depends on the lane and memory that does not")
+			b.refuse("a copy between memory that differs between lanes and memory that does not")
 		}
 		b.refuseInBranch(dst || s.N != nil)
 		b.Emit(&ir.Copy{At: s.At, N: s.N, Dst: b.operand(s.Dst, dst), Src: b.operand(s.Src, dst)})
@@ -211,7 +211,7 @@ func (b *builder) stmt(s ir.Stmt) {
 		b.Emit(s)
 	case *ir.Panic:
 		if b.onlyLane >= 0 {
-			b.refuse("a panic under a condition that depends on the lane")
+			b.refuse("a panic under a condition that differs between lanes")
 		}
 		b.Emit(&ir.Panic{At: s.At, E: b.uniform(s.E)})
 	// Structs, arrays and references are assigned as a whole.
@@ -224,7 +224,7 @@ func (b *builder) stmt(s ir.Stmt) {
 // being written.
 func (b *builder) refuseInBranch(divergent bool) {
 	if b.onlyLane >= 0 && divergent {
-		b.refuse("memory that is changed, or a call, under a condition that depends on the lane")
+		b.refuse("memory that is changed, or a call, under a condition that differs between lanes")
 	}
 }
 
@@ -238,7 +238,7 @@ func (b *builder) let(s *ir.Let) {
 		b.Emit(&ir.Let{At: s.At, V: v, E: b.uniform(s.E)})
 	// Integers and booleans cannot be divergent.
 	case !activity.HasFloats(v.Type):
-		b.refuse("%s, which is no number with a derivative and depends on the lane", v.Name)
+		b.refuse("%s, which is not a number with a derivative and differs between lanes", v.Name)
 	case !ir.IsFloat(v.Type):
 		b.flush()
 		l := &ir.Let{At: s.At, V: b.laneVar(v)}
@@ -298,7 +298,7 @@ func (b *builder) set(p *ir.Place, e ir.Expr, lane func(x *laneNumber, at ir.At,
 	default:
 		b.flush()
 		if !activity.HasFloats(p.Type()) {
-			b.refuse("%s, which holds no number, in memory that depends on the lane", p.Root.Name)
+			b.refuse("%s, which holds no number, in memory that differs between lanes", p.Root.Name)
 		}
 		b.refuseInBranch(true)
 		b.Emit(to(b.divergentPlace(p), b.laneValue(e)))

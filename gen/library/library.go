@@ -78,7 +78,7 @@ func Lookup(name string) (Rule, bool) {
 		case "returns":
 			r.Returns = value
 		default:
-			panic("library: what is " + f + " of " + name + "?")
+			panic("library: unknown property " + f + " of " + name)
 		}
 	}
 	return r, true

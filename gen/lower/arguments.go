@@ -62,7 +62,7 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 			// A function argument has no run-time value: the callee is specialised for it.
 			if i < n && isFuncType(param(i)) {
 				if values[i] = l.function(e); values[i] == nil {
-					l.refuse(e, "function value", "which function it is is not known", remedyStatic)
+					l.refuse(e, "function value", "the function is not known statically", remedyStatic)
 				}
 				es = append(es, nil)
 				continue

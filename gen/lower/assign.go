@@ -253,7 +253,7 @@ func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define b
 func (l *lowerer) refuseTuple(e ast.Expr) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.IndexExpr:
-		l.refuse(e, "look-up in a map", "whether a key is there cannot be asked", "pass the value as an argument")
+		l.refuse(e, "look-up in a map", "the presence of a key cannot be tested", "pass the value as an argument")
 	case *ast.TypeAssertExpr:
 		l.refuse(e, "type assertion", "types are only known at run time", "pass a concrete type")
 	default:

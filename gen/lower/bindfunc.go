@@ -27,8 +27,8 @@ func (l *lowerer) bindFunctions(s *ast.AssignStmt) bool {
 	for i, e := range s.Lhs {
 		id, ok := e.(*ast.Ident)
 		if !ok || !isFuncType(l.typeOf(e)) {
-			l.refuse(s, "assignment of a function", "values stand beside it",
-				"assign the function in a statement of its own")
+			l.refuse(s, "assignment of a function", "other values are assigned with it",
+				"assign the function in a separate statement")
 			return true
 		}
 		l.bindFunction(s, id, s.Rhs[i],
@@ -42,7 +42,7 @@ func (l *lowerer) bindFunctions(s *ast.AssignStmt) bool {
 func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool) {
 	o := l.info.ObjectOf(id)
 	if l.facts.assigned[o] != 1 || l.facts.shared[o] || l.facts.addressed[o] || !whole {
-		l.refuse(n, "assignment to function variable "+id.Name, "which function it holds has to be known",
+		l.refuse(n, "assignment to function variable "+id.Name, "the function must be known statically",
 			"use a variable for each function")
 		return
 	}
@@ -54,7 +54,7 @@ func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool
 		v = l.function(e)
 	}
 	if v == nil {
-		l.refuse(e, "function value", "which function it is is not known", remedyStatic)
+		l.refuse(e, "function value", "the function is not known statically", remedyStatic)
 		return
 	}
 	l.env[o] = &binding{value: v}

@@ -74,13 +74,18 @@ func (l *lowerer) panicValue(e ast.Expr) ir.Expr { return l.materialize(e, l.rva
 func (l *lowerer) noBuiltin(call *ast.CallExpr, name string) {
 	switch name {
 	case "recover":
-		l.refuse(call, "recover", "panics leave the function for good", "test for what would panic")
+		l.refuse(
+			call,
+			"recover",
+			"functions that recover from panics are not supported",
+			"test the condition before it panics",
+		)
 	case "print", "println":
 		l.refuse(call, name, "it would print again in the derivative", "remove it")
 	case "delete", "close":
 		l.refuse(call, name, "maps and channels have no place for derivatives", "use a slice or a struct")
 	default:
-		l.refuse(call, name, "there is no derivative of it", "")
+		l.refuse(call, name, "it has no derivative", "")
 	}
 }
 

@@ -176,7 +176,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 				continue
 			}
 			if v != nil {
-				l.refuse(call, "call of "+fn.FullName(), "it is known by a rule and cannot take functions", "")
+				l.refuse(call, "call of "+fn.FullName(), "it has a rule, so it cannot take functions", "")
 				return nil, nil
 			}
 		}
@@ -205,7 +205,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		return nil, nil
 	}
 	if d.generated {
-		l.refuse(call, "call of "+fn.FullName(), "it is generated, and what is generated is not differentiated again",
+		l.refuse(call, "call of "+fn.FullName(), "it is generated, and generated code is not differentiated again",
 			"differentiate the function it was made of, or use an operator of second order")
 		return nil, nil
 	}
@@ -267,9 +267,9 @@ func (l *lowerer) noSource(call ast.Node, fn *types.Func) {
 	case "reflect", "unsafe":
 		l.refuse(call, what, "package "+fn.Pkg().Path()+" gets around types", "use the types themselves")
 	case "math": // one of mathNot
-		l.refuse(call, what, "it makes a number of bits, and bits carry no derivative",
-			"compute with the number itself, or call it from a function with //nabla:passive where it carries none")
+		l.refuse(call, what, "it converts bits to a number, and bits carry no derivative",
+			"compute with the number itself, or move the call to a //nabla:passive function if it needs no derivative")
 	default:
-		l.refuse(call, what, "its source is not here and there is no rule for it", remedyRule)
+		l.refuse(call, what, "its source is not available and it has no rule", remedyRule)
 	}
 }

@@ -80,7 +80,7 @@ func (l *lowerer) callee(call *ast.CallExpr) callee {
 	case *ast.FuncLit:
 		return callee{kind: literalCallee, lit: x}
 	}
-	return callee{why: [3]string{"call of a function value", "which function it is is not known", remedyStatic}}
+	return callee{why: [3]string{"call of a function value", "the function is not known statically", remedyStatic}}
 }
 
 // named resolves a call of an identifier: a declared function, or a variable bound to a function

@@ -83,7 +83,7 @@ func parseCheckpoint(args string) (c *ir.Checkpoint, why string) {
 	}
 	switch {
 	case c.Levels > 0 && c.Snapshots+c.Steps > 0:
-		return nil, "levels says how many snapshots there are, and how many steps are reversed at once"
+		return nil, "levels determines the number of snapshots and of steps that are reversed together"
 	case c.Snapshots == 0 && c.Steps > 0:
 		return nil, "steps is there without snapshots"
 	case c.Snapshots > 0:

@@ -246,7 +246,7 @@ func (l *lowerer) callValue(call *ast.CallExpr, v *funcValue) (*ir.Callee, []ir.
 	}
 	e := l.p.literal(v, sig, values)
 	if e == nil {
-		l.refuse(call, "call of a closure", "it would need ever new copies for ever new functions",
+		l.refuse(call, "call of a closure", "it would need infinitely many specialisations",
 			"bound the recursion")
 		return nil, nil
 	}

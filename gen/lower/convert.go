@@ -47,7 +47,7 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 	}
 	if _, ok := t.Underlying().(*types.Pointer); ok && isSlice(from) {
 		return l.refuseExpr(x, "conversion of a slice to a pointer to an array",
-			"it has no place in the intermediate form", "use the slice")
+			"the intermediate representation has no such conversion", "use the slice")
 	}
 	if types.ConvertibleTo(from, t) && types.IdenticalIgnoreTags(under(from), under(t)) {
 		return &ir.Convert{Typed: typed, X: e}

@@ -176,7 +176,7 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 		}
 		if i >= len(values) || values[i] == nil {
 			l.e.refusals = append(l.e.refusals, &Refusal{l.p.fset.Position(o.Pos()), l.f.Name, "parameter " + o.Name(),
-				"the function it stands for is not known",
+				"the function passed for it is not known",
 				"differentiate a function that calls this one with a declared function or a closure"})
 			ok = false
 			continue
@@ -255,9 +255,9 @@ func (l *lowerer) unexported(n ast.Node) {
 		}
 		if kind != "" {
 			seen[o] = true
-			why, remedy := "nothing can be generated there", remedyRule
+			why, remedy := "no code can be generated there", remedyRule
 			if len(l.enclosing) > 0 {
-				why, remedy = "it is put into a function of package "+
+				why, remedy = "it is inlined into a function of package "+
 					l.inlining.home.PkgPath, "range over the function in the package that declares it"
 			}
 			reason := "package " + o.Pkg().Path() + " does not export it, and " + why

@@ -88,7 +88,7 @@ func (w *originAnalysis) write(s ir.Stmt, from origins) {
 	for v := range from {
 		switch {
 		case v.Kind == ir.Global && w.refuse != nil:
-			w.refuse(s, v, "its memory is written by another name", "copy it first, or pass it as an argument")
+			w.refuse(s, v, "its memory is written through an alias", "copy it first, or pass it as an argument")
 		case v.Kind == ir.Param && !w.modified[v]:
 			w.modified[v] = true
 			w.changed = true

@@ -75,8 +75,8 @@ func (l *lowerer) inlineBody(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt
 		return nil, nil
 	case again > maxSelfNesting:
 		l.inlining.exceeded = true
-		l.refuse(n, "range over a function that calls itself", "the body of the loop would be copied without end",
-			"call the recursive function with a function literal that does what the body does")
+		l.refuse(n, "range over a function that calls itself", "the body of the loop would be copied infinitely often",
+			"pass the body to the recursive function as a function literal")
 		return nil, nil
 	case l.inlining.copies > maxCopies:
 		l.inlining.exceeded = true
@@ -122,10 +122,10 @@ func (l *lowerer) checkInlinable(n ast.Node, v *funcValue) bool {
 	case v.d == nil:
 		l.noSource(n, v.fn)
 	case v.d.generated:
-		l.refuse(n, what, "it is generated, and what is generated is not differentiated again",
+		l.refuse(n, what, "it is generated, and generated code is not differentiated again",
 			"differentiate the function it was made of, or use an operator of second order")
 	case l.p.rule(v.fn) != nil:
-		l.refuse(n, what, "it is known by a rule and cannot take functions", "")
+		l.refuse(n, what, "it has a rule, so it cannot take functions", "")
 	case l.p.passive[v.fn]:
 		l.refuse(n, what, "it is passive, and its body would have derivatives here", "remove //nabla:passive")
 	default:
@@ -288,7 +288,7 @@ func returns(body *ast.BlockStmt) (n int) {
 func (l *lowerer) inlineCall(call *ast.CallExpr, c callee, lets ir.Block, results []*ir.Var) bool {
 	v, list := l.inlineTarget(call, c)
 	if v == nil {
-		l.refuse(call, "call with the function that runs the body of a loop", "the body of what is called is not known",
+		l.refuse(call, "call with the function that runs the body of a loop", "the body of the callee is not known",
 			remedyStatic)
 		return false
 	}

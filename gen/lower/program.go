@@ -233,7 +233,7 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 	d := p.decls[fn]
 	if d == nil {
 		return nil, Refusals{{p.fset.Position(fn.Pos()), fn.FullName(), "function " + fn.FullName(),
-			"its source is not here", remedyRule}}
+			"its source is not available", remedyRule}}
 	}
 	var e *specialization
 	if w := p.rule(fn); w != nil {
@@ -242,7 +242,7 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 		e = p.specialize(d, targs, nil)
 	}
 	if e == nil {
-		return nil, errors.New("lower: type arguments without end")
+		return nil, errors.New("lower: infinitely many type arguments")
 	}
 	// Rules in use are completed only here: while a function is lowered, those of its callees may
 	// not be.
@@ -320,7 +320,7 @@ func foreignRefusal(from *specialization, to callSite, inside Refusals) *Refusal
 	}
 	first := inside[0]
 	file := filepath.Base(filepath.Dir(first.Pos.Filename)) + "/" + filepath.Base(first.Pos.Filename)
-	reason := fmt.Sprintf("its source cannot be followed: %s: %s (%s:%d)", first.What, first.Reason, file,
+	reason := fmt.Sprintf("its source cannot be differentiated: %s: %s (%s:%d)", first.What, first.Reason, file,
 		first.Pos.Line)
 	var more []string
 	for _, r := range inside[1:] {
@@ -399,7 +399,7 @@ func (p *Program) recoverRefusal(e *specialization, d *decl, do func()) {
 		if r := recover(); r != nil {
 			e.refusals = append(e.refusals, &Refusal{
 				p.fset.Position(d.node.Pos()), e.f.Name, "function " + e.f.Name,
-				fmt.Sprintf("nabla gen made a mistake while it read it: %v", r),
+				fmt.Sprintf("internal error of nabla gen while it read it: %v", r),
 				"write it in another way, and report the mistake with it",
 			})
 		}

@@ -83,7 +83,7 @@ func (l *lowerer) rangeFunction(s *ast.RangeStmt, label string) {
 	v := l.function(s.X)
 	if v == nil || v.null || v.loop != nil {
 		if len(l.e.refusals) == refusals {
-			l.refuse(s, "range over a function", "which function it is is not known", remedyIterator)
+			l.refuse(s, "range over a function", "the function is not known statically", remedyIterator)
 		}
 		return
 	}
@@ -121,7 +121,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	result.T = l.typeOf(call)
 	if r.l.f != l.f {
 		l.refuse(call, "call of the function that runs the body of a loop",
-			"the function it is called in is not one that the loop can be put into", remedyIterator)
+			"the loop cannot be inlined into the function that calls it", remedyIterator)
 		return result
 	}
 	sig := l.typeOf(call.Fun).Underlying().(*types.Signature)
@@ -129,7 +129,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	for i, v := range values {
 		if t := l.subst.apply(sig.Params().At(i).Type()); isFuncType(t) {
 			l.refuse(call, "range over a function that yields functions", "which ones is not known",
-				"yield what they are made of")
+				"yield the values that they use")
 			return result
 		} else if v != nil {
 			args[i] = &ir.Convert{Typed: ir.Typed{T: t}, X: args[i]}
@@ -201,7 +201,7 @@ func (l *lowerer) assignRange(s *ast.RangeStmt, es []ir.Expr) {
 		}
 		if len(places) == 1 && (len(before) > 0 || l.readByPlace(places[0], p)) {
 			l.refuse(to, "assignment by a range over a function",
-				"whether it finds the place before the first variable is assigned is not clear",
+				"its place may depend on the variable assigned before it",
 				"assign it in the body")
 		}
 		for _, st := range before {

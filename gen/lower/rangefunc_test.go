@@ -172,7 +172,7 @@ func Sum(m *mesh.Mesh) float64 { return m.Sum() }
 		t.Fatal(err)
 	}
 	p := lower.New(pkgs, lower.Options{})
-	const want = "mesh.go:9:22: field x: package two/mesh does not export it, and it is put into a function of " +
+	const want = "mesh.go:9:22: field x: package two/mesh does not export it, and it is inlined into a function of " +
 		"package two; range over the function in the package that declares it"
 	if _, err := p.Func(p.Lookup("two", "Refused")); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)

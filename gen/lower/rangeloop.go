@@ -52,7 +52,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) {
 			return
 		}
 	case *types.Map:
-		l.refuse(s, "range over a map", "its order is not the same twice", "range over a slice of keys")
+		l.refuse(s, "range over a map", "its order is not deterministic", "range over a slice of keys")
 		return
 	case *types.Signature:
 		l.rangeFunction(s, label)
@@ -61,7 +61,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) {
 		l.refuse(s, "range over a channel", "channels have no derivative", "pass a slice")
 		return
 	}
-	l.refuse(s, "range", "what it goes over is not known", "")
+	l.refuse(s, "range", "ranges over this type are not supported", "")
 }
 
 // beginRange declares the variables of a range loop and lowers its body.
@@ -205,7 +205,7 @@ func (l *lowerer) rangePointer(s *ast.RangeStmt, label string, a *types.Array) {
 // slice of runes that replaces the string does not have them.
 func (l *lowerer) rangeString(s *ast.RangeStmt, label string) {
 	if s.Key != nil && !isBlank(s.Key) {
-		l.refuse(s, "range over a string with positions", "it has no place in the intermediate form",
+		l.refuse(s, "range over a string with positions", "the intermediate representation has no such loop",
 			"range over []rune(s) or []byte(s)")
 		return
 	}

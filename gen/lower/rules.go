@@ -62,7 +62,7 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 	}
 	for i := range fn.Signature().Params().Len() {
 		if isFuncType(fn.Signature().Params().At(i).Type()) {
-			refuse("it takes a function", "write the rule for a function that calls a certain one")
+			refuse("it takes a function", "write the rule for a function that calls a specific one")
 			return w
 		}
 	}
@@ -71,7 +71,7 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 		key, value, ok := strings.Cut(arg, "=")
 		switch {
 		case !ok || value == "" || key != "tangent" && key != "pullback" && key != "passive":
-			refuse("what is "+arg+"?", syntax+"; passive=a,b are parameters by which there is no derivative")
+			refuse(arg+" is no argument of //nabla:rule", syntax+"; passive=a,b lists parameters without derivative")
 		case names[key] != "":
 			refuse(key+" is named twice", syntax)
 		default:

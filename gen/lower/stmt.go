@@ -54,11 +54,11 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	case *ast.TypeSwitchStmt:
 		l.refuse(s, "type switch", "types are only known at run time", "write a function for each type")
 	case *ast.GoStmt:
-		l.refuse(s, "go statement", "what goroutines do has no order that could be reversed",
+		l.refuse(s, "go statement", "goroutines have no fixed order that could be reversed",
 			"do the work in the function itself")
 	case *ast.DeferStmt:
 		l.refuse(s, "defer", "the order of the reverse sweep would depend on it",
-			"call the function where the other one returns")
+			"call the function before each return")
 	case *ast.SelectStmt:
 		l.refuse(s, "select", "channels have no derivative", "pass values as arguments")
 	case *ast.SendStmt:
@@ -200,6 +200,6 @@ func (l *lowerer) branch(s *ast.BranchStmt) {
 			l.leave(s, to)
 			return
 		}
-		l.refuse(s, s.Tok.String(), "where it goes is not known", "")
+		l.refuse(s, s.Tok.String(), "its target is not known", "")
 	}
 }

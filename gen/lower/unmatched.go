@@ -29,7 +29,7 @@ type Unmatched struct {
 
 // Remedies that several of them have.
 const (
-	remedyLiteral = "give it a name at package level, with what it captures in a struct that nabla.Bind binds"
+	remedyLiteral = "declare it at package level, with captured variables in a struct that nabla.Bind binds"
 	remedyMethod  = "pass the method expression with its receiver, nabla.BindMethod((*T).M, receiver), " +
 		"and write //nabla:differentiate above the method"
 	remedyTest = "declare it in a file of the package that is no test, with //nabla:differentiate above, " +

@@ -19,19 +19,19 @@ func (b *builder) rule(s *ir.Call) {
 		return
 	}
 	if r.Tangent == nil {
-		b.refuseFor("function "+r.Name+", of which no tangent is known", "name one with //nabla:rule tangent=…")
+		b.refuseFor("function "+r.Name+", whose rule has no tangent", "name one with //nabla:rule tangent=…")
 	}
 	shape := r.Shape()
 	for i, a := range s.Args {
 		if r.LacksDerivative(i) && b.facts.Carries(a) {
 			b.refuseFor("the argument "+shape.Params[i].Name()+" of "+r.Name+
-				", which carries a derivative: its rule has none by it",
-				"pass what is constant, or call a function with a rule of its own")
+				", which carries a derivative: its rule has none with respect to it",
+				"pass a constant, or wrap the call in a function with a rule")
 		}
 	}
 	if l := b.program.lanes; l != nil {
 		if !isPerLane(r) {
-			b.refuseFor(fmt.Sprintf("function %s in %d directions at once: its rule takes one direction of a slice "+
+			b.refuseFor(fmt.Sprintf("function %s in %d directions: its rule takes one direction of a slice "+
 				"or a struct", r.Name, l.N()),
 				"use the tangent in one direction")
 		}

@@ -57,10 +57,10 @@ func TestRuleRefused(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	for name, want := range map[string]string{
 		"OtherWay": "no tangent of rules.OtherWay: function " + natives.Path +
-			".Backwards, of which no tangent is known; name one with //nabla:rule tangent=…",
+			".Backwards, whose rule has no tangent; name one with //nabla:rule tangent=…",
 		"Shape": "no tangent of rules.Shape: the argument a of gonum.org/v1/gonum/mathext.GammaIncReg, which " +
-			"carries a derivative: its rule has none by it; pass what is constant, or call a function with a rule " +
-			"of its own",
+			"carries a derivative: its rule has none with respect to it; pass a constant, or wrap the call in a " +
+			"function with a rule",
 	} {
 		_, _, err := tangent.New().Build(function(t, p, natives.Path, name), activity.Bits(1))
 		if err == nil || err.Error() != want {
@@ -68,7 +68,7 @@ func TestRuleRefused(t *testing.T) {
 		}
 	}
 	_, _, err := tangent.NewLanes(4).Build(function(t, p, natives.Path, "Vectors"), activity.Bits(1))
-	const want = "no tangent of rules.Vectors: function gonum.org/v1/gonum/floats.AddTo in 4 directions at once: " +
+	const want = "no tangent of rules.Vectors: function gonum.org/v1/gonum/floats.AddTo in 4 directions: " +
 		"its rule takes one direction of a slice or a struct; use the tangent in one direction"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)

@@ -107,7 +107,7 @@ func (b *builder) zeroShadow(e *ir.Load) ir.Expr {
 	}
 	if fresh == nil {
 		b.refuseFor("package variable "+e.P.Root.Name+
-			", whose memory leads to more memory, where some carries derivatives", "pass it as an argument")
+			", which has references to memory that carries derivatives", "pass it as an argument")
 	}
 	v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
 	b.Emit(&ir.Let{At: b.At, V: v, E: fresh})

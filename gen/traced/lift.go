@@ -89,7 +89,7 @@ func (b *builder) liftedSlice(e ir.Expr) ir.Expr {
 	}
 	if ir.HasRefs(s.Elem()) {
 		b.refuse("a copy of a "+typeText(e.Type())+globalName(e)+" to memory with traced numbers",
-			"what it leads to holds plain numbers", "copy it element by element into new memory first")
+			"memory reachable from it holds plain numbers", "copy it element by element into new memory first")
 	}
 	src := b.addressable(e)
 	load := &ir.Load{Typed: ir.Typed{T: e.Type()}, P: src}

@@ -306,8 +306,8 @@ func (b *builder) ruleCall(s *ir.Call) {
 		if r.LacksDerivative(i) && b.exprActive(a) {
 			b.refuse("the argument "+r.Shape().Params[i].Name()+" of "+s.Callee.Rule.Name+
 				", which carries a derivative",
-				"its rule has none by it",
-				"pass what is constant, or write the function over nabla.Real by hand, with a nabla.Rule")
+				"its rule has no derivative with respect to it",
+				"pass a constant, or write the function over nabla.Real by hand, with a nabla.Rule")
 		}
 		c.Args = append(c.Args, b.rewriteAs(a, activity.HasFloats(a.Type()) && !r.LacksDerivative(i)))
 	}

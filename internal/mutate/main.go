@@ -42,7 +42,7 @@ func command(ctx context.Context, out, errOut io.Writer, terminal bool, args []s
 	flags.IntVar(&o.parallel, "parallel", 1, "how many are tried at a time")
 	flags.Float64Var(&o.slowdown, "patience", 5, "how many times as long as without a change tests may take")
 	flags.IntVar(&o.memory, "memory", 4096, "MiB of address space that tests may have, 0 for any; on Unix")
-	quiet := flags.Bool("q", false, "leave out the list of what is not covered")
+	quiet := flags.Bool("q", false, "omit the list of mutants of code that is not covered")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
