@@ -62,8 +62,9 @@ func TestNotFusedIfLoopCarried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fused := slices.ContainsFunc(a.Remarks,
-			func(n adjoint.Remark) bool { return n.Text == "each iteration is reversed right after it ran" }); fused != tt.fused {
+		const remark = "each iteration is reversed right after it ran"
+		fused := slices.ContainsFunc(a.Remarks, func(n adjoint.Remark) bool { return n.Text == remark })
+		if fused != tt.fused {
 			t.Errorf("%s: the loop is reversed one by one: %v, want %v", tt.name, fused, tt.fused)
 		}
 	}
