@@ -374,6 +374,9 @@ func (g *generator) pureCall(d int) *Node {
 
 // writingCall returns a call that writes memory.
 func (g *generator) writingCall() *Node {
+	if g.cycle != nil && g.ctx.self == nil && g.ctx.tripWeight <= 12 && g.chance(2) {
+		return g.mutualCall()
+	}
 	v, w := g.name("f"), g.name("f")
 	s := g.pick(Slice)
 	switch g.IntN(7) {

@@ -15,7 +15,8 @@ type Options struct {
 	Panics bool
 	// Short makes short programs only, which call no large functions.
 	Short bool
-	// Checkpoints marks half of the loops for checkpointing.
+	// Checkpoints marks half of the loops for checkpointing, and gives half of the programs functions in mutual
+	// recursion.
 	Checkpoints bool
 }
 
@@ -56,6 +57,9 @@ func program(seed uint64, src rand.Source, opts Options) *Program {
 	g.short = !g.chance(8) || opts.Short
 	g.old = g.chance(4)
 	g.helpers()
+	if opts.Checkpoints && g.chance(2) {
+		g.mutual()
+	}
 	if g.chance(4) && len(g.callable) > 0 {
 		g.functions = append(g.functions, g.secondFunction())
 	}
@@ -81,6 +85,7 @@ type generator struct {
 	old       bool // it is for Go 1.21
 	functions []*Node
 	callable  []*helper // functions that may be called
+	cycle     *cycle    // functions in mutual recursion, or nil
 	// shared is a call with a number that G also makes, empty if there is no G.
 	shared string
 	ctx    context
