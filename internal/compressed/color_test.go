@@ -146,3 +146,32 @@ func TestCheapest(t *testing.T) {
 		t.Errorf("%v", best)
 	}
 }
+
+// TestOrdersTried: large patterns are coloured in fewer orders, and none that needs degrees where those take long.
+func TestOrdersTried(t *testing.T) {
+	small, large := sparsity.Banded(100, 100, 1, 1), sparsity.Banded(400_000, 400_000, 1, 1)
+	row := make([]int, 9000) // a dense row, of which all columns are neighbours
+	col := make([]int, len(row))
+	for j := range col {
+		col[j] = j
+	}
+	arrow, err := sparsity.FromEntries(len(row), len(row), row, col)
+	if err != nil {
+		t.Fatal(err)
+	}
+	column, byRow, both := problems[0], problems[1], problems[2]
+	symmetric := problems[4]
+	for _, c := range []struct {
+		p       *sparsity.Pattern
+		problem coloring.Problem
+		orders  int
+	}{
+		{small, column, 5}, {small, byRow, 5}, {small, both, 7}, {small, symmetric, 7},
+		{large, column, 2}, {large, byRow, 2}, {large, both, 4}, {large, symmetric, 4},
+		{arrow, column, 1}, {arrow, byRow, 5}, {arrow, both, 7},
+	} {
+		if got := worthwhile(c.p, c.problem); len(got) != c.orders {
+			t.Errorf("%v of %d entries: %d orders, want %d", c.problem, c.p.NNZ(), len(got), c.orders)
+		}
+	}
+}

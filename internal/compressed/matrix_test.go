@@ -107,6 +107,30 @@ func TestComparedCalls(t *testing.T) {
 	}
 }
 
+// TestProbeInTheSameSweep: if an engine computes enough products at a time, a call that is always compared takes one
+// sweep.
+func TestProbeInTheSameSweep(t *testing.T) {
+	a := [][]float64{{1, 0, 2}, {0, 3, 0}, {2, 0, 5}}
+	for _, problem := range problems {
+		c := colored(t, a, 3, problem)
+		if c.Forward() > 0 && c.Reverse() > 0 {
+			continue // one sweep for each
+		}
+		f, x, e := function(3, 3), make([]float64, 3), constant(a, 100)
+		m, err := prepared(Spec{Coloring: c, Scope: NewScope(AtPoint, f, x, c.Pattern()), F: f, Of: f, X: x}, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := *e.log
+		if _, err := m.Values(nil, m.Buffer(), x); err != nil {
+			t.Fatal(err)
+		}
+		if e.log.sweeps != before.sweeps+1 || e.log.products != before.products+c.Colors()+1 {
+			t.Errorf("%v: %d sweeps, %d products", problem, e.log.sweeps-before.sweeps, e.log.products-before.products)
+		}
+	}
+}
+
 // TestWrongPattern: an entry that the pattern lacks is an error of the preparation or of the first compared call, and
 // of all calls from then on, until CompareNext starts over; where the pattern holds, calls are right.
 func TestWrongPattern(t *testing.T) {
