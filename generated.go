@@ -78,7 +78,7 @@ func Register(f any, g Generated) {
 			"func([]float64) float64, with or without a pointer to a struct", name, f))
 	}
 	if g.New == nil && g.Traced == nil && g.Refused == "" && g.Version == CodeVersion {
-		panic(fmt.Sprintf("nabla: Register(%s): New and Traced are nil, and Refused does not say why", name))
+		panic(fmt.Sprintf("nabla: Register(%s): New and Traced are nil, and Refused has no reason", name))
 	}
 	if g.Name == "" {
 		g.Name = name
@@ -145,7 +145,7 @@ func (f *Func) generate(op string, d *engine.Def) {
 		d.Ungenerated = &UnsupportedError{
 			What: fmt.Sprintf("function %s takes a struct of numbers (StructPlain), for which no code is generated",
 				f.name),
-			Remedy: "write it over a []float64, and bind what else it reads with nabla.Bind",
+			Remedy: "write it over a []float64, and bind other data with nabla.Bind",
 		}
 		return
 	}

@@ -301,7 +301,7 @@ func (p *prep) input(arg string, v []float64, n int) error {
 type AliasError struct{ Op, Arg, With string }
 
 func (e *AliasError) Error() string {
-	return fmt.Sprintf("nabla: %s: %s overlaps %s; pass a slice of its own, or nil", e.Op, e.Arg, e.With)
+	return fmt.Sprintf("nabla: %s: %s overlaps %s; pass a separate slice, or nil", e.Op, e.Arg, e.With)
 }
 
 // overlap reports whether a and b share memory.

@@ -307,7 +307,7 @@ func (c *ruleChecker) checkRepeatable(f form, d []float64) ([]float64, bool) {
 		return i < 0
 	}
 	second, ok := c.run(f, c.x, c.y, d)
-	if !ok || !check(second, "; what it computes must depend on them alone") {
+	if !ok || !check(second, "; results must depend on the arguments only") {
 		return want, false
 	}
 	spoilt := []callArgs{first, second}
@@ -383,7 +383,7 @@ func (c *ruleChecker) checkParallel(f form, d, want []float64) bool {
 	for w, out := range outs {
 		if len(out) != len(want) || w%2 == 0 && differs(want, out) >= 0 {
 			c.failf(f.name+" parallel", "%s gives %v in several goroutines at once, and %v alone; "+
-				"it must not share what it writes to", f.name, out, want)
+				"it must not write to shared memory", f.name, out, want)
 			return false
 		}
 	}

@@ -150,7 +150,7 @@ func TestBrokenRules(t *testing.T) {
 		{"Value writes to x, which it may only read: element 1 was 0.75 and is 9",
 			value(func(_, x []float64) { x[1] = 9 })},
 		{"Value gives", value(func(y, _ []float64) { y[0] += float64(count()) })},
-		{"depend on them alone", value(func(y, _ []float64) { y[0] += float64(count()) })},
+		{"depend on the arguments only", value(func(y, _ []float64) { y[0] += float64(count()) })},
 		{"keep nothing of a call but copies", func(r *nabla.Rule) {
 			inner := r.Value
 			r.Value = func(y, x []float64) {

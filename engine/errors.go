@@ -57,7 +57,7 @@ func (e *ShapeError) next() string {
 	case e.Arg == "outputs of f":
 		return "; a function has the same number of outputs at every call"
 	case e.Arg == "len(x)" && !strings.Contains(e.Op, "."):
-		return "; Prepare fixes the length and Resize changes it, unless the function has one of its own"
+		return "; Prepare fixes the length and Resize changes it, unless the function has a fixed one"
 	case e.Arg == "len(dst)" && !strings.Contains(e.Op, "."):
 		return "; nil is allocated"
 	}

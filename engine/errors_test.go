@@ -17,7 +17,7 @@ func TestShapeErrorSaysWhatNext(t *testing.T) {
 			"want 3; a function has the same number of outputs at every call"},
 		{ShapeError{"BindInPlace", "m", -1, 0}, "m is -1, want 0 or more"},
 		{ShapeError{"Gradient", "len(x)", 2, 3},
-			"want 3; Prepare fixes the length and Resize changes it, unless the function has one of its own"},
+			"want 3; Prepare fixes the length and Resize changes it, unless the function has a fixed one"},
 		{ShapeError{"Vec.Dot", "len(x)", 2, 3}, "len(x) is 2, want 3"},
 		{ShapeError{"Gradient", "len(dst)", 2, 3}, "want 3; nil is allocated"},
 		{ShapeError{"Plan.Jacobian", "len(dst)", 2, 3}, "want 3"},

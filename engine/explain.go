@@ -55,7 +55,7 @@ const (
 var routeWords = [numRoutes]string{
 	native:                "native",
 	perOutput:             "one pullback per output",
-	perOutputOrLinear:     "linear operator where there are many outputs, else one pullback per output",
+	perOutputOrLinear:     "linear operator if there are many outputs, otherwise one pullback per output",
 	perInput:              "one pushforward per input",
 	pushOne:               "pushforward of 1",
 	gradientAtOne:         "gradient",

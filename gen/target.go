@@ -86,7 +86,7 @@ func (u *home) add(found lower.Target) {
 	}
 	if t.mask.Empty() {
 		u.problem(&Problem{t.pos, t.of, "it has no parameter with floats, so there is nothing to differentiate by",
-			"pass what it depends on as an argument", t.severity()})
+			"pass the data that it depends on as an argument", t.severity()})
 		return
 	}
 	u.targets = append(u.targets, t)

@@ -157,7 +157,7 @@ func TestPanics(t *testing.T) {
 		"x":             {func() { m.MulVec(nil, x[:3]) }, "CSC.MulVec: len(x) is 3, want 4"},
 		"dst":           {func() { m.MulVec(make([]float64, 4), x) }, "CSC.MulVec: len(dst) is 4, want 3"},
 		"overlap": {func() { m.MulVec(x[1:], x) },
-			"CSC.MulVec: dst and x share memory; give dst memory of its own, or nil"},
+			"CSC.MulVec: dst and x share memory; give dst separate memory, or nil"},
 		"trans x":     {func() { m.MulVecTrans(nil, x) }, "CSC.MulVecTrans: len(x) is 4, want 3"},
 		"sym x":       {func() { s.MulVec(nil, x) }, "SymCSC.MulVec: len(x) is 4, want 3"},
 		"sym overlap": {func() { s.MulVec(x[:3], x[1:]) }, "share memory"},

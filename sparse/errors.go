@@ -53,7 +53,7 @@ func patternErrorf(op, format string, args ...any) *PatternError {
 type OverlapError struct{ Op string }
 
 func (e *OverlapError) Error() string {
-	return "sparse: " + e.Op + ": dst and x share memory; give dst memory of its own, or nil"
+	return "sparse: " + e.Op + ": dst and x share memory; give dst separate memory, or nil"
 }
 
 // FormatError is a line, counted from 1, at which a file is malformed, and the reason.

@@ -23,11 +23,11 @@ func (a *app) backends() *cli.Command {
 		Usage: "show which operators each engine implements, and how the others are derived",
 		Description: `Rows are operators, columns are engines. "native" is an operator that the engine
 implements; a letter is a path that package engine takes instead, explained below
-the table. This is asked of the code that takes the path. A composed engine uses
-the inner one alone for operators of first order.
+the table. The paths are computed by the code that takes them. A composed engine uses
+only its inner one for operators of first order.
 
-The last rows are kinds of functions, tried out on a small example: whether the
-derivative came out right. The first three are over nabla.Real.
+The last rows are kinds of functions: whether the derivative of a small example is
+right. The first three are over nabla.Real.
 
   in place      a function that writes into its outputs (nabla.InPlace)
   bound data    numbers in a bound struct, changed between two calls (nabla.Bind)

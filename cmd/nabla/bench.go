@@ -44,23 +44,23 @@ T6 a 2×15 Jacobian block, in T4 the whole Jacobian, in listing2 the Hessian alo
 over the same function in plain Go. All engines of a task and the function take
 turns, and the times are medians.
 
-In listing2 and T4 the engines sparse(…) find out which entries can differ from zero
-and colour what they need products for. The columns nnz, colours, detection and
-colouring say what they found, and what of prepare that took; engines that compute
-entries without products have no colours. Beside them stand dense matrices, for up
-to %d inputs, of the engines that they are made of; of others only where both
--tasks and -engines name them.
+In listing2 and T4 the engines sparse(…) detect the sparsity pattern and colour the
+columns or rows that they compute products for. The columns nnz, colours, detection
+and colouring show the results, and their share of the preparation; engines that
+compute entries without products have no colours. For up to %d inputs there are also
+dense matrices by their inner engines; by other engines only if both -tasks and
+-engines name them.
 
 Break-even is the smallest number of calls k for which prepare + k × derivative is
-at most k × the cheapest unprepared call of any engine in the same task; where even
-a prepared call is no faster it is "never" (null in json, empty in csv).
-Finite differences are no alternative to an exact engine.
+at most k × the cheapest unprepared call of any engine in the same task; if even a
+prepared call is not faster, it is "never" (null in json, empty in csv). Finite
+differences do not count as an alternative to an exact engine.
 
   -format html      one page with plots and tables to sort; needs no network
   -format svg       the plots alone; for png there is the command nablapng
   -format benchstat a line per sample, for golang.org/x/perf/cmd/benchstat
 
-An interrupt (Ctrl-C) ends the run; what was measured until then is written.
+An interrupt (Ctrl-C) ends the run; the measurements so far are written.
 
   T1   sum of squares                 T6  bundle adjustment, per observation
   T3   chained Rosenbrock             T7  logistic regression
@@ -69,7 +69,7 @@ An interrupt (Ctrl-C) ends the run; what was measured until then is written.
   listing2  Hessian of Σ (x[i+1]-x[i])²
   T4        Jacobian of the Brusselator, on grids of 6×6 and 32×32
 
-All of them are run where -tasks is not given, in about a minute.`, bench.LargestDense),
+Without -tasks all of them are run, in about a minute.`, bench.LargestDense),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks, ","),
 				DefaultText: "all"},
@@ -78,7 +78,7 @@ All of them are run where -tasks is not given, in about a minute.`, bench.Larges
 			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1, T3 and listing2",
 				DefaultText: "10,100,1000,10000 for T1, 1000 for T3 and listing2"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(bench.Formats, ", "),
-				DefaultText: "by the ending of -o, else table"},
+				DefaultText: "by the extension of -o, otherwise table"},
 			outputFlag(),
 			&cli.StringFlag{Name: "date", Usage: "`DATE` to show in the html report"},
 			&cli.DurationFlag{Name: "time", Usage: "`TIME` for repeating each function and each prepared derivative",

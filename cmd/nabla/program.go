@@ -77,7 +77,7 @@ Graphviz:
 -stage is a list of transformations, applied one after the other:
 
   recorded    as the function ran, nothing simplified
-  vjp         with its reverse: the gradient, or the product of a cotangent and J
+  vjp         with its adjoint: the gradient, or the product of a cotangent and J
   jvp         with its tangent: the product of J and a direction
   simplified  constants folded, equal statements merged, dead ones removed
   scheduled   equal operations gathered into statements of many lanes
@@ -88,7 +88,7 @@ Tasks, those of package problems at the first of their points:` + taskList(),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "task", Usage: "`NAME` of the problem: " + strings.Join(taskNames(), ", "),
 				Value: "T3"},
-			&cli.IntFlag{Name: "n", Usage: "number `N` of inputs, where the problem leaves the choice", Value: 5,
+			&cli.IntFlag{Name: "n", Usage: "number `N` of inputs, if the problem has no fixed one", Value: 5,
 				DefaultText: "5"},
 			&cli.StringFlag{Name: "stage", Usage: "`STAGES` of transformation: " + strings.Join(stageNames(), ","),
 				Value: "recorded"},

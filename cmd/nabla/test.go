@@ -23,8 +23,8 @@ func (a *app) test() *cli.Command {
 		Name:  "test",
 		Usage: "run the conformance kit on each engine",
 		Description: `Rows are families of scenarios, columns are engines, cells are scenarios passed
-of scenarios run. What failed, and why, follows the table. For an engine of your
-own write difftest.Run(t, mine.Backend{}, nil) in a test.
+of scenarios run. Failures and their reasons follow the table. To test another
+engine, write difftest.Run(t, mine.Backend{}, nil) in a test.
 
 A scenario is named family/operator/function/result/modifier. -run runs those whose
 name matches a regular expression, as in go test:

@@ -83,7 +83,7 @@ func read(r io.Reader) ([]bench.Row, error) {
 		BreakEven    *float64 `json:"break_even_calls"` // null is never
 	}
 	if err := json.NewDecoder(r).Decode(&records); err != nil {
-		return nil, fmt.Errorf("reading what nabla bench -format json writes: %w", err)
+		return nil, fmt.Errorf("reading the output of nabla bench -format json: %w", err)
 	}
 	or := func(v *float64, missing float64) float64 {
 		if v == nil {

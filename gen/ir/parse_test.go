@@ -35,7 +35,7 @@ func TestParseErrors(t *testing.T) {
 		{"func f(x int) exit {\nx = 'ab'\n}", "2:"},
 		{"func f(x int) exit {\nx = 3i\n}", "2:5: no constant of this kind"},
 		{"func f(x int) exit {\nx = x.y\n}", "2:5: a field of a value that is not a struct"},
-		{"func f(x int) exit {\nx = x[0]\n}", "2:5: an element of what has none"},
+		{"func f(x int) exit {\nx = x[0]\n}", "2:5: an element of a value without elements"},
 		{"func f(x int) exit {\nx = *x\n}", "2:5: a dereference of a value that is not a pointer"},
 		{"func f(p geom.Point) exit {\np.Z = 1\n}", "2:3: no field Z"},
 		{"func f(x int) exit {\nx = <-x\n}", "no operator <-"},

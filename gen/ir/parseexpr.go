@@ -424,7 +424,7 @@ func (p *parser) place(x ast.Expr) *Place {
 		at := p.follow(x.X, isArray)
 		at.Path = append(at.Path, IndexStep(p.expr(x.Index, types.Typ[types.Int])))
 		if at.Type() == nil {
-			p.failAt(x, "an element of what has none")
+			p.failAt(x, "an element of a value without elements")
 		}
 		return at
 	case *ast.StarExpr:

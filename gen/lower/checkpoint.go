@@ -48,7 +48,7 @@ func (p *Program) checkpoint(d Directive, loop ast.Node) *Refusal {
 	case why != "":
 		return bad(why, checkpointForms)
 	case loop == nil:
-		return bad("it does not stand above a loop", "put it into the line right above for")
+		return bad("it is not above a loop", "put it into the line above for")
 	case p.checkpoints[loop] != nil:
 		return bad("the loop has another", "remove one of them")
 	}
@@ -67,7 +67,7 @@ func parseCheckpoint(args string) (c *ir.Checkpoint, why string) {
 			return nil, fmt.Sprintf("%q is not levels=, snapshots= or steps= with a number", arg)
 		}
 		if *of != 0 {
-			return nil, name + " is there twice"
+			return nil, name + " is given twice"
 		}
 		// levels counts executions of an iteration: one in the forward sweep and at least one
 		// reversal.
@@ -85,7 +85,7 @@ func parseCheckpoint(args string) (c *ir.Checkpoint, why string) {
 	case c.Levels > 0 && c.Snapshots+c.Steps > 0:
 		return nil, "levels determines the number of snapshots and of steps that are reversed together"
 	case c.Snapshots == 0 && c.Steps > 0:
-		return nil, "steps is there without snapshots"
+		return nil, "steps needs snapshots"
 	case c.Snapshots > 0:
 		c.Steps = max(c.Steps, 1)
 	default:

@@ -43,7 +43,7 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 	}
 	if basic(t)&types.IsComplex != 0 {
 		return l.refuseExpr(e, "complex number", "there are no rules for complex numbers",
-			"keep real and imaginary part apart")
+			"compute real and imaginary parts separately")
 	}
 	if tv.Value != nil {
 		return l.constant(e, tv.Value, t)

@@ -400,7 +400,7 @@ func (p *Program) recoverRefusal(e *specialization, d *decl, do func()) {
 			e.refusals = append(e.refusals, &Refusal{
 				p.fset.Position(d.node.Pos()), e.f.Name, "function " + e.f.Name,
 				fmt.Sprintf("internal error of nabla gen while it read it: %v", r),
-				"write it in another way, and report the mistake with it",
+				"report it with the function; code written in another way may avoid it",
 			})
 		}
 	}()

@@ -298,7 +298,7 @@ func (b *builder) ruleCall(s *ir.Call) {
 		r = ir.RealRule(s.Callee.Rule.Name)
 	}
 	if r == nil {
-		b.refuse("a call of "+s.Callee.Rule.Name, "only a rule is known of it, which says nothing of Reals",
+		b.refuse("a call of "+s.Callee.Rule.Name, "it has only a rule, which does not apply to Reals",
 			"write the function over nabla.Real by hand, with a nabla.Rule")
 	}
 	c := &ir.Call{At: s.At, Callee: &ir.Callee{Rule: r}}

@@ -124,7 +124,7 @@ func Charts(rows []Row) []Chart {
 	add(ratio, func(r Row) float64 { return r.UnpreparedNS / r.PlainNS }, times)
 	prepare := Chart{
 		Section: "Preparation",
-		Note: "What it costs, and after how many calls it has paid for itself, compared with the cheapest " +
+		Note: "Its cost, and the number of calls after which it has paid off, compared with the cheapest " +
 			"unprepared call of any engine in the same task.",
 		Title: "Preparation time", XLabel: "time of the preparation", tick: powerOfTime,
 	}

@@ -26,7 +26,7 @@ const (
 	disagreed   = "disagreed"
 	noArguments = "no arguments can be made"
 	panics      = "panics with all arguments tried"
-	tooLong     = "takes too long or reads what the evaluator has not"
+	tooLong     = "takes too long or reads data that the evaluator lacks"
 	noNumber    = "NaN or infinite"
 	rough       = "differences disagree among themselves"
 	nothing     = "has no floats in or out"

@@ -162,7 +162,7 @@ func (c *census) print(w io.Writer, check bool) {
 		}
 		return strings.Compare(a.text, b.text)
 	})
-	fmt.Fprintln(w, "\n| refused for | functions | for nothing else |\n|---|---|---|")
+	fmt.Fprintln(w, "\n| reason of refusal | functions | only reason |\n|---|---|---|")
 	for _, r := range reasons {
 		fmt.Fprintf(w, "| %s | %d | %d |\n", r.text, r.any, r.only)
 	}

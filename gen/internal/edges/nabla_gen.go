@@ -8415,7 +8415,7 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "edges.go:215:52: function Alone: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: only a rule is known of it, which says nothing of Reals; write the function over nabla.Real by hand, with a nabla.Rule",
+		RefusedTraced: "edges.go:215:52: function Alone: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: it has only a rule, which does not apply to Reals; write the function over nabla.Real by hand, with a nabla.Rule",
 	})
 	nabla.Register(AloneSeveral, nabla.Generated{
 		Name: "AloneSeveral", Version: 1,
@@ -8463,6 +8463,6 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "edges.go:223:10: function AloneSeveral: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: only a rule is known of it, which says nothing of Reals; write the function over nabla.Real by hand, with a nabla.Rule",
+		RefusedTraced: "edges.go:223:10: function AloneSeveral: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: it has only a rule, which does not apply to Reals; write the function over nabla.Real by hand, with a nabla.Rule",
 	})
 }
