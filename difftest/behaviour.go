@@ -183,6 +183,7 @@ var loop = ofScalar(func(x []nabla.Real) nabla.Real {
 	return t
 })
 
+// constantOutput has an output that does not depend on the inputs.
 var constantOutput = family{
 	outputs: func(int) int { return 2 },
 	into:    func(y, x []nabla.Real) { y[0], y[1] = nabla.Const(4), x[1] },
@@ -193,6 +194,7 @@ var constantOutput = family{
 	},
 }
 
+// constantScalar does not depend on its inputs.
 var constantScalar = ofScalar(func(x []nabla.Real) nabla.Real { return nabla.Const(4) },
 	func(x []float64, _ int) exactResults {
 		t := newExactResults(len(x), 1)
@@ -200,6 +202,7 @@ var constantScalar = ofScalar(func(x []nabla.Real) nabla.Real { return nabla.Con
 		return t
 	})
 
+// returnsInput returns its argument slice itself.
 var returnsInput = family{
 	into: func(y, x []nabla.Real) { copy(y[:len(x)], x) }, outputs: sameLength,
 	vector: func(x []nabla.Real) []nabla.Real { return x },

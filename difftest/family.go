@@ -61,6 +61,7 @@ func twiceLength(n int) int  { return 2 * n }
 func pairsOf(n int) int      { return max(0, n-1) }
 func twicePairsOf(n int) int { return 2 * max(0, n-1) }
 
+// sine computes the sine of each input.
 func sine(y, x []nabla.Real) {
 	for i := range x {
 		y[i] = nabla.Sin(x[i])
@@ -139,6 +140,7 @@ func exactPowers(x []float64, m int) exactResults {
 	return t
 }
 
+// sinCos computes the sines of the inputs, followed by the cosines.
 func sinCos(y, x []nabla.Real) {
 	for i, v := range x {
 		y[i], y[len(x)+i] = nabla.Sin(v), nabla.Cos(v)
@@ -186,6 +188,7 @@ func exactDiffs(x []float64, m int) exactResults {
 	return t
 }
 
+// sumDiffCube computes the sum of the cubes of the differences of neighbours.
 func sumDiffCube(x []nabla.Real) nabla.Real {
 	var s nabla.Real
 	for i := 1; i < len(x); i++ {
@@ -210,6 +213,7 @@ func exactSumDiffCube(x []float64, m int) exactResults {
 	return t
 }
 
+// sum returns the sum of the inputs.
 func sum(x []nabla.Real) nabla.Real {
 	var s nabla.Real
 	for _, v := range x {

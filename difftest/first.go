@@ -6,6 +6,8 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
+// gradient returns the operator Gradient applied to f. The functions named after the other operators do the same, and
+// those named prepared… return all calls of a prepared one.
 func gradient[F nabla.ScalarFunc](e env, f F) subject {
 	return subject{
 		prepare: func(x []float64) (*prepared, error) {

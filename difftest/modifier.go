@@ -180,6 +180,7 @@ type bindings struct{ B0, B1, B2, B3 binding }
 // maxContexts is the largest number of contexts of a scenario.
 const maxContexts = 4
 
+// at returns the binding of context i.
 func (b *bindings) at(i int) *binding {
 	return [...]*binding{&b.B0, &b.B1, &b.B2, &b.B3}[i]
 }
@@ -396,6 +397,7 @@ func bound(s *Scenario, plain bool, p *bindings, into body) any {
 	return nabla.Bind(vector, p)
 }
 
+// reals returns x as constants.
 func reals(x []float64) []nabla.Real {
 	r := make([]nabla.Real, len(x))
 	for i, v := range x {
@@ -404,6 +406,7 @@ func reals(x []float64) []nabla.Real {
 	return r
 }
 
+// floats returns the values of r.
 func floats(r []nabla.Real) []float64 {
 	x := make([]float64, len(r))
 	for i, v := range r {

@@ -64,6 +64,7 @@ func countingForm(f any, n *atomic.Int64) any {
 	return nil
 }
 
+// counter returns f with its calls counted in n.
 func counter[X, Y any](f func(X) Y, n *atomic.Int64) func(X) Y {
 	return func(x X) Y { n.Add(1); return f(x) }
 }

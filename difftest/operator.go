@@ -40,6 +40,7 @@ type variant struct {
 	start  func(o *outcome, x, t []float64) func() error
 }
 
+// A starter is the start function of a [variant].
 type starter = func(o *outcome, x, t []float64) func() error
 
 // A try calls an operator with a wrong length of the argument arg.
@@ -130,6 +131,7 @@ func vector(n int, given bool) part {
 	return part{given: nans(n)}
 }
 
+// nans returns n NaNs.
 func nans(n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {
@@ -193,6 +195,7 @@ func sideBySide(ts [][]float64) *mat.Dense {
 }
 
 var (
+	// pair and five are the multiples of the direction that batches consist of.
 	pair = []float64{1, -1}
 	five = []float64{1, -1, 2, 0.5, -4}
 )

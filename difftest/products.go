@@ -91,6 +91,7 @@ func preparedPullback(e env, p *nabla.PullbackPrep) *prepared {
 	return r
 }
 
+// prepared returns the prepared operator for all checks.
 func (p product) prepared() *prepared {
 	many := func(o *outcome, how destination, x []float64, T *mat.Dense) func() error {
 		_, k := T.Dims()
@@ -105,6 +106,7 @@ func (p product) prepared() *prepared {
 	return &prepared{variants: p.variants(), tries: p.tries(), at: p.linear, batch: many}
 }
 
+// variants returns all calls with and without destinations, and batches of two and of five directions.
 func (p product) variants() []variant {
 	op := func(given bool) starter {
 		return func(o *outcome, x, t []float64) func() error {
@@ -150,6 +152,7 @@ func (p product) variants() []variant {
 	}
 }
 
+// tries returns calls with one argument of a wrong length.
 func (p product) tries() []try {
 	return []try{
 		pointTry(func(x, t []float64) error { _, err := p.op(nil, x, t); return err }),

@@ -205,6 +205,7 @@ func overConstants(f func(out, x, y, d []nabla.Real)) func(out, x, y, d []float6
 	}
 }
 
+// constants returns v as Reals.
 func constants(v []float64) []nabla.Real {
 	r := make([]nabla.Real, len(v))
 	for i, a := range v {
@@ -244,6 +245,7 @@ func zigzag(k int) []float64 {
 // A callArgs holds the arguments of one call.
 type callArgs struct{ out, x, y, d []float64 }
 
+// slices returns all arguments.
 func (g callArgs) slices() [][]float64 { return [][]float64{g.out, g.x, g.y, g.d} }
 
 // poison is the bit pattern of the NaN that overwrites the arguments of earlier calls.
@@ -477,4 +479,5 @@ func (c *ruleChecker) checkLinear(f form, jac, d []float64) {
 	}
 }
 
+// finite reports whether v is neither infinite nor NaN.
 func finite(v float64) bool { return v-v == 0 }

@@ -131,6 +131,7 @@ func (s Scenario) withOutputs() Scenario {
 	return s
 }
 
+// secondOrder reports whether the operator computes second derivatives.
 func (s *Scenario) secondOrder() bool {
 	return s.Operator == "second_derivative" || s.Operator == "hvp" || s.Operator == "hessian"
 }
@@ -306,6 +307,7 @@ func (s *Scenario) setNNZ() {
 	}
 }
 
+// nonzeros returns the number of nonzero elements.
 func nonzeros(v []float64) int {
 	n := 0
 	for _, x := range v {
@@ -322,6 +324,7 @@ type array struct {
 	data  []float64
 }
 
+// UnmarshalJSON reads a number, a list of numbers, or a list of rows, which it stores by columns.
 func (a *array) UnmarshalJSON(b []byte) error {
 	var x float64
 	if json.Unmarshal(b, &x) == nil {

@@ -94,6 +94,7 @@ func sparseJacobians(e env, p *nabla.JacobianPrep) []variant {
 	}
 }
 
+// matrixOf returns m as a matrix, nil if there is an error: a nil *T in an interface would not be nil.
 func matrixOf[M mat.Matrix](m M, err error) (mat.Matrix, error) {
 	if err != nil {
 		return nil, err
@@ -162,6 +163,7 @@ type invalidCall struct {
 }
 
 var (
+	// The types of errors of invalid calls.
 	patternKind     = new(*nabla.PatternError)
 	unsupportedKind = new(*nabla.UnsupportedError)
 	aliasKind       = new(*nabla.AliasError)

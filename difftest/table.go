@@ -87,6 +87,7 @@ func (t *Table) Write(w io.Writer, format string) error {
 	return fmt.Errorf("difftest: no format %q; formats: %s", format, strings.Join(Formats, ", "))
 }
 
+// tableColumns holds the columns of the text and Markdown formats.
 var tableColumns = []tabular.Column{
 	{Name: "scenario", Word: true}, {Name: "backend", Word: true}, {Name: "call", Word: true},
 	{Name: "kind", Word: true},
@@ -129,14 +130,17 @@ type field struct {
 	value func(r *Measurement) any
 }
 
+// text returns a column of strings.
 func text(name string, f func(r *Measurement) string) field {
 	return field{name, func(r *Measurement) any { return f(r) }}
 }
 
+// numeric returns a column of numbers, empty or null if they are not finite.
 func numeric(name string, f func(r *Measurement) float64) field {
 	return field{name, func(r *Measurement) any { return tabular.Number(f(r)) }}
 }
 
+// fields holds the columns of csv and json.
 var fields = []field{
 	text("backend", func(r *Measurement) string { return r.Backend }),
 	text("scenario", func(r *Measurement) string { return r.Scenario }),
@@ -163,6 +167,7 @@ var fields = []field{
 	}),
 }
 
+// csv writes a line of names and a line per row.
 func (t *Table) csv(w io.Writer) error {
 	c := csv.NewWriter(w)
 	line := make([]string, len(fields))

@@ -49,6 +49,7 @@ type mark struct {
 }
 
 var (
+	// The shapes of marks.
 	circle  [][2]vg.Length
 	square  = [][2]vg.Length{{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}}
 	up      = [][2]vg.Length{{0, 1.25}, {1.15, -0.9}, {-1.15, -0.9}}
@@ -107,6 +108,7 @@ type picture struct {
 	heights             []vg.Length // of the rows
 }
 
+// newPicture lays out the charts in rows of two, with a new row for each section.
 func newPicture(charts []bench.Chart) (*picture, error) {
 	p := &picture{width: columns*width + (columns+1)*margin, engines: charts[0].Engines}
 	p.head = margin + keyRow*vg.Length((len(p.engines)+columns)/columns)
@@ -143,6 +145,7 @@ func sections(charts []bench.Chart) [][]bench.Chart {
 	return all
 }
 
+// draw draws the names of the engines and then the charts, row by row.
 func (p *picture) draw(c draw.Canvas) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
@@ -181,14 +184,17 @@ func (p *picture) drawKey(c draw.Canvas) {
 	}
 }
 
+// glyph returns the mark of series k.
 func glyph(k int) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: colors[k%len(colors)], Radius: 3.6, Shape: shapes[k%len(shapes)]}
 }
 
+// dashed returns the line style of the plain function.
 func dashed() draw.LineStyle {
 	return draw.LineStyle{Color: ink, Width: 1.2, Dashes: []vg.Length{5, 3}}
 }
 
+// newPlot returns the plot of one chart.
 func newPlot(c bench.Chart) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = c.Section + " – " + strings.ToLower(c.Title[:1]) + c.Title[1:]
@@ -212,6 +218,7 @@ func newPlot(c bench.Chart) (*plot.Plot, error) {
 	return p, addDots(p, c)
 }
 
+// logarithmic sets the range and the ticks of an axis.
 func logarithmic(a *plot.Axis, d bench.Decades, label func(float64) string, limit int) {
 	a.Scale = plot.LogScale{}
 	a.Min, a.Max = math.Pow10(d.From), math.Pow10(d.To)
@@ -222,6 +229,7 @@ func logarithmic(a *plot.Axis, d bench.Decades, label func(float64) string, limi
 	a.Tick.Marker = ticks
 }
 
+// addCurves adds a line with marks for each engine, and a dashed one for the plain function.
 func addCurves(p *plot.Plot, c bench.Chart) error {
 	for _, curve := range c.Curves {
 		var points plotter.XYs

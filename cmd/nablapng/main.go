@@ -30,6 +30,7 @@ func main() {
 	}
 }
 
+// run executes the command line. A picture is only written if it is complete.
 func run(args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("nablapng", flag.ContinueOnError)
 	output := flags.String("o", "", "write to `file` instead of standard output")

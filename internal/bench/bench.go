@@ -214,6 +214,7 @@ type progress struct {
 	done, total int
 }
 
+// step reports that the next step begins.
 func (p *progress) step(what string) {
 	if p.tell != nil {
 		p.tell(p.done, p.total, what)

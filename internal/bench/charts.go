@@ -139,6 +139,8 @@ func Charts(rows []Row) []Chart {
 	return charts
 }
 
+// curveCharts returns, for each task with several sizes, a chart of the times of prepared calls and, if they were
+// measured, one of unprepared calls. Both have the same axes.
 func curveCharts(rows []Row) []Chart {
 	var charts []Chart
 	engines, sizes := enginesOf(rows), taskSizesOf(rows)
@@ -239,6 +241,7 @@ type taskSize struct {
 	rows        []Row
 }
 
+// taskSizesOf groups rows by task and size, in their order.
 func taskSizesOf(rows []Row) []taskSize {
 	var all []taskSize
 	for _, r := range rows {
@@ -252,6 +255,7 @@ func taskSizesOf(rows []Row) []taskSize {
 	return all
 }
 
+// plural formats a count with its noun.
 func plural(v float64, what string) string {
 	if v == 1 {
 		return "1 " + what

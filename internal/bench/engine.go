@@ -35,6 +35,7 @@ func OfSparse(b nabla.AutoSparse) Engine { return sparseOf(b, traced, tracedBoun
 // OfSparseSource returns an Engine of a backend that computes sparse matrices by generated code.
 func OfSparseSource(b nabla.AutoSparse) Engine { return sparseOf(b, plain, plainBound) }
 
+// plain and the following functions select the form of a problem's function that an engine takes.
 func plain(p *problems.Problem) func(x []float64) float64        { return p.Plain }
 func traced(p *problems.Problem) func(x []nabla.Real) nabla.Real { return p.Traced }
 func plainBound(p *problems.Problem) *nabla.Func                 { return p.Bound }
@@ -93,6 +94,8 @@ func sparseOf[F nabla.ScalarFunc](
 	}}
 }
 
+// gradient prepares value and gradient of a problem. The functions after it do the same for other derivatives; those
+// with Once in their names do not prepare.
 func gradient[F nabla.ScalarFunc](f F, b nabla.Backend, p *problems.Problem) (Derivative, error) {
 	prep, err := nabla.PrepareGradient(f, b, p.Cases[0].X)
 	if err != nil {
@@ -113,6 +116,7 @@ func gradientOnce[F nabla.ScalarFunc](f F, b nabla.Backend) Derivative {
 	}
 }
 
+// jacobianOnce returns the value and Jacobian of f without preparation.
 func jacobianOnce(f *nabla.Func, b nabla.Backend) Derivative {
 	return func(y, d, x []float64) error {
 		v, jac, err := nabla.ValueAndJacobian(f, b, x)

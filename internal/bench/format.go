@@ -67,6 +67,7 @@ type record struct {
 	PrepareCalls tabular.Number `json:"prepare_calls"`
 }
 
+// record returns r for JSON.
 func (r Row) record() record {
 	return record{
 		r.Task, r.N, r.Engine, tabular.Number(r.PlainNS), tabular.Number(r.DerivativeNS), tabular.Number(r.Ratio),
@@ -104,6 +105,7 @@ func (r Row) colors() float64 {
 	})
 }
 
+// sparse returns a figure of the sparse matrix, NaN for a dense one.
 func (r Row) sparse(of func(*Sparse) float64) float64 {
 	if r.Sparse == nil {
 		return math.NaN()
@@ -140,6 +142,7 @@ func writeJSON(w io.Writer, rows []Row) error {
 	return b.Flush()
 }
 
+// writeCSV writes a line of names, and a line per row with the numbers of JSON.
 func writeCSV(w io.Writer, rows []Row) error {
 	c := csv.NewWriter(w)
 	sparse := anySparse(rows)
@@ -179,6 +182,7 @@ type column struct {
 	value func(Row) float64
 }
 
+// columns holds the columns of reports without sparse rows.
 var columns = []column{
 	{name: "engine", word: true, text: func(r Row) string { return r.Engine }},
 	{name: "task", word: true, text: func(r Row) string { return r.Task }},
@@ -234,6 +238,7 @@ func columnsOf(rows []Row) []column {
 	return append(all, column{name: "", word: true, text: verdict})
 }
 
+// tabularColumns returns the columns for package tabular.
 func tabularColumns(rows []Row) []tabular.Column {
 	var all []tabular.Column
 	for _, c := range columnsOf(rows) {
@@ -298,6 +303,7 @@ func verdict(r Row) string {
 	return ""
 }
 
+// breakEvenText formats a number of calls, "never" for +Inf.
 func breakEvenText(v float64) string {
 	if math.IsInf(v, 1) {
 		return "never"

@@ -22,6 +22,7 @@ var (
 	//go:embed page/page.js
 	pageJS string
 
+	// page is the template, which contains style sheet and script.
 	page = template.Must(template.New("page").Parse(pageHTML))
 )
 
@@ -82,6 +83,7 @@ type pageCell struct {
 	Key         *pageKey // of the engine, in the column of engines
 }
 
+// writeHTML writes a page that refers to no other file.
 func writeHTML(w io.Writer, r Report) error {
 	engines := enginesOf(r.Rows)
 	data := pageData{
@@ -121,6 +123,7 @@ func writeHTML(w io.Writer, r Report) error {
 	return err
 }
 
+// facts returns the known circumstances of the measurement.
 func facts(i Info) []pageFact {
 	var facts []pageFact
 	add := func(name, value string) {
@@ -152,6 +155,7 @@ func sortValue(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
+// rowTable returns the table with a line per row.
 func rowTable(rows []Row, legend []pageKey) pageTable {
 	t := pageTable{ID: "rows", Caption: "All measurements"}
 	columns := columnsOf(rows)
@@ -184,6 +188,7 @@ func rowTable(rows []Row, legend []pageKey) pageTable {
 	return t
 }
 
+// keyOf returns the key of an engine, nil if it has no series.
 func keyOf(legend []pageKey, engine string) *pageKey {
 	i := slices.IndexFunc(legend, func(k pageKey) bool { return k.Name == engine })
 	return &legend[i]
@@ -198,6 +203,7 @@ type engineFigure struct {
 	fastest, firstOnce int     // number of tasks
 }
 
+// engineFigures returns the figures of each engine over all tasks.
 func engineFigures(rows []Row) []engineFigure {
 	var all []engineFigure
 	sizes := taskSizesOf(rows)
@@ -240,6 +246,7 @@ func fastest(rows []Row, r Row, ns func(Row) float64) bool {
 	return !slices.ContainsFunc(rows, func(o Row) bool { return o.OK && ns(o) < ns(r) })
 }
 
+// summaryTable returns the table with a line per engine.
 func summaryTable(rows []Row, legend []pageKey) pageTable {
 	t := pageTable{ID: "summary", Caption: "At a glance", Columns: []pageColumn{
 		{"engine", "", true},

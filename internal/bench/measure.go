@@ -75,6 +75,7 @@ func measure(ctx context.Context, t Task, engines []Engine, budget time.Duration
 	return rowsOf(entrants, plain, true), nil
 }
 
+// newEntrant returns a contestant whose row has no figures yet.
 func newEntrant(p *problems.Problem, e Engine) *contestant {
 	nan := math.NaN()
 	return &contestant{engine: e, p: p, row: Row{
@@ -190,6 +191,7 @@ func (e *contestant) time(budget time.Duration) {
 	e.prepare.Calibrate(budget / 2)
 }
 
+// plainTiming returns the timing of the plain function in all cases of p.
 func plainTiming(p *problems.Problem) *timing.Timing {
 	y := make([]float64, p.M)
 	return timing.New(func() error {

@@ -40,6 +40,7 @@ func cpuName() string {
 	return cpuNameIn(string(text))
 }
 
+// cpuNameIn returns the name in the text of /proc/cpuinfo, "" if there is none.
 func cpuNameIn(cpuinfo string) string {
 	for line := range strings.Lines(cpuinfo) {
 		key, value, _ := strings.Cut(line, ":")

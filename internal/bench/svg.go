@@ -23,6 +23,7 @@ type logAxis struct {
 	at, end float64 // positions of its ends
 }
 
+// position returns the position of a value.
 func (a logAxis) position(v float64) float64 {
 	part := (math.Log10(v) - float64(a.From)) / float64(a.To-a.From)
 	return a.at + part*(a.end-a.at)
@@ -59,6 +60,7 @@ var markers = [...]string{
 // series.
 const palette = 8
 
+// marker returns the shape of series k.
 func marker(k int) string { return markers[k%len(markers)] }
 
 // marker draws the mark of series k, with a tooltip.
@@ -86,6 +88,7 @@ func (s *canvas) chart(c Chart) (height float64) {
 	return s.dots(c)
 }
 
+// curves draws times against n, with logarithmic axes.
 func (s *canvas) curves(c Chart) float64 {
 	const left, right, top, bottom, height = 68.0, 26.0, 10.0, 50.0, 330.0
 	x, y := logAxis{c.X, left, chartWidth - right}, logAxis{c.Y, height - bottom, top}

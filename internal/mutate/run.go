@@ -89,17 +89,22 @@ func targets(ctx context.Context, dir string, patterns []string) (all []*target,
 
 // A baseline holds the results of the tests of an unmodified package.
 type baseline struct {
-	once  sync.Once
-	took  time.Duration
+	once sync.Once
+	// time of the tests
+	took time.Duration
+	// blocks that the tests run
 	cover coverage
-	err   error
+	// reason that the tests are unusable
+	err error
 }
 
 // A runner tries mutants.
 type runner struct {
 	options
-	tmp   string
-	mu    sync.Mutex
+	// directory of all mutants and test binaries
+	tmp string
+	mu  sync.Mutex
+	// baselines by package, guarded by mu
 	bases map[*target]*baseline
 }
 
@@ -191,6 +196,8 @@ func (l *runner) baseline(ctx context.Context, p *target) *baseline {
 	return b
 }
 
+// measureBaseline runs the tests of the unmodified package with coverage, and stores their time and the covered blocks
+// in b. It fails if the package has no tests, or they do not compile or fail.
 func (l *runner) measureBaseline(ctx context.Context, p *target, b *baseline) error {
 	if p.Tests == 0 {
 		return errors.New("it has no tests")
@@ -227,6 +234,7 @@ func (l *runner) build(ctx context.Context, p *target, binary string, flags ...s
 	return cmd.CombinedOutput()
 }
 
+// errTimeout is the error of a test binary that was killed at its time limit.
 var errTimeout = errors.New("the tests take too long")
 
 // run runs a test binary with a time limit.
@@ -314,11 +322,14 @@ type prefixWriter struct {
 	max  int
 }
 
+// Write never fails; it discards everything beyond max bytes.
 func (t *prefixWriter) Write(p []byte) (int, error) {
 	t.text = append(t.text, p[:min(len(p), t.max-len(t.text))]...)
 	return len(p), nil
 }
 
+// firstLine returns the first line of the output of a command that is neither empty nor the name of a package, for an
+// error.
 func firstLine(out []byte) string {
 	for line := range bytes.Lines(out) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {

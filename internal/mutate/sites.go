@@ -29,6 +29,7 @@ type target struct {
 	Tests     int      // number of test files
 }
 
+// swapped maps operators to the operators that replace them.
 var swapped = map[token.Token]token.Token{
 	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL, token.REM: token.MUL,
 	token.AND: token.OR, token.OR: token.AND, token.XOR: token.AND, token.SHL: token.SHR, token.SHR: token.SHL,
@@ -92,6 +93,7 @@ type finder struct {
 	found    []*mutant
 }
 
+// add adds the mutant that replaces the source between two positions by text.
 func (f *finder) add(from, to token.Pos, text, kind string, args ...any) {
 	p := f.fset.Position(from)
 	m := &mutant{file: f.name, line: p.Line, col: p.Column, start: p.Offset, end: f.fset.Position(to).Offset,
@@ -106,6 +108,8 @@ func (f *finder) source(n ast.Node) string {
 	return f.src[f.fset.Position(n.Pos()).Offset:f.fset.Position(n.End()).Offset]
 }
 
+// visit adds the mutants of a node. It reports whether its children have mutants: paths, tags and lengths of arrays
+// have none.
 func (f *finder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ImportSpec, *ast.Field: // paths, tags, and lengths of arrays in types
@@ -149,6 +153,7 @@ func (f *finder) condition(e ast.Expr) {
 	f.add(e.Pos(), e.End(), "!("+f.source(e)+")", "negated condition")
 }
 
+// binary adds the mutants of a binary expression.
 func (f *finder) binary(n *ast.BinaryExpr) {
 	if isString(n.X) || isString(n.Y) {
 		return
@@ -169,6 +174,7 @@ func isString(e ast.Expr) bool {
 	return false
 }
 
+// operator adds the mutant with another operator, if by has one.
 func (f *finder) operator(at token.Pos, op token.Token, by map[token.Token]token.Token, kind string) {
 	if to, ok := by[op]; ok {
 		f.add(at, at+token.Pos(len(op.String())), to.String(), "%s: %s for %s", kind, to, op)

@@ -44,6 +44,7 @@ type generator struct {
 	funcDepth  int // nesting of functions
 }
 
+// byte returns the next byte, 0 if none is left.
 func (g *generator) byte() byte {
 	if len(g.data) == 0 {
 		return 0
@@ -53,12 +54,14 @@ func (g *generator) byte() byte {
 	return b
 }
 
+// below returns a number in [0, n), for n up to 256.
 func (g *generator) below(n int) int { return int(g.byte()) % n }
 
 // specials and extremes are constants that are likely to reveal mistakes.
 var specials = []float64{0, 1, -1, 0.5, 2, -2, 3, -0.5, 10, 0.1, 1e-3, -7, 0.25, math.Pi, 1e3, math.Copysign(0, -1)}
 var extremes = []float64{1e300, -1e300, 1e-300, 5e-324, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64}
 
+// constant returns a constant: mostly a special one, rarely, unless the program is bounded, an extreme one.
 func (g *generator) constant() float64 {
 	b := int(g.byte())
 	switch {
@@ -70,6 +73,8 @@ func (g *generator) constant() float64 {
 	return extremes[b-248]
 }
 
+// prog returns a program of n inputs, m outputs and caps captured numbers, with up to stmts statements at the top
+// level. in is its nesting in other programs.
 func (g *generator) prog(n, m, caps, stmts, in int) *Prog {
 	outer, deep := g.p, g.blockDepth
 	p := &Prog{N: n, M: m, Caps: caps, Vars: n + caps + 4, Scratch: 3}
@@ -89,6 +94,7 @@ func (g *generator) prog(n, m, caps, stmts, in int) *Prog {
 	return p
 }
 
+// variable returns any variable.
 func (g *generator) variable() int { return g.below(g.p.Vars) }
 
 // target returns a variable to assign, with preference for those that are returned.
@@ -99,6 +105,7 @@ func (g *generator) target() int {
 	return g.variable()
 }
 
+// block returns up to n statements.
 func (g *generator) block(n int) (body []Stmt) {
 	for range n {
 		if len(g.data) == 0 {
@@ -109,6 +116,7 @@ func (g *generator) block(n int) (body []Stmt) {
 	return body
 }
 
+// stmt returns a statement, nil if the chosen kind is not possible here. Half of the bytes select calls of functions.
 func (g *generator) stmt() []Stmt {
 	switch b := g.byte(); {
 	case b < 60: // arithmetic
@@ -169,6 +177,7 @@ func (g *generator) stmt() []Stmt {
 	return []Stmt{s}
 }
 
+// variables returns n variables, which may be equal.
 func (g *generator) variables(n int) []int {
 	a := make([]int, n)
 	for i := range a {
@@ -177,6 +186,7 @@ func (g *generator) variables(n int) []int {
 	return a
 }
 
+// fnIndex returns the index of a function in the table.
 func fnIndex(name string) int {
 	for i := range functions {
 		if functions[i].name == name {
@@ -186,6 +196,7 @@ func fnIndex(name string) int {
 	panic("randfunc: no function " + name)
 }
 
+// The functions that bring arguments into domains.
 var fnSq, fnTanh, fnScale, fnAddConst = fnIndex("Sq"), fnIndex("Tanh"), fnIndex("Scale"), fnIndex("AddConst")
 
 // apply returns a call of function f. In bounded programs its arguments are brought into its domain.

@@ -58,16 +58,20 @@ type dual struct {
 
 // An oracle is the algebra of duals with n inputs.
 type oracle struct {
-	n     int
+	n int
+	// a nested derivative was evaluated
 	inner bool
-	big   bool
+	// see [Oracle.Big]
+	big bool
 }
 
 // hugeFactor is so far from overflow that a few factors of its size do not overflow.
 const hugeFactor = 1e50
 
+// eps is the distance from 1 to the next float64.
 const eps = 0x1p-52
 
+// zero returns v with all derivatives structurally zero.
 func (g *oracle) zero(v float64) dual {
 	n := g.n
 	return dual{
@@ -80,6 +84,7 @@ func (g *oracle) zero(v float64) dual {
 	}
 }
 
+// variable returns input i with the value v.
 func (g *oracle) variable(v float64, i int) dual {
 	x := g.zero(v)
 	x.depends[i], x.grad[i], x.gradAbs[i] = true, 1, 1
@@ -195,6 +200,7 @@ func (g *oracle) second(out *dual, op rules.Op, i, j int, args []dual, v float64
 	}
 }
 
+// valueOf returns op of plain numbers.
 func valueOf(op rules.Op, a []float64) float64 {
 	switch len(a) {
 	case 1:
@@ -205,6 +211,7 @@ func valueOf(op rules.Op, a []float64) float64 {
 	return rules.Value3(op, a[0], a[1], a[2])
 }
 
+// partial returns partial derivative i of op at a, where the value is v.
 func partial(op rules.Op, i int, a []float64, v float64) float64 {
 	switch {
 	case len(a) == 1:
@@ -244,6 +251,7 @@ func eval(e *rules.Expr, args []lineDual, v lineDual) lineDual {
 	return applyLine(e.Op, a)
 }
 
+// applyLine returns op of numbers on a line, by the chain rule.
 func applyLine(op rules.Op, args []lineDual) lineDual {
 	a := make([]float64, len(args))
 	for i := range a {

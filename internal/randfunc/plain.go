@@ -25,6 +25,7 @@ func (p *Plain) Run(y, x []float64) {
 	run[float64](p, p.prog, y, x, nil)
 }
 
+// record mixes a decision into the hash Branch (FNV-1a).
 func (p *Plain) record(v int) { p.Branch = (p.Branch ^ uint64(v)) * 1099511628211 }
 
 func (p *Plain) constant(c float64) float64 { return c }
@@ -41,6 +42,7 @@ func (p *Plain) compare(c Cond, a, b float64) bool {
 	return d
 }
 
+// truth returns 1 for true.
 func truth(b bool) int {
 	if b {
 		return 1
@@ -81,6 +83,7 @@ var inMath2 = map[rules.Op]func(x, y float64) float64{
 	rules.Nextafter: math.Nextafter,
 }
 
+// apply computes op, by package math if it has op, and records the decisions at which the function is not smooth.
 func (p *Plain) apply(op rules.Op, a []float64) float64 {
 	switch op {
 	case rules.Add:
@@ -154,6 +157,7 @@ func (p *Plain) box(s *Stmt, a []float64) float64 {
 	return y[0]
 }
 
+// constants returns a as Reals.
 func constants(a []float64) []nabla.Real {
 	out := make([]nabla.Real, len(a))
 	for i, v := range a {

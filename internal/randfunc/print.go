@@ -44,6 +44,7 @@ func (w *writer) prog(p *Prog, x string) {
 	w.indent--
 }
 
+// uses reports whether a block contains a statement of one of the kinds.
 func uses(body []Stmt, kinds ...Kind) bool {
 	for i := range body {
 		for _, k := range kinds {
@@ -64,8 +65,10 @@ func (w *writer) block(body []Stmt) {
 	}
 }
 
+// v returns the source of variable i.
 func v(i int) string { return "v[" + strconv.Itoa(i) + "]" }
 
+// list returns the source of a list of variables.
 func list(a []int) string {
 	s := make([]string, len(a))
 	for i, k := range a {
@@ -74,6 +77,7 @@ func list(a []int) string {
 	return strings.Join(s, ", ")
 }
 
+// number returns the source of a constant.
 func number(c float64) string {
 	switch {
 	case math.IsInf(c, 1):
@@ -88,6 +92,7 @@ func number(c float64) string {
 	return strconv.FormatFloat(c, 'g', -1, 64)
 }
 
+// text returns the source of a condition that decides a branch.
 func (c Cond) text(a []int) string {
 	x, y := v(a[0]), v(a[1])
 	return map[Cond]string{
@@ -96,6 +101,7 @@ func (c Cond) text(a []int) string {
 	}[c]
 }
 
+// where returns the source of a condition for nabla.Where.
 func (c Cond) where(a []int) string {
 	lt := "nabla.Lt(" + list(a[:2]) + ")"
 	switch c {
@@ -115,6 +121,7 @@ func (c Cond) where(a []int) string {
 	return lt + ".Not()"
 }
 
+// call returns the source of a function call.
 func (s *Stmt) call() string {
 	fn := &functions[s.Fn]
 	a := list(s.A)

@@ -206,6 +206,7 @@ func has(body []Stmt, k Kind) bool {
 // Size is the number of statements.
 func (p *Prog) Size() int { return size(p.Body) }
 
+// size returns the number of statements of a block, including nested ones.
 func size(body []Stmt) int {
 	n := len(body)
 	for i := range body {

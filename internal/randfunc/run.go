@@ -50,6 +50,7 @@ func run[T any](g algebra[T], p *Prog, y, x, caps []T) {
 	}
 }
 
+// index maps a number to an index of the scratch slice.
 func (r *runner[T]) index(a T) int {
 	i := r.g.toInt(a) % len(r.s)
 	if i < 0 {
@@ -58,6 +59,7 @@ func (r *runner[T]) index(a T) int {
 	return i
 }
 
+// block executes statements until the limit of steps.
 func (r *runner[T]) block(body []Stmt) {
 	for i := range body {
 		if r.steps--; r.steps < 0 {
@@ -67,6 +69,7 @@ func (r *runner[T]) block(body []Stmt) {
 	}
 }
 
+// args returns the values of variables.
 func (r *runner[T]) args(a []int) []T {
 	out := make([]T, len(a))
 	for i, k := range a {
@@ -165,6 +168,7 @@ func call[T any](g algebra[T], s *Stmt, a []T) T {
 	panic("randfunc: no definition of " + fn.name)
 }
 
+// ldexpBy holds the exponents of Ldexp.
 var ldexpBy = [4]int{0, 3, -5, 40}
 
 // decide evaluates a condition on values.

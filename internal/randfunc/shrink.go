@@ -113,8 +113,10 @@ func simpler(c, x float64) bool {
 	return rank(c) < rank(x)
 }
 
+// same reports whether p and q have the same source.
 func same(p, q *Prog) bool { return p.String() == q.String() }
 
+// clone returns a deep copy.
 func clone(p *Prog) *Prog {
 	q := *p
 	q.Body = cloneBlock(p.Body)

@@ -72,6 +72,7 @@ func goType(t types.Type, busy map[types.Type]bool) (reflect.Type, error) {
 	return nil, fmt.Errorf("no values of type %v", t)
 }
 
+// basics maps basic types to Go types. Complex types have no values in the evaluator.
 var basics = map[types.BasicKind]reflect.Type{
 	types.Bool: reflect.TypeFor[bool](), types.String: reflect.TypeFor[string](),
 	types.Int: reflect.TypeFor[int](), types.Int8: reflect.TypeFor[int8](), types.Int16: reflect.TypeFor[int16](),
@@ -317,6 +318,7 @@ func (in *instance) all() (out []reflect.Value) {
 	return append(slices.Concat(in.direct...), slices.Concat(in.inMemory...)...)
 }
 
+// numbers returns the floats of the arguments, in the order of all.
 func (in *instance) numbers() (x []float64) {
 	for _, v := range in.all() {
 		x = append(x, v.Float())

@@ -32,6 +32,7 @@ const (
 	nothing     = "has no floats in or out"
 )
 
+// outcomes lists the outcomes in the order of the report.
 var outcomes = []string{agreed, disagreed, noArguments, panics, tooLong, noNumber, rough, nothing}
 
 const (
@@ -92,6 +93,7 @@ func (t *transformed) check(g *globals) verdict {
 // An outputs holds the outputs of a function: the numbers of its results, and those in the memory of its arguments.
 type outputs struct{ results, memory []float64 }
 
+// all returns the results followed by memory.
 func (m *outputs) all() []float64 { return slices.Concat(m.results, m.memory) }
 
 // point compares at one point.
@@ -341,6 +343,7 @@ func (c *checker) adjoint(r *rand.Rand, x, v []float64, at, dot *outputs, first 
 	return nil
 }
 
+// random returns n normally distributed numbers.
 func random(r *rand.Rand, n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {

@@ -18,6 +18,7 @@ type precision struct {
 }
 
 var (
+	// double and single are the precisions for functions of float64 and those that use float32.
 	double = precision{[]float64{1e-4, 2e-5, 4e-6}, 1e-3, 2e-5, 1e-9}
 	single = precision{[]float64{3e-2, 1e-2, 3e-3}, 2e-2, 5e-3, 1e-4}
 )
@@ -34,6 +35,7 @@ func (t *transformed) precision() precision {
 	return double
 }
 
+// holdsSingle reports whether t is float32 or a slice or array of it.
 func holdsSingle(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:

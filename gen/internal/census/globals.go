@@ -28,6 +28,7 @@ type initialValue struct {
 	info *types.Info
 }
 
+// newGlobals indexes the initialisers of all packages. Assignments of several variables are left out.
 func newGlobals(pkgs []*packages.Package) *globals {
 	g := &globals{initial: map[types.Object]*initialValue{}, values: map[types.Object]ir.Value{}}
 	packages.Visit(pkgs, nil, func(p *packages.Package) {

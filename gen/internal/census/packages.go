@@ -17,6 +17,7 @@ import (
 )
 
 const (
+	// root is the prefix of the packages, runtime the package that generated code imports.
 	root    = "gonum.org/v1/gonum/"
 	runtime = "github.com/nabla-ad/nabla/gen/rt"
 )

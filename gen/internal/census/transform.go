@@ -156,6 +156,7 @@ func (t *transformed) write(pkg *packages.Package, all map[string]*types.Package
 	return nil
 }
 
+// An importer returns loaded packages by path.
 type importer map[string]*types.Package
 
 func (m importer) Import(path string) (*types.Package, error) {

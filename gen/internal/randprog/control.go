@@ -53,6 +53,7 @@ type head struct {
 	iterator bool
 }
 
+// heads holds the beginnings of loops: with rounds, the number of iterations is at most that.
 var heads = []head{
 	{text: "for %i := 0; %i < %n; %i++", rounds: 3, index: true},
 	{text: "for %i := range %n", rounds: 3, index: true},

@@ -158,6 +158,7 @@ func (g *generator) index() *Node {
 	return node(Int, g.oneOf(g.ctx.indices...))
 }
 
+// integer returns an integer expression of depth d.
 func (g *generator) integer(d int) *Node {
 	if d <= 0 {
 		if g.chance(3) {
@@ -175,6 +176,7 @@ func (g *generator) integer(d int) *Node {
 	return node(Int, g.oneOf("($0 + $1)", "($0 - $1)", "(($0)*2 % 7)", "(($0) &^ 1)", "(($0)<<1)", "min($0, $1)"), x, y)
 }
 
+// cond returns a condition of depth d.
 func (g *generator) cond(d int) *Node {
 	switch g.IntN(8) {
 	case 0:
@@ -195,6 +197,7 @@ func (g *generator) cond(d int) *Node {
 	return node(Bool, "$0 "+g.oneOf("<", ">", "<=", ">=", "!=")+" $1", g.float(1), g.float(1))
 }
 
+// small returns a float32 expression of depth d.
 func (g *generator) small(d int) *Node {
 	if d > 0 {
 		x := g.small(d - 1)
@@ -309,6 +312,7 @@ func (g *generator) structure() *Node {
 	return g.pick(Struct)
 }
 
+// pointer returns a pointer to a struct.
 func (g *generator) pointer() *Node {
 	switch g.IntN(5) {
 	case 0:

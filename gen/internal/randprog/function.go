@@ -337,6 +337,7 @@ func (g *generator) helperBody(h *helper) *Node {
 	return g.body(h)
 }
 
+// body returns the statements and the return of a helper.
 func (g *generator) body(h *helper) *Node {
 	b := g.block()
 	if again := shapes[h.shape].again; again != "" && g.chance(2) {

@@ -5,6 +5,7 @@ import "github.com/nabla-ad/nabla/gen/ir"
 // Lanes is the number of seeds of one call in vector mode.
 const Lanes = 4
 
+// A lane holds one number per lane.
 type lane = [Lanes]float64
 
 // lanedP is the shadow of P for several lanes.

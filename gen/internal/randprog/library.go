@@ -358,6 +358,7 @@ var parts = map[bool]func() []part{
 	true:  sync.OnceValue(func() []part { return partsOf(declarations(true)) }),
 }
 
+// partsOf splits the library into declarations and finds the names that each uses.
 func partsOf(text string) []part {
 	src := "package p\n" + text
 	fset := token.NewFileSet()

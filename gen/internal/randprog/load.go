@@ -46,6 +46,7 @@ var standard = sync.OnceValues(func() (map[string]*packages.Package, error) {
 	return all, nil
 })
 
+// An importer returns loaded packages by path.
 type importer map[string]*packages.Package
 
 func (m importer) Import(path string) (*types.Package, error) {

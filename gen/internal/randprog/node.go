@@ -36,10 +36,12 @@ const (
 	Mine    Kind = "mine"    // pointer to a float of a defined type
 )
 
+// node returns a node.
 func node(kind Kind, text string, kids ...*Node) *Node {
 	return &Node{Kind: kind, Text: text, Kids: kids}
 }
 
+// stmt returns a statement.
 func stmt(text string, kids ...*Node) *Node { return node(Stmt, text, kids...) }
 
 // or adds simpler texts.

@@ -42,6 +42,7 @@ type Param struct {
 	Kind Kind
 }
 
+// signatures holds the parameters and results of each signature.
 var signatures = [numSignatures]struct{ params, results []Param }{
 	Function: {[]Param{{"x", Slice}}, []Param{{"r", Float}}},
 	InPlace:  {[]Param{{"y", Slice}, {"x", Slice}}, nil},

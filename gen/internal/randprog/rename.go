@@ -138,6 +138,7 @@ func (g *generator) secondFunction() *Node {
 	return node(Decl, otherHead+"\nn := len(x) & 3\na := x[0]\n_, _ = n, a\n$0return r + a*0.5\n}", b)
 }
 
+// otherHead is the declaration of G.
 const otherHead = "func G@(x []float64) (r float64) {"
 
 // spellAliases replaces some types of floats by aliases.
@@ -152,6 +153,7 @@ func (g *generator) spellAliases(n *Node) {
 	})
 }
 
+// floatType matches types of floats that spellAliases replaces.
 var floatType = regexp.MustCompile(`\]float64\b|\*float64\b|new\(float64\)`)
 
 // toGo121 rewrites constructs that Go 1.21 does not have.
@@ -170,6 +172,7 @@ func toGo121Text(s string) string {
 }
 
 var (
+	// rangeInt and rangeTimes match loops over integers, which Go 1.21 does not have.
 	rangeInt   = regexp.MustCompile(`for (\w+) := range (\d+|len\(\w+\)|i) \{`)
 	rangeTimes = regexp.MustCompile(`for range (\d+) \{`)
 )

@@ -47,6 +47,7 @@ func (d *byteSource) Uint64() uint64 {
 	return b * 0x0101010101010101 // numbers are made of the high bits, or of the low ones
 }
 
+// program makes the program of a source of random numbers.
 func program(seed uint64, src rand.Source, opts Options) *Program {
 	g := &generator{Rand: rand.New(src), opts: opts}
 	g.maySort = g.chance(256) && !opts.Short
@@ -127,6 +128,7 @@ func (g *generator) enter() (leave func()) {
 	}
 }
 
+// declare adds variables to the scope.
 func (g *generator) declare(kind Kind, names ...string) {
 	g.ctx.vars[kind] = append(g.ctx.vars[kind], names...)
 }
@@ -162,6 +164,7 @@ func (g *generator) name(letter string) string {
 	return fmt.Sprintf("%s%d", letter, g.n)
 }
 
+// oneOf returns one of the texts.
 func (g *generator) oneOf(of ...string) string { return of[g.IntN(len(of))] }
 
 // chance returns true with probability 1/n.

@@ -50,6 +50,7 @@ func (g *generator) tame(d int) *Node {
 	return node(Float, g.oneOf("math.Sin($0)", "math.Tanh($0)", "math.Atan($0)*0.5", "math.Cos($0)*0.25"), g.float(d))
 }
 
+// assignment returns an assignment. Accumulations stay bounded, see tame.
 func (g *generator) assignment() *Node {
 	switch g.IntN(13) {
 	case 0, 1:
@@ -86,6 +87,7 @@ func (g *generator) assignment() *Node {
 	return nil
 }
 
+// declaration returns a declaration, with a new name or one that shadows an outer variable.
 func (g *generator) declaration() *Node {
 	switch g.IntN(12) {
 	case 0, 1:

@@ -23,6 +23,7 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("oracle %s, input %d: %s", f.Oracle, f.Input, f.Text)
 }
 
+// fail returns a failure of an oracle for input k.
 func fail(oracle string, k int, format string, args ...any) *Failure {
 	return &Failure{Oracle: oracle, Input: k, Text: fmt.Sprintf(format, args...)}
 }
@@ -114,6 +115,7 @@ func (c *Case) mask(k int) uint64 {
 	return rand.New(rand.NewPCG(uint64(k), uint64(n))).Uint64()&all | 1
 }
 
+// errPanic is returned if the program panics, for which there is no derivative.
 var errPanic = errors.New("the program panics")
 
 // An evaluation holds the results of a function and of its tangent.
