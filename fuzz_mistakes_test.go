@@ -82,15 +82,15 @@ func TestMistakeInOwnershipIsFound(t *testing.T) {
 	longtest.Skip(t, "it builds a test binary for each mistake")
 	const check = "t.owner.Load() != goroutine()"
 	for _, m := range []struct{ name, file, function string }{
-		{"unary", "rep.go", "func Unary("},
-		{"binary", "rep.go", "func Binary("},
-		{"comparison", "record.go", "func Compare("},
+		{"unary", "real.go", "func Unary("},
+		{"binary", "real.go", "func Binary("},
+		{"comparison", "guard.go", "func Compare("},
 		{"all", "", ""},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			dir := t.TempDir()
 			replace := map[string]string{}
-			for _, file := range []string{"rep.go", "record.go", "custom.go"} {
+			for _, file := range []string{"real.go", "guard.go", "custom.go"} {
 				if m.file != "" && m.file != file {
 					continue
 				}

@@ -11,11 +11,11 @@ package coloring
 // [star]. It is nil where watch ends it.
 func acyclic(g *graph, order []int32, watch *watch) []int32 {
 	s := &acyclicSearch{
-		around:    newAround(g),
-		trees:     newForest(len(g.ends)),
-		forbidden: make([]int32, g.n+3),
-		first:     make([][2]int32, g.n+3),
-		visit:     make([][2]int32, len(g.ends)),
+		neighborColors: newNeighborColors(g),
+		trees:          newForest(len(g.ends)),
+		forbidden:      make([]int32, g.n+3),
+		first:          make([][2]int32, g.n+3),
+		visit:          make([][2]int32, len(g.ends)),
 	}
 	for _, v := range order {
 		if g.idle(v) {
@@ -37,7 +37,7 @@ func acyclic(g *graph, order []int32, watch *watch) []int32 {
 }
 
 type acyclicSearch struct {
-	*around
+	*neighborColors
 	trees     forest     // sets of edges
 	forbidden []int32    // forbidden[c] == v+1: v may not get colour c
 	first     [][2]int32 // first[c] = {v+1, edge}: v's first neighbour of colour c
@@ -47,7 +47,7 @@ type acyclicSearch struct {
 // forbid marks the colours that v may not get: those of its neighbours and those
 // that would close a cycle, of trees that v touches at two of its neighbours.
 func (s *acyclicSearch) forbid(v int32) {
-	s.room(&s.forbidden, &s.first)
+	s.growTables(&s.forbidden, &s.first)
 	for _, w := range s.neighbors(v, nil) {
 		if c := s.color[w]; c >= 0 {
 			s.forbidden[c] = v + 1

@@ -14,7 +14,7 @@ func RankNonzeros(c *Coloring) ([]int, error) {
 			"direct decompression has no order; colour with Decompression: Substitution"}
 	}
 	rank := make([]int, c.pattern.NNZ())
-	for t, e := range c.reading.order {
+	for t, e := range c.recovery.order {
 		i, j := c.g.entry(e)
 		k, _ := c.pattern.Index(i, j)
 		rank[k] = t + 1

@@ -19,20 +19,20 @@ type Coloring struct {
 	colColors  int
 	order      Order // nil if no greedy order made it
 	g          *graph
-	reading    *reading // with g: symmetric and bidirectional problems
+	recovery   *recovery // with g: symmetric and bidirectional problems
 }
 
 // fromVertices makes a colouring from the colours of the vertices of a graph,
 // those of rows after those of columns. It takes color over.
 func fromVertices(g *graph, problem Problem, color []int32, colors int, postprocess bool) (*Coloring, error) {
-	r, err := read(g, color, colors, problem.Decompression)
+	r, err := newRecovery(g, color, colors, problem.Decompression)
 	if err != nil {
 		return nil, err
 	}
 	if postprocess {
 		colors = neutralize(g, color, colors, r)
 	}
-	c := &Coloring{pattern: g.pattern, problem: problem, g: g, reading: r}
+	c := &Coloring{pattern: g.pattern, problem: problem, g: g, recovery: r}
 	c.cols = ints(color[:g.cols])
 	if problem.Partition != Bidirectional {
 		c.colColors = colors

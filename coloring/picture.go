@@ -62,7 +62,7 @@ func (c *Coloring) readAt(i, j int) byte {
 	v, w := int32(j), int32(i+c.g.n-m) // rows are the last vertices
 	for k := c.g.ptr[v]; k < c.g.ptr[v+1]; k++ {
 		if c.g.adj[k] == w {
-			h := c.reading.hub[c.g.edge[k]]
+			h := c.recovery.hub[c.g.edge[k]]
 			if int(h) < c.g.cols {
 				return letter(c.cols[h], false)
 			}

@@ -11,12 +11,12 @@ package coloring
 // neighbours of w, or of their colours if w has many. It is nil where watch ends it.
 func star(g *graph, order []int32, watch *watch) []int32 {
 	s := &starSearch{
-		around:    newAround(g),
-		starOf:    make([]int32, len(g.ends)),
-		hub:       make([]int32, 0, len(g.ends)),
-		forbidden: make([]int32, g.n+3),
-		first:     make([][2]int32, g.n+3),
-		treated:   make([]int32, g.n),
+		neighborColors: newNeighborColors(g),
+		starOf:         make([]int32, len(g.ends)),
+		hub:            make([]int32, 0, len(g.ends)),
+		forbidden:      make([]int32, g.n+3),
+		first:          make([][2]int32, g.n+3),
+		treated:        make([]int32, g.n),
 	}
 	for _, v := range order {
 		if g.idle(v) {
@@ -34,7 +34,7 @@ func star(g *graph, order []int32, watch *watch) []int32 {
 }
 
 type starSearch struct {
-	*around
+	*neighborColors
 	starOf    []int32      // the star of a coloured edge
 	hub       []int32      // the hub of a star, -1-e while it has the one edge e
 	forbidden []int32      // forbidden[c] == v+1: v may not get colour c
@@ -46,7 +46,7 @@ type starSearch struct {
 
 // forbid marks the colours that v may not get.
 func (s *starSearch) forbid(v int32) {
-	s.room(&s.forbidden, &s.first)
+	s.growTables(&s.forbidden, &s.first)
 	s.tables, s.hubs = s.tables[:0], s.hubs[:0]
 	for k := s.ptr[v]; k < s.ptr[v+1]; k++ {
 		w := s.adj[k]
@@ -57,20 +57,20 @@ func (s *starSearch) forbid(v int32) {
 		s.forbidden[c] = v + 1
 		if s.first[c][0] != v+1 {
 			s.first[c] = [2]int32{v + 1, s.edge[k]}
-			s.hubsAround(v, w)
+			s.forbidHubs(v, w)
 			continue
 		}
 		// v will be the hub of a star with q and w: neither may have another
 		// neighbour of v's colour.
 		if q := s.other(s.first[c][1], v); s.treated[q] != v+1 {
-			s.treat(v, q)
+			s.forbidNeighbors(v, q)
 		}
-		s.treat(v, w)
+		s.forbidNeighbors(v, w)
 	}
 }
 
-// hubsAround forbids v the colours of the hubs that w is a spoke of.
-func (s *starSearch) hubsAround(v, w int32) {
+// forbidHubs forbids v the colours of the hubs that w is a spoke of.
+func (s *starSearch) forbidHubs(v, w int32) {
 	if t := s.table[w]; t != nil {
 		s.hubs = append(s.hubs, &t.hubs)
 		return
@@ -82,8 +82,8 @@ func (s *starSearch) hubsAround(v, w int32) {
 	}
 }
 
-// treat forbids v the colours around w.
-func (s *starSearch) treat(v, w int32) {
+// forbidNeighbors forbids v the colours around w.
+func (s *starSearch) forbidNeighbors(v, w int32) {
 	s.treated[w] = v + 1
 	if t := s.table[w]; t != nil {
 		s.tables = append(s.tables, t)

@@ -11,7 +11,7 @@ type steps struct {
 	terms   []int32
 }
 
-func newSteps(n int, r *reading) *steps {
+func newSteps(n int, r *recovery) *steps {
 	return &steps{edge: make([]int32, 0, n), slot: make([]int32, 0, n), mirror: make([]int32, 0, n),
 		termPtr: make([]int32, 1, n+1), terms: make([]int32, 0, len(r.terms))}
 }
@@ -23,7 +23,7 @@ func (s *steps) add(edge, slot, mirror int32) {
 }
 
 // link turns the edges to subtract into entries.
-func (s *steps) link(r *reading) {
+func (s *steps) link(r *recovery) {
 	slot := make([]int32, len(r.hub))
 	for t, e := range s.edge {
 		if e >= 0 {

@@ -298,35 +298,6 @@ func (x *Machine) call(c *instr) {
 	copy(x.m[c.d:], out)
 }
 
-// guard reports whether all comparisons of c have the recorded outcome.
-func (x *Machine) guard(c *instr) bool {
-	for l := range c.n {
-		a, b := c.a, c.b
-		if c.form != formOne {
-			a, b = x.p.Index[a+l], x.p.Index[b+l]
-		}
-		if holds(c.op, x.m[a], x.m[b]) != (x.p.Outcomes[c.c+l] != 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// holds returns the outcome of the comparison op for a and b.
-func holds(op Op, a, b float64) bool {
-	switch op {
-	case GuardLt:
-		return a < b
-	case GuardLe:
-		return a <= b
-	case GuardEq:
-		return a == b
-	case GuardBits:
-		return sameBits(a, b)
-	}
-	return int(a) == int(b) // the conversion that the recorded function makes
-}
-
 // OutputHasNaN reports whether output group i has a NaN.
 func (x *Machine) OutputHasNaN(i int) bool {
 	o := &x.out[i]

@@ -252,16 +252,6 @@ func (t *parser) statement() {
 	}
 }
 
-// guardNamed returns the guard called w, or 0.
-func guardNamed(w string) Op {
-	for o := GuardLt; o <= GuardInt; o++ {
-		if o.String() == w {
-			return o
-		}
-	}
-	return 0
-}
-
 // guard reads a guard after its name.
 func (t *parser) guard(op Op) {
 	a, b := t.address(), t.address()

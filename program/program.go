@@ -49,9 +49,6 @@ func (o Op) String() string {
 // Elementary reports whether o is a function of package rules.
 func (o Op) Elementary() bool { return o > 0 && o < Op(rules.NumOps) }
 
-// Guard reports whether o is a guard.
-func (o Op) Guard() bool { return o >= GuardLt && o <= GuardInt }
-
 // Arity returns the number of operands of a statement with operation o.
 func (o Op) Arity() int {
 	switch {
@@ -169,17 +166,6 @@ func (p *Program) Operations() int {
 			n += int(s.N * max(s.K-1, 1))
 		default:
 			n += int(s.N)
-		}
-	}
-	return n
-}
-
-// Guards returns the number of guards, counted per lane.
-func (p *Program) Guards() int {
-	n := 0
-	for i := range p.Stmts {
-		if p.Stmts[i].Op.Guard() {
-			n += int(p.Stmts[i].N)
 		}
 	}
 	return n

@@ -46,7 +46,7 @@ type recording struct {
 	used     int // chunks used
 	consts   []float64
 	keep     bool      // the values of all numbers are stored
-	blind    bool      // values must not be read; see blind.go
+	blind    bool      // values must not be read; see record_blind.go
 	vals     []float64 // id → value, if keep is set
 	captures []Rep
 	capIDs   map[capKey]int32
@@ -186,42 +186,6 @@ func (t *Tracer) Capture(r Rep) Rep {
 		t.capIDs[key] = id
 	}
 	return t.number(r.V, id)
-}
-
-// Compare records that the guard op of a and b had the outcome holds, if the innermost trace is a recording.
-func Compare(op uint32, a, b Rep, holds bool) {
-	t := latest(a, b)
-	if t == nil || t.owner.Load() != goroutine() {
-		strayCompare(t, op, a, b, holds)
-		return
-	}
-	a, b = t.bring(a), t.bring(b)
-	if t.kind != kindRecord {
-		return
-	}
-	if t.blind {
-		t.refuse()
-	}
-	if holds {
-		op |= OutcomeBit
-	}
-	t.record(op, t.operand(a), t.operand(b), 0)
-}
-
-// Escape records that the value of a left the trace as v. op is OpGuardBits or OpGuardInt.
-func Escape(op uint32, a Rep, v float64) {
-	t := a.T
-	if t == nil || t.owner.Load() != goroutine() {
-		strayEscape(op, a, v)
-		return
-	}
-	a.live()
-	if t.kind == kindRecord {
-		if t.blind {
-			t.refuse()
-		}
-		t.record(op|OutcomeBit, uint32(a.ID), t.Constant(v), 0)
-	}
 }
 
 // Recorded is the raw form of a recording. It shares memory with the recorder and is valid until the next

@@ -2,11 +2,11 @@ package coloring
 
 import "fmt"
 
-// A reading holds the recovery: for each edge {s, h} of the graph, its hub h. The value of the edge is read from
+// A recovery says where entries are read from products: it holds, for each edge {s, h} of the graph, its hub h. The value of the edge is read from
 // component s of the product of colour color[h], which is the sum over all neighbours of s of that colour. In direct
 // recovery the edge belongs to a two-coloured star with hub h, and the sum has one term. With substitution it belongs
 // to a two-coloured tree, and the other terms, the edges from s to its children, are recovered before and subtracted.
-type reading struct {
+type recovery struct {
 	hub  []int32 // edge → its end whose colour is read
 	free []int32 // edges whose ends are both possible hubs: stars or trees of one edge
 
@@ -16,22 +16,22 @@ type reading struct {
 	terms   []int32 // terms[termPtr[t]:termPtr[t+1]]
 }
 
-// read returns the reading of coloured vertices; 0 is the neutral colour, of which
+// newRecovery returns the recovery of coloured vertices; 0 is the neutral colour, of which
 // there is no product. The error is an *InvalidColoringError.
-func read(g *graph, color []int32, colors int, d Decompression) (*reading, error) {
+func newRecovery(g *graph, color []int32, colors int, d Decompression) (*recovery, error) {
 	for v := range g.diag {
 		if g.diag[v] && color[v] == 0 {
 			return nil, invalid([]int{v}, []int{v}, "column %d is neutral, so nothing gives its diagonal entry", v)
 		}
 	}
 	if d == Substitution {
-		return readTrees(g, color, colors)
+		return treeRecovery(g, color, colors)
 	}
-	return readStars(g, color, colors)
+	return starRecovery(g, color, colors)
 }
 
-// readStars finds the hubs of all edges in linear time.
-func readStars(g *graph, color []int32, colors int) (*reading, error) {
+// starRecovery finds the hubs of all edges in linear time.
+func starRecovery(g *graph, color []int32, colors int) (*recovery, error) {
 	count := make([]int32, colors+1) // the entries of a colour in the row of v
 	alone := make([]uint8, len(g.ends))
 	for v := range int32(g.n) {
@@ -58,7 +58,7 @@ func readStars(g *graph, color []int32, colors int) (*reading, error) {
 			count[color[w]] = 0
 		}
 	}
-	r := &reading{hub: make([]int32, len(g.ends))}
+	r := &recovery{hub: make([]int32, len(g.ends))}
 	for e, a := range alone {
 		switch a {
 		case 0:

@@ -76,10 +76,3 @@ func (w *Workspace) Over(p *Program, ins [][]Real, params []Real) ([]Real, error
 	}
 	return out, nil
 }
-
-// overGuard records a guard in the trace of its operands, if they belong to one.
-func overGuard(op Op, a, b Real) {
-	if a.ID|b.ID != 0 {
-		core.Compare(uint32(op-GuardLt)+core.OpGuardLt, a, b, holds(op, a.V, b.V))
-	}
-}

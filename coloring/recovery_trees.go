@@ -1,14 +1,14 @@
 package coloring
 
-// readTrees orders the edges of every two-coloured tree from the leaves to the
+// treeRecovery orders the edges of every two-coloured tree from the leaves to the
 // roots, in time linear in the edges and colours. It takes the edges of a pair of
 // colours at a time and peels off vertices with one edge left; a vertex knows that
 // edge because it keeps the exclusive or of the edges it has left. Leaves go first
 // come, first served, so chains of substitutions are as short as they can be.
-func readTrees(g *graph, color []int32, colors int) (*reading, error) {
+func treeRecovery(g *graph, color []int32, colors int) (*recovery, error) {
 	m := len(g.ends)
 	p := &peeler{graph: g, color: color,
-		reading: &reading{hub: make([]int32, m), order: make([]int32, 0, m),
+		recovery: &recovery{hub: make([]int32, m), order: make([]int32, 0, m),
 			termPtr: make([]int32, 1, m+1), terms: make([]int32, 0, m)},
 		left: make([]int32, g.n), xor: make([]int32, g.n),
 		child: make([]int32, g.n), sibling: make([]int32, m)}
@@ -50,7 +50,7 @@ func readTrees(g *graph, color []int32, colors int) (*reading, error) {
 				g.title(g.ends[stuck][0]), g.title(g.ends[stuck][1]))
 		}
 	}
-	return p.reading, nil
+	return p.recovery, nil
 }
 
 // countingSort sorts edges stably by a key in 0…keys-1.
@@ -73,7 +73,7 @@ func countingSort(edges []int32, keys int, key func(int32) int32) []int32 {
 
 type peeler struct {
 	*graph
-	*reading
+	*recovery
 	color   []int32
 	left    []int32 // how many edges of the group a vertex has left
 	xor     []int32 // which edge that is, if it is one

@@ -1,14 +1,10 @@
 package program
 
 import (
-	"errors"
 	"math"
 
 	"github.com/nabla-ad/nabla/rules"
 )
-
-// ErrGuard reports that a comparison has another outcome than in the recording.
-var ErrGuard = errors.New("the function took another branch than the one that was recorded")
 
 // sameBits reports whether a and b have equal bits or are both NaN. The payload of a NaN depends on the operand order
 // that the compiler chooses.

@@ -6,7 +6,7 @@ import "slices"
 // renumbers the colours that remain in their order. Edges that can be read from
 // either end are read from the ends that need the fewest further colours: those in
 // use anyhow, then, greedily, the colours that cover most of the others.
-func neutralize(g *graph, color []int32, colors int, r *reading) int {
+func neutralize(g *graph, color []int32, colors int, r *recovery) int {
 	needed := make([]bool, colors+1)
 	for v := range g.diag {
 		needed[color[v]] = needed[color[v]] || g.diag[v]

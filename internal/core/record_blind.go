@@ -74,7 +74,7 @@ func branchError() *BranchError {
 	for {
 		f, more := frames.Next()
 		if root == "" {
-			root = strings.TrimSuffix(f.File, "internal/core/blind.go")
+			root = strings.TrimSuffix(f.File, "internal/core/record_blind.go")
 		}
 		file, inside := strings.CutPrefix(f.File, root)
 		if !inside || strings.HasSuffix(file, "_test.go") || !between(file) {

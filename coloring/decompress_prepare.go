@@ -11,12 +11,12 @@ func (d *Decompressor) prepare() error {
 		return d.prepareSymmetric()
 	case c.problem.Partition == Bidirectional:
 		if c.problem.Decompression == Substitution {
-			d.steps = newSteps(d.pattern.NNZ(), c.reading)
-			for _, e := range c.reading.order {
+			d.steps = newSteps(d.pattern.NNZ(), c.recovery)
+			for _, e := range c.recovery.order {
 				d.steps.add(e, e, -1)
 				d.source = append(d.source, d.edgeSource(e))
 			}
-			d.steps.link(c.reading)
+			d.steps.link(c.recovery)
 			return nil
 		}
 		d.source = make([]Source, d.pattern.NNZ())
@@ -44,7 +44,7 @@ func (d *Decompressor) prepare() error {
 // or leaf, in the product of its hub, or parent.
 func (d *Decompressor) edgeSource(e int32) Source {
 	c := d.coloring
-	h := c.reading.hub[e]
+	h := c.recovery.hub[e]
 	s := c.g.other(e, h)
 	switch n := int32(c.g.cols); {
 	case c.problem.Structure == Symmetric:
@@ -61,7 +61,7 @@ func (d *Decompressor) prepareSymmetric() error {
 	n := g.n
 	substitution := c.problem.Decompression == Substitution
 	if substitution {
-		d.steps = newSteps(c.pattern.NNZ(), c.reading)
+		d.steps = newSteps(c.pattern.NNZ(), c.recovery)
 	}
 	slot := make([][2]int32, len(g.ends)) // the entries of an edge in the target: lower, upper, plus one
 	ptr := make([]int, n+1)
@@ -108,7 +108,7 @@ func (d *Decompressor) prepareSymmetric() error {
 		d.byColor()
 		return nil
 	}
-	for _, e := range c.reading.order {
+	for _, e := range c.recovery.order {
 		k, mirror := slot[e][0]-1, slot[e][1]-1
 		if k < 0 {
 			k, mirror = mirror, k
@@ -116,7 +116,7 @@ func (d *Decompressor) prepareSymmetric() error {
 		d.steps.add(e, k, mirror)
 		d.source = append(d.source, d.edgeSource(e))
 	}
-	d.steps.link(c.reading)
+	d.steps.link(c.recovery)
 	return nil
 }
 

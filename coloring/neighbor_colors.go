@@ -1,8 +1,8 @@
 package coloring
 
-// around is a partly coloured graph that answers which colours there are around a
+// neighborColors is a partly coloured graph that answers which colours there are around a
 // vertex without walking over all neighbours of vertices that have many.
-type around struct {
+type neighborColors struct {
 	*graph
 	color []int32 // -1: not yet
 	table []*tabulated
@@ -19,8 +19,8 @@ type tabulated struct {
 
 func (t *tabulated) has(c int32) bool { return int(c) < len(t.edge) && t.edge[c] != 0 }
 
-func newAround(g *graph) *around {
-	a := &around{graph: g, color: make([]int32, g.n), table: make([]*tabulated, g.n), top: 1}
+func newNeighborColors(g *graph) *neighborColors {
+	a := &neighborColors{graph: g, color: make([]int32, g.n), table: make([]*tabulated, g.n), top: 1}
 	for v := range a.color {
 		a.color[v] = -1
 		if int(g.degree(int32(v))) >= heavy {
@@ -30,8 +30,8 @@ func newAround(g *graph) *around {
 	return a
 }
 
-// room lets the tables by colours hold every colour given so far and a margin.
-func (a *around) room(forbidden *[]int32, first *[][2]int32) {
+// growTables lets the tables by colours hold every colour given so far and a margin.
+func (a *neighborColors) growTables(forbidden *[]int32, first *[][2]int32) {
 	for int(a.top) >= len(*forbidden) {
 		*forbidden = append(*forbidden, make([]int32, len(*forbidden))...)
 		*first = append(*first, make([][2]int32, len(*forbidden)-len(*first))...)
@@ -39,7 +39,7 @@ func (a *around) room(forbidden *[]int32, first *[][2]int32) {
 }
 
 // record tells the tables the colour of v.
-func (a *around) record(v int32) {
+func (a *neighborColors) record(v int32) {
 	c := a.color[v]
 	a.top = max(a.top, c)
 	first, step := a.palette(v)
@@ -64,7 +64,7 @@ func (a *around) record(v int32) {
 
 // find returns an edge from w to a vertex of colour c other than v, or -1. The
 // colour of v must not be recorded yet.
-func (a *around) find(w, c, v int32) int32 {
+func (a *neighborColors) find(w, c, v int32) int32 {
 	if t := a.table[w]; t != nil {
 		if int(c) < len(t.edge) {
 			return t.edge[c] - 1
