@@ -140,7 +140,7 @@ func nameable(t types.Type) bool {
 // once, next to the primal. It is silent if the function is a target in its own package, unless it is an instance of a
 // generic function.
 func (u *home) foreign(t *target) {
-	home, own := u.program.lower.AtHome(t.Func)
+	home, own := u.program.lower.IsTarget(t.Func)
 	generic := len(t.TypeArgs) > 0
 	if home && !generic {
 		return

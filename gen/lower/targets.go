@@ -107,9 +107,9 @@ func (p *Program) Targets() []Target {
 	return out
 }
 
-// AtHome reports whether fn is a target in the package that declares it, and whether code can be
+// IsTarget reports whether fn is a target in the package that declares it, and whether code can be
 // generated in that package, which need not be one passed to New.
-func (p *Program) AtHome(fn *types.Func) (target, own bool) {
+func (p *Program) IsTarget(fn *types.Func) (target, own bool) {
 	d := p.decls[fn.Origin()]
 	if d == nil {
 		return false, false

@@ -235,20 +235,21 @@ func (b *Binding) Arg() any { return b.arg }
 
 // Clone implements [engine.Context]: it binds the same struct, for another goroutine.
 func (b *Binding) Clone() (engine.Context, error) {
-	c := b.beside()
+	c := b.newOfUserStruct()
 	return c, c.Own()
 }
 
 // Beside implements [engine.Context]: it binds the same struct, with a copy of its own if b has one.
 func (b *Binding) Beside() engine.Context {
-	c := b.beside()
+	c := b.newOfUserStruct()
 	if b.deep != nil {
 		_ = c.Own() // cannot fail where b.Own did not
 	}
 	return c
 }
 
-func (b *Binding) beside() *Binding {
+// newOfUserStruct returns a new binding of the user's struct, without copies of it.
+func (b *Binding) newOfUserStruct() *Binding {
 	c := New(b.fields, b.userElem.Addr().Convert(b.ptr).Interface())
 	c.readOnly = b.readOnly
 	return c

@@ -34,6 +34,7 @@ type Fields struct {
 	fixed   []field // tagged nabla:"fixed": only watched for writes
 }
 
+// A field is a field of a struct that is copied or restored as a unit.
 type field struct {
 	kind fieldKind
 	off  uintptr
@@ -42,6 +43,7 @@ type field struct {
 	typ  reflect.Type
 }
 
+// A fieldKind is the role of a field for a traced function.
 type fieldKind uint8
 
 const (
@@ -62,6 +64,7 @@ func FieldsOf(t reflect.Type, types Types) (*Fields, error) {
 	return f, nil
 }
 
+// addStruct classifies the fields of a struct at offset off, whose path ends with a dot or is empty.
 func (fs *Fields) addStruct(t reflect.Type, off uintptr, path string, types Types) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -83,6 +86,8 @@ func (fs *Fields) addStruct(t reflect.Type, off uintptr, path string, types Type
 	return nil
 }
 
+// addValue classifies a value of type t at offset off. The error is a *[engine.ContextError] for a type that a
+// recording would freeze.
 func (fs *Fields) addValue(t reflect.Type, off uintptr, path string, types Types) error {
 	f := field{off: off, size: t.Size(), path: path, typ: t}
 	switch t {

@@ -58,6 +58,7 @@ func (s *Writer) Append(dst []byte, v reflect.Value) []byte {
 	return s.value(dst, v, s.content(v.Type()))
 }
 
+// content returns the description of type t, which it computes once. Recursive types refer to themselves.
 func (s *Writer) content(t reflect.Type) *content {
 	if c := s.types[t]; c != nil {
 		return c
@@ -130,6 +131,7 @@ func (c *content) memory(dst []byte, p unsafe.Pointer, n int, size uintptr) []by
 	return dst
 }
 
+// number appends v in little-endian order.
 func number(dst []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(dst, v) }
 
 // value appends v, of content c.
@@ -172,13 +174,13 @@ func (s *Writer) value(dst []byte, v reflect.Value, c *content) []byte {
 			return dst
 		case c.elem.spans != nil:
 			return c.elem.memory(dst, p, v.Len(), v.Type().Elem().Size())
-		case s.again(visit{p, v.Type(), v.Len()}):
+		case s.visited(visit{p, v.Type(), v.Len()}):
 			return dst
 		}
 		return s.elements(dst, v, c.elem)
 	case c.kind == reflect.Pointer:
 		dst = number(dst, uint64(uintptr(v.UnsafePointer())))
-		if v.IsNil() || s.again(visit{v.UnsafePointer(), v.Type(), 0}) {
+		if v.IsNil() || s.visited(visit{v.UnsafePointer(), v.Type(), 0}) {
 			return dst
 		}
 		return s.value(dst, v.Elem(), c.elem)
@@ -203,8 +205,8 @@ func (s *Writer) unique(dst []byte) []byte {
 	return number(dst, s.serial)
 }
 
-// again reports whether k was followed before, and notes it.
-func (s *Writer) again(k visit) bool {
+// visited reports whether k was followed before, and notes it.
+func (s *Writer) visited(k visit) bool {
 	if _, ok := s.seen[k]; ok {
 		return true
 	}
@@ -212,6 +214,7 @@ func (s *Writer) again(k visit) bool {
 	return false
 }
 
+// elements appends the elements of a slice or array, each of content elem.
 func (s *Writer) elements(dst []byte, v reflect.Value, elem *content) []byte {
 	for i := range v.Len() {
 		dst = s.value(dst, v.Index(i), elem)
