@@ -17,8 +17,34 @@ import (
 	"github.com/nabla-ad/nabla/internal/problems"
 )
 
-// benchTasks are the names of the timed problems, in the order of the rows.
-var benchTasks = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8", "listing2", "T4"}
+// benchTasks returns the names of the timed problems, in the order of the rows.
+func benchTasks() (names []string) {
+	for _, e := range problems.Benchmarked() {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// sizedTasks returns the names of the timed problems whose size can be chosen, as text.
+func sizedTasks() string {
+	var names []string
+	for _, e := range problems.Benchmarked() {
+		if e.Free {
+			names = append(names, e.Name)
+		}
+	}
+	k := len(names) - 1
+	return strings.Join(names[:k], ", ") + " and " + names[k]
+}
+
+// benchTable returns a line for each timed problem.
+func benchTable() string {
+	var b strings.Builder
+	for _, e := range problems.Benchmarked() {
+		fmt.Fprintf(&b, "  %-9s %s\n", e.Name, e.About)
+	}
+	return b.String()
+}
 
 // endings maps file name extensions to formats.
 var endings = map[string]string{
@@ -62,20 +88,14 @@ differences do not count as an alternative to an exact engine.
 
 An interrupt (Ctrl-C) ends the run; the measurements so far are written.
 
-  T1   sum of squares                 T6  bundle adjustment, per observation
-  T3   chained Rosenbrock             T7  logistic regression
-  T5   Gaussian mixture, d=10, K=5    T8  Lorenz system, 1000 Runge-Kutta steps
-  gmm  Gaussian mixture of ADBench, d=2, K=5, 1000 points
-  listing2  Hessian of Σ (x[i+1]-x[i])²
-  T4        Jacobian of the Brusselator, on grids of 6×6 and 32×32
-
-Without -tasks all of them are run, in about a minute.`, bench.LargestDense),
+%s
+Without -tasks all of them are run, in about a minute.`, bench.LargestDense, benchTable()),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks, ","),
+			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks(), ","),
 				DefaultText: "all"},
 			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.engineNames(), ","),
 				DefaultText: "all"},
-			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for T1, T3 and listing2",
+			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for " + sizedTasks(),
 				DefaultText: "10,100,1000,10000 for T1, 1000 for T3 and listing2"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(bench.Formats, ", "),
 				DefaultText: "by the extension of -o, otherwise table"},
@@ -101,7 +121,7 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 	if err := noArguments(c); err != nil {
 		return cfg, "", err
 	}
-	names, err := choose(c, "tasks", "task", benchTasks)
+	names, err := choose(c, "tasks", "task", benchTasks())
 	if err != nil {
 		return cfg, "", err
 	}
@@ -181,7 +201,7 @@ func parseSizes(c *cli.Command, entries []problems.Entry) ([]int, error) {
 		}
 	}
 	if !free {
-		return nil, usagef("bench: -sizes: none of the tasks has sizes to choose; T1, T3 and listing2 have")
+		return nil, usagef("bench: -sizes: none of the tasks has sizes to choose; %s have", sizedTasks())
 	}
 	var sizes []int
 	for s := range strings.SplitSeq(c.String("sizes"), ",") {

@@ -54,7 +54,7 @@ func (a *app) values(command, flag string) []string {
 	case "engines":
 		return a.subjectNames()
 	case "tasks":
-		return benchTasks
+		return benchTasks()
 	case "task":
 		return taskNames()
 	case "stage":

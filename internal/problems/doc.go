@@ -22,5 +22,5 @@
 //
 // The derivative is the gradient or Jacobian; that of listing2 is the Hessian of T2.
 //
-// The command has its own list of problems that it times by default.
+// list.go has the list of problems, and that of the ones which the command times.
 package problems

@@ -1,10 +1,6 @@
 package problems
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/nabla-ad/nabla"
 )
 
@@ -97,65 +93,4 @@ func (p *Problem) EvalTraced(y, x []nabla.Real) {
 		return
 	}
 	p.TracedVector(y, x)
-}
-
-// An Entry is a constructor of a problem.
-type Entry struct {
-	Name string
-	// Sizes holds the usual numbers of inputs. Free is set if any other number from Min on is possible.
-	Sizes []int
-	Free  bool
-	Min   int
-	// Sparse is set if the cases have Elements.
-	Sparse bool
-
-	make func(n int) *Problem
-}
-
-var entries = []Entry{
-	{Name: "T1", Sizes: []int{10, 100, 1000, 10000}, Free: true, Min: 1, make: T1},
-	{Name: "T2", Sizes: []int{1000}, Free: true, Min: 2, make: T2},
-	{Name: "T3", Sizes: []int{1000}, Free: true, Min: 2, make: T3},
-	{Name: "T4", Sizes: []int{72, 2048}, Sparse: true, make: brusselator},
-	{Name: "T5", Sizes: []int{330}, make: func(int) *Problem { return T5() }},
-	{Name: "gmm", Sizes: []int{30}, make: func(int) *Problem { return GMM() }},
-	{Name: "T6", Sizes: []int{15}, make: func(int) *Problem { return T6() }},
-	{Name: "ba", Sizes: []int{56}, make: func(int) *Problem { return BA() }},
-	{Name: "T7", Sizes: []int{20}, make: func(int) *Problem { return T7() }},
-	{Name: "T8", Sizes: []int{6}, make: func(int) *Problem { return T8() }},
-	{Name: "lstm", Sizes: []int{95}, make: func(int) *Problem { return LSTM() }},
-	{Name: "hand", Sizes: []int{26}, make: func(int) *Problem { return HandSimple() }},
-	{Name: "hand_triangles", Sizes: []int{50}, make: func(int) *Problem { return HandTriangles() }},
-}
-
-// hessians is separate from entries, which list only gradients and Jacobians.
-var hessians = []Entry{
-	{Name: "listing2", Sizes: []int{1000}, Free: true, Min: 2, Sparse: true, make: Listing2},
-}
-
-// Entries lists the problems whose derivative is a gradient or Jacobian.
-func Entries() []Entry { return slices.Clone(entries) }
-
-// Hessians lists the problems whose derivative is a Hessian.
-func Hessians() []Entry { return slices.Clone(hessians) }
-
-// Lookup returns the problem with a name, of any order.
-func Lookup(name string) (Entry, error) {
-	all := slices.Concat(entries, hessians)
-	names := make([]string, len(all))
-	for i, e := range all {
-		if e.Name == name {
-			return e, nil
-		}
-		names[i] = e.Name
-	}
-	return Entry{}, fmt.Errorf("problems: no problem %q; there are %s", name, strings.Join(names, ", "))
-}
-
-// New returns the problem with n inputs. If the size is not free, it is the first of Sizes unless n is another of them.
-func (e Entry) New(n int) (*Problem, error) {
-	if e.Free && n < e.Min {
-		return nil, fmt.Errorf("problems: %s with n = %d, want at least %d", e.Name, n, e.Min)
-	}
-	return e.make(n), nil
 }
