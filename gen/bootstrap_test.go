@@ -212,7 +212,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainElsewhere: an iterator in another file says nothing of the lines of this one.
+// TestExplainElsewhere requires that remarks on an iterator in another file do not appear at lines of this one.
 func TestExplainElsewhere(t *testing.T) {
 	dir := module(t, map[string]string{
 		"go.mod": bootMod,

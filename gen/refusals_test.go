@@ -112,8 +112,8 @@ func TestRefused(t *testing.T) {
 }
 `
 
-// TestRefusalsRegistered: engines say why a function was refused and where, also in packages
-// that have no other functions.
+// TestRefusalsRegistered requires that the errors of engines contain the reason and the position of a refusal, also in
+// packages without any generated function.
 func TestRefusalsRegistered(t *testing.T) {
 	dir := module(t,
 		map[string]string{"go.mod": "module refused\n\ngo 1.26\n", "refused.go": refusedSource,

@@ -92,7 +92,7 @@ func TestPassive(t *testing.T) {
 	}
 }
 
-// TestPassiveRule: of a passive function that is not lowered the type says all.
+// TestPassiveRule requires that effects of a passive function that is not lowered follow from its type.
 func TestPassiveRule(t *testing.T) {
 	env := &ir.Env{Rules: map[string]*ir.Rule{"other.F": {Name: "other.F", Passive: true}}}
 	fs, err := ir.Parse("func f(x []float64) (r float64) exit {\n\tlet s float64\n\ts = call rule \"other.F\"(x)\n"+

@@ -81,8 +81,7 @@ func isAggregate(t types.Type) bool {
 	return false
 }
 
-// TestCells: what go/types converts pointers between is one cell, and nothing else is; one
-// type is chosen for it.
+// TestCells compares the types of one cell with the pointer conversions that go/types permits.
 func TestCells(t *testing.T) {
 	list := named(t)
 	var cells ir.Cells

@@ -12,7 +12,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// TestNative: a Go function sees the memory of the evaluation as it is shared there.
+// TestNative requires that a Go function sees the aliases of the evaluation's memory.
 func TestNative(t *testing.T) {
 	type matrix struct {
 		N    int
@@ -54,7 +54,7 @@ func TestNative(t *testing.T) {
 	}
 }
 
-// TestNativePanics: a Go function that panics is one of the evaluation that does.
+// TestNativePanics requires that a panic of a Go function becomes a panic of the evaluated function.
 func TestNativePanics(t *testing.T) {
 	f := &ir.Func{Name: "m.F", Exit: &ir.Label{Name: "exit"},
 		Body: ir.Block{&ir.Call{Callee: &ir.Callee{Rule: &ir.Rule{Name: "m.P"}}}}}

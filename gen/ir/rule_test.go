@@ -13,7 +13,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt/checkpoint"
 )
 
-// TestShape: the types of derivatives follow from that of the function.
+// TestShape checks the types of derivatives of functions of several types.
 func TestShape(t *testing.T) {
 	const text = `package p
 
@@ -83,7 +83,7 @@ func passive(a []float64, b, c float64) float64
 	}
 }
 
-// TestScheduleRules: the functions of package checkpoint have the types that rules say.
+// TestScheduleRules requires that the functions of package checkpoint have the types of their rules.
 func TestScheduleRules(t *testing.T) {
 	for name, f := range map[string]any{"Size": checkpoint.Size, "Next": checkpoint.Next,
 		"Endless": checkpoint.Endless} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The golden file is what it prints as: everything that the text form has is in it.
+// The golden file covers the whole text form, and prints as itself.
 func TestText(t *testing.T) {
 	const name = "testdata/all.ir"
 	text, err := os.ReadFile(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
 
-// TestAliases: lane forms convert pointers like the functions they are made of.
+// TestAliases requires that functions in lanes convert pointers as the scalar ones do.
 func TestAliases(t *testing.T) {
 	list, err := randprog.Aliases()
 	if err != nil {

@@ -110,7 +110,7 @@ func constant() float64 { return ignored() }
 `,
 }
 
-// TestConstraint: a function depends on the files of all that it is made of.
+// TestConstraint requires that the constraint of a function covers the files of all objects that it uses.
 func TestConstraint(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range variants {

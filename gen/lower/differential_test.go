@@ -186,8 +186,7 @@ func compiled(t *testing.T, list []*randprog.Program, cases []*randprog.Case) (o
 	return out
 }
 
-// TestOldLoops: if loops of old files had variables for each iteration, some random program
-// would show it.
+// TestOldLoops requires that some random program fails if the loops of old files get a variable for each iteration.
 func TestOldLoops(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a package")

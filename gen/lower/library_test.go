@@ -9,9 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/library"
 )
 
-// TestLibraryRules: every rule of the table fits the function, and its derivatives can be
-// lowered, so that there are second ones. Each has a form over Reals, or a plain form that can
-// be lowered.
+// TestLibraryRules requires that every rule of the table has the types of its function, and that its derivatives can be
+// lowered, for second derivatives. Each function has a form over Reals, or a plain form that can be lowered.
 func TestLibraryRules(t *testing.T) {
 	pkgs, err := Load("../..",
 		[]string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/mathext", "sort",
@@ -71,8 +70,8 @@ func TestLibraryRules(t *testing.T) {
 	}
 }
 
-// TestNoDerivative: code with a case for each value of a parameter has no derivative by it, and is not looked into for
-// one.
+// TestNoDerivative requires that a function with a parameter without derivative is not differentiated through its
+// source.
 func TestNoDerivative(t *testing.T) {
 	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/floats"}, LoadOptions{Flags: []string{"-tags=noasm"}})
 	if err != nil {

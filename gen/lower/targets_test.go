@@ -188,7 +188,7 @@ func State(x float64) float64 { return scaled.Do(x) }
 	}
 }
 
-// TestLocalTypes: types of one name that are declared in functions are two types.
+// TestLocalTypes requires that types of one name that are declared in different functions are different types.
 func TestLocalTypes(t *testing.T) {
 	p, _ := module(t, map[string]string{"a.go": `package m
 

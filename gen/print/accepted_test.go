@@ -11,8 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/print"
 )
 
-// TestAccepted: stacks print, and variables of which only parts are assigned are variables
-// that the compiler accepts.
+// TestAccepted prints stacks, and variables of which only parts are assigned.
 func TestAccepted(t *testing.T) {
 	const text = `func p.f(x []float64) (r float64) exit {
 	let st []float64

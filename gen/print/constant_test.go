@@ -34,8 +34,8 @@ func expression(r *rand.Rand, depth int) string {
 	return x + " / " + y
 }
 
-// TestConstantTexts: a constant that is printed as the source writes it is the number that it is there, wherever it is
-// printed. In particular, no division becomes one of integers.
+// TestConstantTexts requires that a constant printed with its source text has the value of the source, in every
+// context.
 func TestConstantTexts(t *testing.T) {
 	pkg := types.NewPackage("p", "p")
 	f64 := types.Typ[types.Float64]

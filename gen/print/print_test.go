@@ -236,8 +236,7 @@ func TestConstantOperators(t *testing.T) {
 	}
 }
 
-// TestDeclared: a type without a package is declared under a name that is free, with the
-// fields of other packages too.
+// TestDeclared requires that a type without a package is declared under a free name.
 func TestDeclared(t *testing.T) {
 	other := types.NewPackage("example.com/other", "other")
 	node := types.NewNamed(types.NewTypeName(token.NoPos, nil, "node", nil), nil, nil)
@@ -293,7 +292,7 @@ func TestConstantBounds(t *testing.T) {
 	}
 }
 
-// TestSelfAssigned: a variable that is only assigned to itself is not used.
+// TestSelfAssigned requires that a variable that is only assigned to itself counts as unused.
 func TestSelfAssigned(t *testing.T) {
 	fs, err := ir.Parse(`
 func f(x []float64) (r float64) exit {

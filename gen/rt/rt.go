@@ -82,7 +82,7 @@ func Mul(x, y float64) float64 { return x * y }
 // Div returns x/y.
 func Div(x, y float64) float64 { return x / y }
 
-// Xlogy returns x·log(y), 0 for x = 0.
+// Xlogy returns x·log(y), 0 for x = 0 unless y is NaN.
 func Xlogy(x, y float64) float64 { return rules.Value2(rules.XLogY, x, y) }
 
 // Logaddexp returns log(eˣ+eʸ).
@@ -107,7 +107,7 @@ func Powscale(x, y float64) float64 { return rules.Value2(rules.PowScale, x, y) 
 // Powdp returns x^y·log(x), the derivative of x^y with respect to y; 0 if x^y is 0.
 func Powdp(x, y float64) float64 { return rules.Value2(rules.PowDp, x, y) }
 
-// Hypotdx returns x/hypot(x, y), the derivative of hypot with respect to x.
+// Hypotdx returns x/hypot(x, y), the derivative of hypot with respect to x; 0 at the origin.
 func Hypotdx(x, y float64) float64 { return rules.Value2(rules.HypotDx, x, y) }
 
 // Mulz returns x·y, where x = -0 represents a structural zero: the result is then -0 for every y, and never otherwise.

@@ -292,7 +292,7 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// TestMoreTangents: functions that were written for lanes have a derivative as well.
+// TestMoreTangents differentiates vectorised functions again.
 func TestMoreTangents(t *testing.T) {
 	p := load(t, "./testdata/funcs")
 	x := func() []float64 { return []float64{0.7, 1.3, 2.1, 0.4} }
@@ -366,7 +366,7 @@ func TestLanesOfProblems(t *testing.T) {
 	}
 }
 
-// TestFewLanes: there is no tangent in less than one direction.
+// TestFewLanes requires an error for fewer than one direction.
 func TestFewLanes(t *testing.T) {
 	f := function(t, load(t, "./testdata/funcs"), funcs, "Sum")
 	var e *tangent.Error

@@ -231,7 +231,7 @@ func mutated(f *ir.Func, mutation func(b ir.Block) ir.Block, done map[*ir.Func]b
 	f.Body = change(f.Body)
 }
 
-// TestMutations: when a rule is broken, some random program shows it.
+// TestMutations requires that some random program detects each broken differentiation rule.
 func TestMutations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("differentiates many programs")

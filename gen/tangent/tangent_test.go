@@ -267,7 +267,7 @@ func TestFloat32(t *testing.T) {
 	}
 }
 
-// TestZeroAtKink: an infinite partial derivative times a tangent of zero is not a NaN.
+// TestZeroAtKink requires that an infinite partial derivative times a zero tangent is not NaN.
 func TestZeroAtKink(t *testing.T) {
 	p := load(t, "./testdata/funcs")
 	g, _, err := tangent.New().Build(function(t, p, "github.com/nabla-ad/nabla/gen/tangent/testdata/funcs", "Kink"),
@@ -420,7 +420,7 @@ func f(x []float64, y []float64) (r float64) exit {
 	check(t, fs[0], activity.Bits(1), []float64{1.5, 2, 3}, []float64{4, 5, 6})
 }
 
-// TestTwice: at 0 the derivative of the operand is 0, but its second derivative is not.
+// TestTwice differentiates twice at 0, where the first derivative of the operand is 0 and the second is not.
 func TestTwice(t *testing.T) {
 	for text, want := range map[string]float64{
 		"math.Sqrt(1 + x * x)": 1, "math.Log1p(x * x)": 2, "math.Exp(x * x)": 2, "math.Pow(1 + x * x, 1.5)": 3,
