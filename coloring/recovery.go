@@ -2,10 +2,11 @@ package coloring
 
 import "fmt"
 
-// A recovery says where entries are read from products: it holds, for each edge {s, h} of the graph, its hub h. The value of the edge is read from
-// component s of the product of colour color[h], which is the sum over all neighbours of s of that colour. In direct
-// recovery the edge belongs to a two-coloured star with hub h, and the sum has one term. With substitution it belongs
-// to a two-coloured tree, and the other terms, the edges from s to its children, are recovered before and subtracted.
+// A recovery says where entries are read from products: it holds, for each edge {s, h} of the graph, its hub h. The
+// value of the edge is read from component s of the product of colour color[h], which is the sum over all neighbours of
+// s of that colour. In direct recovery the edge belongs to a two-coloured star with hub h, and the sum has one term.
+// With substitution it belongs to a two-coloured tree, and the other terms, the edges from s to its children, are
+// recovered before and subtracted.
 type recovery struct {
 	hub  []int32 // edge → its end whose colour is read
 	free []int32 // edges whose ends are both possible hubs: stars or trees of one edge

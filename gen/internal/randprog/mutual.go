@@ -2,9 +2,9 @@ package randprog
 
 import "fmt"
 
-// A cycle is two functions of a program that call each other, of type func(x []float64, a float64, k int) []float64. The
-// depth of the recursion is k. Each returns its argument, a part of it, or new memory, and may write to the argument,
-// so that facts about one of them rest on facts about the other.
+// A cycle is two functions of a program that call each other, of type func(x []float64, a float64, k int) []float64.
+// The depth of the recursion is k. Each returns its argument, a part of it, or new memory, and may write to the
+// argument, so that facts about one of them rest on facts about the other.
 type cycle struct{ first, second string }
 
 // mutual adds a cycle to the functions of the program.
@@ -32,9 +32,11 @@ func (g *generator) mutual() {
 		if fresh || i == 0 {
 			body = g.block()
 		}
-		text := "func " + names[0] + "(x []float64, a float64, k int) []float64 {\nn := k\n_ = n\n$0if k > 0 {\n$1\n}\n" +
-			"$2return $3\n}"
-		change := stmt(g.oneOf("", "x[0] = math.Sin(x[0]) + a*0.25\n", "for i := range x {\nx[i] *= 0.5 + 0.25*math.Sin(a)\n}\n"))
+		text := "func " + names[0] + "(x []float64, a float64, k int) []float64 {\nn := k\n_ = n\n$0" +
+			"if k > 0 {\n$1\n}\n$2return $3\n}"
+		change := stmt(
+			g.oneOf("", "x[0] = math.Sin(x[0]) + a*0.25\n", "for i := range x {\nx[i] *= 0.5 + 0.25*math.Sin(a)\n}\n"),
+		)
 		g.functions = append(g.functions, node(Decl, text, body, again, change, value()))
 	}
 	g.cycle = c
