@@ -6,7 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/nabla-ad/nabla/internal/schedule"
+	"github.com/nabla-ad/nabla/internal/recheck"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -30,7 +30,7 @@ type Comparison struct {
 	differ disagreement
 
 	// The calls of the prepared object.
-	schedule schedule.Schedule
+	schedule recheck.Schedule
 	call     uint64 // the mark of the current call; see Function.NewCall
 	chosen   bool   // the current call is compared
 	hidden   bool   // the last comparison near a point was made at the point itself

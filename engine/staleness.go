@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/nabla-ad/nabla/internal/schedule"
+	"github.com/nabla-ad/nabla/internal/recheck"
 )
 
 // Prepared objects compute by programs that were made from the function: recordings, which hold captured data as
 // constants, and generated code, which is of the source at another time. Both are stale once they compute something
-// else than the function. This file says when they are compared with it ([schedule.Schedule]), how far values may be
+// else than the function. This file says when they are compared with it ([recheck.Schedule]), how far values may be
 // apart (disagreement), and which errors a failed comparison becomes (StaleError, StaleCodeError). [Comparison]
 // compares recordings, at points near those of the calls; [Watch] compares values by generated code.
 
@@ -98,7 +98,7 @@ func (f *Function) comparable(y, x []float64) ([]float64, error) {
 
 // A Watch compares values that generated code computed with those of the function. The zero value is ready for use.
 type Watch struct {
-	schedule schedule.Schedule
+	schedule recheck.Schedule
 	differ   disagreement
 	want     []float64
 }

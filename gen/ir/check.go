@@ -134,26 +134,6 @@ func (c *checker) name(name string) {
 	c.names[name] = true
 }
 
-// typ checks that values can have type t: tuples, untyped, complex and invalid types are refused.
-func (c *checker) typ(t types.Type) {
-	if t == nil {
-		c.fail("something has no type")
-	}
-	if _, ok := t.(*types.Tuple); ok {
-		c.fail("a list of types is no type")
-	}
-	if b := basic(t); b != nil {
-		switch {
-		case b.Info()&types.IsUntyped != 0:
-			c.fail("the type %s is untyped", b)
-		case b.Info()&types.IsComplex != 0:
-			c.fail("complex numbers are not in this form")
-		case b.Kind() == types.Invalid:
-			c.fail("a type is invalid")
-		}
-	}
-}
-
 // enter makes l a label of the current statement; every label belongs to one statement.
 func (c *checker) enter(l *Label) {
 	if l == nil {

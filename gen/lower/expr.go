@@ -41,9 +41,8 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 	if t == types.Typ[types.Invalid] {
 		return l.refuseExpr(e, "expression", "it has an error", "")
 	}
-	if basic(t)&types.IsComplex != 0 {
-		return l.refuseExpr(e, "complex number", "there are no rules for complex numbers",
-			"compute real and imaginary parts separately")
+	if r := refusedType(t); r != nil {
+		return l.refuseExpr(e, r.what, r.reason, r.remedy)
 	}
 	if tv.Value != nil {
 		return l.constant(e, tv.Value, t)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/nabla-ad/nabla/engine"
-	"github.com/nabla-ad/nabla/internal/schedule"
+	"github.com/nabla-ad/nabla/internal/recheck"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -81,7 +81,7 @@ type trust struct {
 	replays *engine.Replays
 	scope   Scope
 	replay  bool // all recordings count as those of the preparation
-	calls   schedule.Schedule
+	calls   recheck.Schedule
 	every   bool   // all calls are compared: the branch that f takes is unknown
 	same    bool   // the bound struct is unchanged in this call
 	frozen  []byte // buffer
@@ -173,7 +173,7 @@ func (t *trust) elsewhere() bool {
 }
 
 // soon makes the next call a compared one, and restarts the schedule as after a preparation.
-func (t *trust) soon() { t.calls = schedule.Schedule{} }
+func (t *trust) soon() { t.calls = recheck.Schedule{} }
 
 // compared records the outcome err of the comparison of a call at x, and returns err.
 func (t *trust) compared(p *sparsity.Pattern, x []float64, err error) error {

@@ -1,15 +1,15 @@
-package schedule_test
+package recheck_test
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/nabla-ad/nabla/internal/schedule"
+	"github.com/nabla-ad/nabla/internal/recheck"
 )
 
 // TestSchedule: calls 1, 2, 4, 8, … are checked and, once a check has failed, all calls.
 func TestSchedule(t *testing.T) {
-	var s schedule.Schedule
+	var s recheck.Schedule
 	var due []int
 	for call := range 70 {
 		if s.Count(); s.Due() {
