@@ -1,18 +1,24 @@
 // Package blas64ad has the derivatives of functions of gonum's package blas64.
 //
-// Shadows of vectors and matrices have data only; sizes, increments and strides are those of the primal. Nil data means
-// a zero tangent or a cotangent that is not needed. The adjoints of products follow Giles, "Collected Matrix Derivative
-// Results for Forward and Reverse Mode Algorithmic Differentiation", Advances in Automatic Differentiation (2008).
+// FTangent computes blas64.F and the tangents of all that F writes. FPullback does not compute F: it takes the
+// arguments as they were before F and the cotangents of the results, adds to the cotangents of arguments that F only
+// reads, and turns those of memory that F overwrites into those of its former contents. In comments, ẋ is the tangent
+// xDot and x̄ the cotangent xBar; α and β are alpha and beta; op(A) is A or Aᵀ, as the flag t says.
+//
+// Shadows of vectors and matrices have data only; sizes, increments and strides are those of the primal. Nil data
+// means a zero tangent, or a cotangent that is not needed. A pullback does nothing and returns 0 if the cotangents of
+// all memory that F overwrites are nil. The adjoints of products follow Giles, "Collected Matrix Derivative Results
+// for Forward and Reverse Mode Algorithmic Differentiation", Advances in Automatic Differentiation (2008).
 package blas64ad
 
 import "gonum.org/v1/gonum/blas/blas64"
 
-// shadow returns a shadow with the shape of its primal.
+// shadow returns a vector with the data of v and the length and increment of its primal of.
 func shadow(v, of blas64.Vector) blas64.Vector {
 	return blas64.Vector{N: of.N, Data: v.Data, Inc: of.Inc}
 }
 
-// first returns the index of element 0 of a vector.
+// first returns the index of element 0 in the data of a vector, which is not 0 if the increment is negative.
 func first(v blas64.Vector) int {
 	if v.Inc < 0 {
 		return (1 - v.N) * v.Inc
@@ -20,7 +26,8 @@ func first(v blas64.Vector) int {
 	return 0
 }
 
-// scale multiplies a vector of any increment by beta. For beta = 0 the result is 0.
+// scale multiplies the elements of v, which may have any increment, by beta in place. For beta = 0 the result is 0,
+// even if v holds infinities or NaNs.
 func scale(beta float64, v blas64.Vector) {
 	at := first(v)
 	for i := 0; i < v.N; i++ {
@@ -29,7 +36,7 @@ func scale(beta float64, v blas64.Vector) {
 	}
 }
 
-// times returns x·t, 0 for t = 0 (a strong zero).
+// times returns x·t, and 0 instead of NaN if t is 0 (a strong zero).
 func times(x, t float64) float64 {
 	p := x * t
 	if t == 0 && p != p {
@@ -38,7 +45,7 @@ func times(x, t float64) float64 {
 	return p
 }
 
-// DotTangent is the tangent of blas64.Dot.
+// DotTangent returns x·y and its tangent ẋ·y + x·ẏ.
 func DotTangent(x, y, xDot, yDot blas64.Vector) (v, vDot float64) {
 	v = blas64.Dot(x, y)
 	if xDot.Data != nil {
@@ -50,7 +57,7 @@ func DotTangent(x, y, xDot, yDot blas64.Vector) (v, vDot float64) {
 	return v, vDot
 }
 
-// DotPullback is the pullback of blas64.Dot.
+// DotPullback adds v̄·y to x̄ and v̄·x to ȳ.
 func DotPullback(x, y, xBar, yBar blas64.Vector, vBar float64) {
 	if xBar.Data != nil {
 		blas64.Axpy(vBar, y, shadow(xBar, x))
@@ -60,8 +67,8 @@ func DotPullback(x, y, xBar, yBar blas64.Vector, vBar float64) {
 	}
 }
 
-// Nrm2Tangent is the tangent of blas64.Nrm2. At 0 the derivative is 0. It uses quotients of elements and the norm,
-// which are in range where the derivatives of the reciprocal of the norm are not.
+// Nrm2Tangent returns v = ‖x‖₂ and its tangent Σ (xᵢ/v)·ẋᵢ, which is 0 at x = 0. Each xᵢ is divided by v, since 1/v may
+// overflow where the quotient does not.
 func Nrm2Tangent(x, xDot blas64.Vector) (v, vDot float64) {
 	v = blas64.Nrm2(x)
 	if xDot.Data != nil && v != 0 {
@@ -72,7 +79,7 @@ func Nrm2Tangent(x, xDot blas64.Vector) (v, vDot float64) {
 	return v, vDot
 }
 
-// Nrm2Pullback is the pullback of blas64.Nrm2.
+// Nrm2Pullback adds (xᵢ/v)·v̄ to each x̄ᵢ, with v = ‖x‖₂, and nothing at x = 0.
 func Nrm2Pullback(x, xBar blas64.Vector, vBar float64) {
 	if xBar.Data == nil {
 		return
@@ -84,7 +91,7 @@ func Nrm2Pullback(x, xBar blas64.Vector, vBar float64) {
 	}
 }
 
-// sign returns the derivative of the magnitude, 0 at 0.
+// sign returns the derivative of |x|: -1, 1, or 0 if x is 0 or NaN.
 func sign(x float64) float64 {
 	if x > 0 {
 		return 1
@@ -95,7 +102,7 @@ func sign(x float64) float64 {
 	return 0
 }
 
-// AsumTangent is the tangent of blas64.Asum.
+// AsumTangent returns Σ |xᵢ| and its tangent Σ sign(xᵢ)·ẋᵢ, with sign(0) = 0.
 func AsumTangent(x, xDot blas64.Vector) (v, vDot float64) {
 	v = blas64.Asum(x)
 	if xDot.Data != nil {
@@ -106,7 +113,7 @@ func AsumTangent(x, xDot blas64.Vector) (v, vDot float64) {
 	return v, vDot
 }
 
-// AsumPullback is the pullback of blas64.Asum.
+// AsumPullback adds sign(xᵢ)·v̄ to each x̄ᵢ, with sign(0) = 0.
 func AsumPullback(x, xBar blas64.Vector, vBar float64) {
 	if xBar.Data != nil {
 		for i := 0; i < x.N; i++ {
@@ -115,7 +122,7 @@ func AsumPullback(x, xBar blas64.Vector, vBar float64) {
 	}
 }
 
-// AxpyTangent is the tangent of blas64.Axpy.
+// AxpyTangent adds α·ẋ + α̇·x to ẏ, then α·x to y.
 func AxpyTangent(alpha float64, x, y blas64.Vector, alphaDot float64, xDot, yDot blas64.Vector) {
 	if yDot.Data != nil {
 		if xDot.Data != nil {
@@ -126,7 +133,7 @@ func AxpyTangent(alpha float64, x, y blas64.Vector, alphaDot float64, xDot, yDot
 	blas64.Axpy(alpha, x, y)
 }
 
-// AxpyPullback is the pullback of blas64.Axpy.
+// AxpyPullback adds α·ȳ to x̄ and returns ᾱ = x·ȳ. It leaves ȳ as it is, since Axpy adds to y.
 func AxpyPullback(alpha float64, x, y, xBar, yBar blas64.Vector) (alphaBar float64) {
 	if yBar.Data == nil {
 		return 0
@@ -138,7 +145,7 @@ func AxpyPullback(alpha float64, x, y, xBar, yBar blas64.Vector) (alphaBar float
 	return alphaBar
 }
 
-// ScalTangent is the tangent of blas64.Scal.
+// ScalTangent sets ẋ to α·ẋ + α̇·x, then x to α·x.
 func ScalTangent(alpha float64, x blas64.Vector, alphaDot float64, xDot blas64.Vector) {
 	if xDot.Data != nil {
 		blas64.Scal(alpha, shadow(xDot, x))
@@ -147,7 +154,7 @@ func ScalTangent(alpha float64, x blas64.Vector, alphaDot float64, xDot blas64.V
 	blas64.Scal(alpha, x)
 }
 
-// ScalPullback is the pullback of blas64.Scal.
+// ScalPullback returns ᾱ = x·x̄, with x as it was before Scal, and multiplies x̄ by α.
 func ScalPullback(alpha float64, x, xBar blas64.Vector) (alphaBar float64) {
 	if xBar.Data == nil {
 		return 0
@@ -157,7 +164,7 @@ func ScalPullback(alpha float64, x, xBar blas64.Vector) (alphaBar float64) {
 	return alphaBar
 }
 
-// CopyTangent is the tangent of blas64.Copy.
+// CopyTangent copies ẋ to ẏ, or clears ẏ if ẋ is nil, and copies x to y.
 func CopyTangent(x, y, xDot, yDot blas64.Vector) {
 	switch {
 	case yDot.Data == nil:
@@ -169,7 +176,8 @@ func CopyTangent(x, y, xDot, yDot blas64.Vector) {
 	blas64.Copy(x, y)
 }
 
-// CopyPullback is the pullback of blas64.Copy. The cotangent of a vector copied to itself does not change.
+// CopyPullback adds ȳ to x̄ and clears ȳ, one element after the other, so that the cotangent of a vector copied to
+// itself does not change.
 func CopyPullback(x, y, xBar, yBar blas64.Vector) {
 	if yBar.Data == nil {
 		return
@@ -185,16 +193,16 @@ func CopyPullback(x, y, xBar, yBar blas64.Vector) {
 	}
 }
 
-// SwapTangent is the tangent of blas64.Swap.
+// SwapTangent swaps ẋ with ẏ and x with y.
 func SwapTangent(x, y, xDot, yDot blas64.Vector) {
 	swap(x, y, xDot, yDot)
 	blas64.Swap(x, y)
 }
 
-// SwapPullback is the pullback of blas64.Swap, which is its own transpose.
+// SwapPullback swaps x̄ and ȳ: a swap is its own transpose.
 func SwapPullback(x, y, xBar, yBar blas64.Vector) { swap(x, y, xBar, yBar) }
 
-// swap swaps the shadows of x and y. A nil shadow is zero.
+// swap swaps the shadows of x and y. If one is nil, it is zero, and the other is cleared.
 func swap(x, y, xSh, ySh blas64.Vector) {
 	switch {
 	case xSh.Data != nil && ySh.Data != nil:

@@ -5,12 +5,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// general returns a shadow with the shape of its primal.
+// general returns a matrix with the data of a and the size and stride of its primal of.
 func general(a, of blas64.General) blas64.General {
 	return blas64.General{Rows: of.Rows, Cols: of.Cols, Stride: of.Stride, Data: a.Data}
 }
 
-// flip returns the opposite of t: transposed or not.
+// flip returns the flag that transposes op(A): Trans for NoTrans, and NoTrans for any other.
 func flip(t blas.Transpose) blas.Transpose {
 	if t == blas.NoTrans {
 		return blas.Trans
@@ -18,7 +18,8 @@ func flip(t blas.Transpose) blas.Transpose {
 	return blas.NoTrans
 }
 
-// sized returns v with length n, which functions of matrices do not check.
+// sized returns v with length n. Gonum's products with matrices take the lengths of vectors from the matrix and ignore
+// N.
 func sized(v blas64.Vector, n int) blas64.Vector {
 	return blas64.Vector{N: n, Data: v.Data, Inc: v.Inc}
 }
@@ -31,12 +32,12 @@ func sizes(t blas.Transpose, a blas64.General) (x, y int) {
 	return a.Rows, a.Cols
 }
 
-// zeros returns a new vector.
+// zeros returns a new vector of n zeros.
 func zeros(n int) blas64.Vector {
 	return blas64.Vector{N: n, Data: make([]float64, n), Inc: 1}
 }
 
-// GemvTangent is the tangent of blas64.Gemv.
+// GemvTangent sets ẏ to β·ẏ + α·op(A)·ẋ + α·op(Ȧ)·x + α̇·op(A)·x + β̇·y, then y to α·op(A)·x + β·y.
 func GemvTangent(t blas.Transpose, alpha float64, a blas64.General, x blas64.Vector, beta float64, y blas64.Vector,
 	alphaDot float64, aDot blas64.General, xDot blas64.Vector, betaDot float64, yDot blas64.Vector) {
 	nx, ny := sizes(t, a)
@@ -56,7 +57,8 @@ func GemvTangent(t blas.Transpose, alpha float64, a blas64.General, x blas64.Vec
 	blas64.Gemv(t, alpha, a, x, beta, y)
 }
 
-// GemvPullback is the pullback of blas64.Gemv. It allocates.
+// GemvPullback adds α·ȳ·xᵀ to op(Ā), that is α·x·ȳᵀ to Ā if op transposes, and α·op(A)ᵀ·ȳ to x̄. It returns ᾱ =
+// x·op(A)ᵀ·ȳ and β̄ = y·ȳ, with y as it was before Gemv, and multiplies ȳ by β at the end. It allocates a vector.
 func GemvPullback(t blas.Transpose, alpha float64, a blas64.General, x blas64.Vector, beta float64, y blas64.Vector,
 	aBar blas64.General, xBar, yBar blas64.Vector) (alphaBar, betaBar float64) {
 	if yBar.Data == nil {
@@ -83,7 +85,7 @@ func GemvPullback(t blas.Transpose, alpha float64, a blas64.General, x blas64.Ve
 	return alphaBar, betaBar
 }
 
-// GerTangent is the tangent of blas64.Ger.
+// GerTangent adds α·ẋ·yᵀ + α·x·ẏᵀ + α̇·x·yᵀ to Ȧ, then α·x·yᵀ to A.
 func GerTangent(alpha float64, x, y blas64.Vector, a blas64.General,
 	alphaDot float64, xDot, yDot blas64.Vector, aDot blas64.General) {
 	x, y = sized(x, a.Rows), sized(y, a.Cols)
@@ -100,7 +102,8 @@ func GerTangent(alpha float64, x, y blas64.Vector, a blas64.General,
 	blas64.Ger(alpha, x, y, a)
 }
 
-// ger is blas64.Ger for all increments: the assembly accepts no negative ones (gonum v0.16.0).
+// ger adds alpha·x·yᵀ to a for vectors of any increment. It copies vectors with negative ones, which the assembly of
+// blas64.Ger does not accept (gonum v0.16.0).
 func ger(alpha float64, x, y blas64.Vector, a blas64.General) {
 	if x.Inc < 0 {
 		x = unit(x)
@@ -111,7 +114,8 @@ func ger(alpha float64, x, y blas64.Vector, a blas64.General) {
 	blas64.Ger(alpha, x, y, a)
 }
 
-// GerPullback is the pullback of blas64.Ger. It allocates.
+// GerPullback adds α·Ā·y to x̄ and α·Āᵀ·x to ȳ, and returns ᾱ = x·Ā·y. It leaves Ā as it is, since Ger adds to A. It
+// allocates a vector.
 func GerPullback(alpha float64, x, y blas64.Vector, a blas64.General,
 	xBar, yBar blas64.Vector, aBar blas64.General) (alphaBar float64) {
 	if aBar.Data == nil {
@@ -131,7 +135,7 @@ func GerPullback(alpha float64, x, y blas64.Vector, a blas64.General,
 	return alphaBar
 }
 
-// GemmTangent is the tangent of blas64.Gemm.
+// GemmTangent sets Ċ to β·Ċ + β̇·C + α·op(Ȧ)·op(B) + α·op(A)·op(Ḃ) + α̇·op(A)·op(B), then C to α·op(A)·op(B) + β·C.
 func GemmTangent(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General,
 	alphaDot float64, aDot, bDot blas64.General, betaDot float64, cDot blas64.General) {
 	if cDot.Data != nil {
@@ -153,7 +157,9 @@ func GemmTangent(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta
 	blas64.Gemm(tA, tB, alpha, a, b, beta, c)
 }
 
-// GemmPullback is the pullback of blas64.Gemm. It allocates a matrix of the shape of op(A).
+// GemmPullback adds α·C̄·op(B)ᵀ to op(Ā) and α·op(A)ᵀ·C̄ to op(B̄). It returns ᾱ, the sum of the elementwise product of
+// op(A) and C̄·op(B)ᵀ, and β̄, that of C̄ and C as it was before Gemm, and multiplies C̄ by β. It allocates a matrix of
+// the shape of op(A).
 func GemmPullback(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General,
 	aBar, bBar, cBar blas64.General) (alphaBar, betaBar float64) {
 	if cBar.Data == nil {

@@ -7,9 +7,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Plain forms: the functions written as loops, which can be lifted to other number types than floats. Products with
-// factors that are 0 are computed, so that their derivatives are, and are 0 where they would be NaN. Each call tests
-// once whether a factor is 0, since over nabla.Real that is a guard.
+// Plain forms: the functions written as loops, without calls of gonum, from which code over nabla.Real is generated.
+// Gonum skips products with alpha or beta if the factor is 0. Here they are computed, so that the derivative with
+// respect to the factor is, and a NaN is replaced by 0. Each call compares a factor with 0 only once, since over
+// nabla.Real a comparison is a guard.
 
 const (
 	badLength = "blas64: vector length mismatch"
@@ -37,12 +38,13 @@ const (
 	shortC = "blas: insufficient length of c"
 )
 
-// short reports whether a vector of n elements is too large for memory of some length.
+// short reports whether memory of the given length is too short for a vector of n elements with increment inc.
 func short(length, n, inc int) bool {
 	return n > 0 && (inc > 0 && length <= (n-1)*inc || inc < 0 && length <= (1-n)*inc)
 }
 
-// pair checks two vectors of n elements.
+// pair panics as gonum does if vectors x and y of n elements have a zero increment or too little memory, or n is
+// negative.
 func pair(n, lenX, incX, lenY, incY int) {
 	if incX == 0 {
 		panic(zeroIncX)
@@ -61,7 +63,8 @@ func pair(n, lenX, incX, lenY, incY int) {
 	}
 }
 
-// single checks a vector of n elements for functions that accept no negative increment.
+// single panics as gonum does if a vector of n elements has an increment below 1 or too little memory, or n is
+// negative.
 func single(n, length, inc int) {
 	if inc < 0 {
 		panic(negInc)
@@ -77,7 +80,7 @@ func single(n, length, inc int) {
 	}
 }
 
-// start returns the index of element 0 of a vector of n elements.
+// start returns the index in memory of element 0 of a vector of n elements, which is not 0 if inc is negative.
 func start(n, inc int) int {
 	if inc < 0 {
 		return (1 - n) * inc
@@ -85,7 +88,7 @@ func start(n, inc int) int {
 	return 0
 }
 
-// scaled returns x·t; if t is known to be 0, it is 0 where the product is NaN.
+// scaled returns x·t, and 0 instead of NaN if none is set. The caller sets none if t is 0.
 func scaled(x, t float64, none bool) float64 {
 	p := x * t
 	if none && math.IsNaN(p) {
@@ -94,7 +97,7 @@ func scaled(x, t float64, none bool) float64 {
 	return p
 }
 
-// DotPlain is the plain form of blas64.Dot.
+// DotPlain returns x·y, as blas64.Dot does.
 func DotPlain(x, y blas64.Vector) float64 {
 	if x.N != y.N {
 		panic(badLength)
@@ -109,7 +112,8 @@ func DotPlain(x, y blas64.Vector) float64 {
 	return sum
 }
 
-// Nrm2Plain is the plain form of blas64.Nrm2. At 0 its derivative is 0.
+// Nrm2Plain returns ‖x‖₂, as blas64.Nrm2 does. It divides by a power of two if the sum of squares leaves the range
+// where it is accurate. At x = 0 the derivative is 0.
 func Nrm2Plain(x blas64.Vector) float64 {
 	single(x.N, len(x.Data), x.Inc)
 	sum := 0.0
@@ -142,7 +146,7 @@ func Nrm2Plain(x blas64.Vector) float64 {
 	return math.Ldexp(math.Sqrt(sum), e)
 }
 
-// AsumPlain is the plain form of blas64.Asum.
+// AsumPlain returns Σ |xᵢ|, as blas64.Asum does.
 func AsumPlain(x blas64.Vector) float64 {
 	single(x.N, len(x.Data), x.Inc)
 	sum := 0.0
@@ -152,7 +156,7 @@ func AsumPlain(x blas64.Vector) float64 {
 	return sum
 }
 
-// AxpyPlain is the plain form of blas64.Axpy.
+// AxpyPlain adds alpha·x to y, as blas64.Axpy does.
 func AxpyPlain(alpha float64, x, y blas64.Vector) {
 	if x.N != y.N {
 		panic(badLength)
@@ -166,7 +170,7 @@ func AxpyPlain(alpha float64, x, y blas64.Vector) {
 	}
 }
 
-// ScalPlain is the plain form of blas64.Scal.
+// ScalPlain multiplies x by alpha, as blas64.Scal does.
 func ScalPlain(alpha float64, x blas64.Vector) {
 	single(x.N, len(x.Data), x.Inc)
 	noAlpha := alpha == 0
@@ -175,7 +179,7 @@ func ScalPlain(alpha float64, x blas64.Vector) {
 	}
 }
 
-// CopyPlain is the plain form of blas64.Copy.
+// CopyPlain copies x to y, as blas64.Copy does.
 func CopyPlain(x, y blas64.Vector) {
 	if x.N != y.N {
 		panic(badLength)
@@ -192,7 +196,7 @@ func CopyPlain(x, y blas64.Vector) {
 	}
 }
 
-// SwapPlain is the plain form of blas64.Swap.
+// SwapPlain swaps the elements of x and y, as blas64.Swap does.
 func SwapPlain(x, y blas64.Vector) {
 	if x.N != y.N {
 		panic(badLength)
@@ -205,7 +209,7 @@ func SwapPlain(x, y blas64.Vector) {
 	}
 }
 
-// transposed reports whether t asks for the transpose.
+// transposed reports whether op(A) = Aᵀ for the flag t. It panics as gonum does if t is invalid.
 func transposed(t blas.Transpose) bool {
 	if t != blas.NoTrans && t != blas.Trans && t != blas.ConjTrans {
 		panic(badTranspose)
@@ -213,7 +217,8 @@ func transposed(t blas.Transpose) bool {
 	return t != blas.NoTrans
 }
 
-// rectangle checks an m×n matrix, and vectors of nx and ny elements. An empty matrix is valid with any vectors.
+// rectangle panics as gonum does if an m×n matrix, or one of two vectors of nx and ny elements, is malformed or has too
+// little memory. With an empty matrix, the memory of the vectors is not checked.
 func rectangle(m, n, lenA, stride, nx, lenX, incX, ny, lenY, incY int) {
 	if m < 0 {
 		panic(mLT0)
@@ -244,7 +249,7 @@ func rectangle(m, n, lenA, stride, nx, lenX, incX, ny, lenY, incY int) {
 	}
 }
 
-// GemvPlain is the plain form of blas64.Gemv.
+// GemvPlain sets y to alpha·op(A)·x + beta·y, as blas64.Gemv does.
 func GemvPlain(t blas.Transpose, alpha float64, a blas64.General, x blas64.Vector, beta float64, y blas64.Vector) {
 	trans := transposed(t)
 	m, n := a.Rows, a.Cols
@@ -269,7 +274,7 @@ func GemvPlain(t blas.Transpose, alpha float64, a blas64.General, x blas64.Vecto
 	}
 }
 
-// GerPlain is the plain form of blas64.Ger.
+// GerPlain adds alpha·x·yᵀ to a, as blas64.Ger does.
 func GerPlain(alpha float64, x, y blas64.Vector, a blas64.General) {
 	m, n := a.Rows, a.Cols
 	rectangle(m, n, len(a.Data), a.Stride, m, len(x.Data), x.Inc, n, len(y.Data), y.Inc)
@@ -285,7 +290,7 @@ func GerPlain(alpha float64, x, y blas64.Vector, a blas64.General) {
 	}
 }
 
-// GemmPlain is the plain form of blas64.Gemm.
+// GemmPlain sets c to alpha·op(A)·op(B) + beta·c, as blas64.Gemm does.
 func GemmPlain(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
 	transA, transB := transposed(tA), transposed(tB)
 	m, k, n := a.Rows, a.Cols, b.Cols
@@ -347,7 +352,8 @@ func GemmPlain(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta f
 	}
 }
 
-// triangle checks a triangle of a square matrix, and a vector.
+// triangle panics as gonum does if a triangle of an n×n matrix, or a vector of n elements, is malformed or has too
+// little memory.
 func triangle(uplo blas.Uplo, n, lenA, stride, lenX, incX int) {
 	if uplo != blas.Lower && uplo != blas.Upper {
 		panic(badUplo)
@@ -372,7 +378,7 @@ func triangle(uplo blas.Uplo, n, lenA, stride, lenX, incX int) {
 	}
 }
 
-// SymvPlain is the plain form of blas64.Symv.
+// SymvPlain sets y to alpha·A·x + beta·y, as blas64.Symv does, and reads only the triangle of A that a.Uplo selects.
 func SymvPlain(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float64, y blas64.Vector) {
 	if y.Inc == 0 && x.Inc != 0 && a.N >= 0 && a.Stride >= max(1, a.N) &&
 		(a.Uplo == blas.Lower || a.Uplo == blas.Upper) {
@@ -399,13 +405,13 @@ func SymvPlain(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float64,
 	}
 }
 
-// TrmvPlain is the plain form of blas64.Trmv.
+// TrmvPlain sets x to op(A)·x, as blas64.Trmv does.
 func TrmvPlain(t blas.Transpose, a blas64.Triangular, x blas64.Vector) {
 	down, right, upper := shape(t, a)
 	triangle(a.Uplo, a.N, len(a.Data), a.Stride, len(x.Data), x.Inc)
 	n, from := a.N, start(a.N, x.Inc)
 	for k := range n {
-		r := k // the elements of x that others need stay until these are done
+		r := k // rows are in the order in which x[r] is overwritten after its last use
 		if !upper {
 			r = n - 1 - k
 		}
@@ -424,7 +430,7 @@ func TrmvPlain(t blas.Transpose, a blas64.Triangular, x blas64.Vector) {
 	}
 }
 
-// TrsvPlain is the plain form of blas64.Trsv.
+// TrsvPlain sets x to the solution y of op(A)·y = x by substitution, as blas64.Trsv does.
 func TrsvPlain(t blas.Transpose, a blas64.Triangular, x blas64.Vector) {
 	down, right, upper := shape(t, a)
 	triangle(a.Uplo, a.N, len(a.Data), a.Stride, len(x.Data), x.Inc)
@@ -450,7 +456,8 @@ func TrsvPlain(t blas.Transpose, a blas64.Triangular, x blas64.Vector) {
 	}
 }
 
-// shape returns the distances in memory between rows and columns of op(A), and whether it is an upper triangle.
+// shape returns the distances in memory between rows and between columns of op(A), and whether op(A) is an upper
+// triangle. It panics as gonum does if a flag is invalid.
 func shape(t blas.Transpose, a blas64.Triangular) (down, right int, upper bool) {
 	if a.Uplo != blas.Lower && a.Uplo != blas.Upper {
 		panic(badUplo)

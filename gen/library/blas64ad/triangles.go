@@ -5,7 +5,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// SymvTangent is the tangent of blas64.Symv with respect to the stored elements.
+// SymvTangent sets ẏ to β·ẏ + α·A·ẋ + α·Ȧ·x + α̇·A·x + β̇·y, then y to α·A·x + β·y. Of Ȧ, as of A, only the triangle
+// that a.Uplo selects is read, and Ȧ is symmetric too.
 func SymvTangent(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float64, y blas64.Vector,
 	alphaDot float64, aDot blas64.Symmetric, xDot blas64.Vector, betaDot float64, yDot blas64.Vector) {
 	x, y = sized(x, a.N), sized(y, a.N)
@@ -25,8 +26,9 @@ func SymvTangent(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float6
 	blas64.Symv(alpha, a, x, beta, y)
 }
 
-// SymvPullback is the pullback of blas64.Symv. A stored element off the diagonal is two elements of the matrix. It
-// allocates.
+// SymvPullback adds the derivatives with respect to the stored elements to Ā: α·ȳᵢ·xᵢ on the diagonal and α·(ȳᵢ·xⱼ +
+// ȳⱼ·xᵢ) off it, as a stored element off the diagonal occurs twice in the matrix. It adds α·A·ȳ to x̄, returns ᾱ =
+// x·A·ȳ and β̄ = y·ȳ, with y as it was before Symv, and multiplies ȳ by β at the end. It allocates vectors.
 func SymvPullback(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float64, y blas64.Vector,
 	aBar blas64.Symmetric, xBar, yBar blas64.Vector) (alphaBar, betaBar float64) {
 	if yBar.Data == nil {
@@ -50,14 +52,15 @@ func SymvPullback(alpha float64, a blas64.Symmetric, x blas64.Vector, beta float
 	return alphaBar, betaBar
 }
 
-// unit returns a copy of a vector with increment 1.
+// unit returns a copy of v with increment 1.
 func unit(v blas64.Vector) blas64.Vector {
 	w := zeros(v.N)
 	blas64.Copy(v, w)
 	return w
 }
 
-// addProduct adds alpha·u·vᵀ to a triangle, without the diagonal if that is a unit one. The vectors have increment 1.
+// addProduct adds alpha·u·vᵀ to the triangle of data that uplo selects, without the diagonal if diag is Unit. The
+// vectors have increment 1.
 func addProduct(data []float64, stride, n int, uplo blas.Uplo, diag blas.Diag, alpha float64, u, v blas64.Vector) {
 	for i := 0; i < n; i++ {
 		lo, hi := 0, i+1
@@ -72,7 +75,8 @@ func addProduct(data []float64, stride, n int, uplo blas.Uplo, diag blas.Diag, a
 	}
 }
 
-// addTimes adds alpha·op(A)·x to y, without the diagonal if that is a unit one. The vectors have increment 1.
+// addTimes adds alpha·op(D)·x to y, where D is a triangle with the elements data and the shape of a, and a diagonal of
+// zeros if a.Diag is Unit. The vectors have increment 1.
 func addTimes(data []float64, a blas64.Triangular, t blas.Transpose, alpha float64, x, y blas64.Vector) {
 	for i := 0; i < a.N; i++ {
 		lo, hi := 0, i+1
@@ -91,7 +95,8 @@ func addTimes(data []float64, a blas64.Triangular, t blas.Transpose, alpha float
 	}
 }
 
-// TrmvTangent is the tangent of blas64.Trmv. It allocates.
+// TrmvTangent sets ẋ to op(A)·ẋ + op(Ȧ)·x, then x to op(A)·x. If the diagonal of A is a unit one, that of Ȧ is zero and
+// not read. It allocates vectors unless Ȧ is nil.
 func TrmvTangent(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aDot blas64.Triangular, xDot blas64.Vector) {
 	if xDot.Data != nil {
 		x = sized(x, a.N)
@@ -106,7 +111,8 @@ func TrmvTangent(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aDot bl
 	blas64.Trmv(t, a, x)
 }
 
-// TrmvPullback is the pullback of blas64.Trmv. It allocates.
+// TrmvPullback adds x̄·xᵀ to op(Ā), that is x·x̄ᵀ to Ā if op transposes, where A has stored elements, and then sets x̄
+// to op(A)ᵀ·x̄. x is as before Trmv. It allocates vectors unless Ā is nil.
 func TrmvPullback(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aBar blas64.Triangular, xBar blas64.Vector) {
 	if xBar.Data == nil {
 		return
@@ -123,8 +129,8 @@ func TrmvPullback(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aBar b
 	blas64.Trmv(flip(t), a, xBar)
 }
 
-// TrsvTangent is the tangent of blas64.Trsv: the derivative of the solution y of op(A)·y = x is op(A)⁻¹·(ẋ - op(Ȧ)·y).
-// It allocates.
+// TrsvTangent sets x to y, the solution of op(A)·y = x, and ẋ to op(A)⁻¹·(ẋ - op(Ȧ)·y). If the diagonal of A is a unit
+// one, that of Ȧ is zero and not read. It allocates vectors unless Ȧ is nil.
 func TrsvTangent(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aDot blas64.Triangular, xDot blas64.Vector) {
 	blas64.Trsv(t, a, x)
 	if xDot.Data == nil {
@@ -140,7 +146,9 @@ func TrsvTangent(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aDot bl
 	blas64.Trsv(t, a, xDot)
 }
 
-// TrsvPullback is the pullback of blas64.Trsv, by another solution. It allocates.
+// TrsvPullback sets x̄ to b = op(A)⁻ᵀ·x̄ and subtracts b·yᵀ from op(Ā), that is y·bᵀ from Ā if op transposes, where A
+// has stored elements. y is the solution of op(A)·y = x, computed again from x, which is as before Trsv. It allocates
+// vectors unless Ā is nil.
 func TrsvPullback(t blas.Transpose, a blas64.Triangular, x blas64.Vector, aBar blas64.Triangular, xBar blas64.Vector) {
 	if xBar.Data == nil {
 		return

@@ -1,5 +1,11 @@
 // Package floatsad has the derivatives of functions of gonum's package floats.
 //
+// FTangent computes floats.F and the tangents of all that F writes or returns. FPullback does not compute F: it takes
+// the arguments as they were before F and the cotangents of the results, adds to the cotangents of arguments that F
+// only reads, and turns those of memory that F overwrites into those of its former contents. The tangent of x is xDot,
+// its cotangent xBar. In derivatives of quotients and norms, a zero tangent or cotangent times an infinite factor is 0
+// (a strong zero).
+//
 // A nil shadow means a zero tangent or a cotangent that is not needed. Slices may be equal if the function allows that;
 // their shadows are equal then.
 package floatsad
@@ -8,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// at returns an element of a tangent, 0 if it is nil.
+// at returns dot[i], or 0 if dot is nil.
 func at(dot []float64, i int) float64 {
 	if dot == nil {
 		return 0
@@ -16,14 +22,14 @@ func at(dot []float64, i int) float64 {
 	return dot[i]
 }
 
-// give adds to an element of a cotangent, unless that is nil.
+// give adds t to bar[i], unless bar is nil.
 func give(bar []float64, i int, t float64) {
 	if bar != nil {
 		bar[i] += t
 	}
 }
 
-// AddTangent is the tangent of floats.Add.
+// AddTangent adds sDot to dstDot and s to dst.
 func AddTangent(dst, s, dstDot, sDot []float64) {
 	if dstDot != nil && sDot != nil {
 		floats.Add(dstDot, sDot)
@@ -31,14 +37,14 @@ func AddTangent(dst, s, dstDot, sDot []float64) {
 	floats.Add(dst, s)
 }
 
-// AddPullback is the pullback of floats.Add.
+// AddPullback adds dstBar to sBar and leaves dstBar as it is.
 func AddPullback(dst, s, dstBar, sBar []float64) {
 	if dstBar != nil && sBar != nil {
 		floats.Add(sBar, dstBar)
 	}
 }
 
-// SubTangent is the tangent of floats.Sub.
+// SubTangent subtracts sDot from dstDot and s from dst.
 func SubTangent(dst, s, dstDot, sDot []float64) {
 	if dstDot != nil && sDot != nil {
 		floats.Sub(dstDot, sDot)
@@ -46,14 +52,14 @@ func SubTangent(dst, s, dstDot, sDot []float64) {
 	floats.Sub(dst, s)
 }
 
-// SubPullback is the pullback of floats.Sub.
+// SubPullback subtracts dstBar from sBar and leaves dstBar as it is.
 func SubPullback(dst, s, dstBar, sBar []float64) {
 	if dstBar != nil && sBar != nil {
 		floats.Sub(sBar, dstBar)
 	}
 }
 
-// MulTangent is the tangent of floats.Mul.
+// MulTangent sets dstDot[i] to dstDot[i]·s[i] + dst[i]·sDot[i], then dst[i] to dst[i]·s[i].
 func MulTangent(dst, s, dstDot, sDot []float64) {
 	for i := range dstDot {
 		dstDot[i] = dstDot[i]*s[i] + dst[i]*at(sDot, i)
@@ -61,7 +67,8 @@ func MulTangent(dst, s, dstDot, sDot []float64) {
 	floats.Mul(dst, s)
 }
 
-// MulPullback is the pullback of floats.Mul.
+// MulPullback sets dstBar[i] to t·s[i] and adds t·dst[i] to sBar[i], where t is the former dstBar[i] and dst is as
+// before Mul.
 func MulPullback(dst, s, dstBar, sBar []float64) {
 	for i := range dstBar {
 		t := dstBar[i]
@@ -70,7 +77,7 @@ func MulPullback(dst, s, dstBar, sBar []float64) {
 	}
 }
 
-// DivTangent is the tangent of floats.Div.
+// DivTangent sets dstDot[i] to (dstDot[i] - dst[i]/s[i]·sDot[i]) / s[i], then dst[i] to dst[i]/s[i].
 func DivTangent(dst, s, dstDot, sDot []float64) {
 	for i := range dstDot {
 		dstDot[i] = quotient(dst[i], s[i], dstDot[i], at(sDot, i))
@@ -78,13 +85,13 @@ func DivTangent(dst, s, dstDot, sDot []float64) {
 	floats.Div(dst, s)
 }
 
-// quotient returns the derivative of x/y.
+// quotient returns the tangent of x/y, (xDot - x/y·yDot) / y, with strong zeros for xDot and yDot.
 func quotient(x, y, xDot, yDot float64) float64 {
 	return over(xDot-times(x/y, yDot), y)
 }
 
-// times returns a partial derivative times a tangent or cotangent: 0 if that is 0, even if the derivative is infinite
-// (a strong zero).
+// times returns partial·t, a partial derivative times a tangent or cotangent, and 0 instead of NaN if t is 0 (a strong
+// zero).
 func times(partial, t float64) float64 {
 	p := partial * t
 	if t == 0 && p != p {
@@ -93,7 +100,7 @@ func times(partial, t float64) float64 {
 	return p
 }
 
-// over returns t / y, 0 for t = 0.
+// over returns t/y, and 0 instead of NaN if t is 0.
 func over(t, y float64) float64 {
 	q := t / y
 	if t == 0 && q != q {
@@ -102,7 +109,7 @@ func over(t, y float64) float64 {
 	return q
 }
 
-// DivPullback is the pullback of floats.Div.
+// DivPullback sets dstBar[i] to t = dstBar[i]/s[i] and subtracts dst[i]/s[i]·t from sBar[i], with dst as before Div.
 func DivPullback(dst, s, dstBar, sBar []float64) {
 	for i := range dstBar {
 		t := over(dstBar[i], s[i])
@@ -111,16 +118,16 @@ func DivPullback(dst, s, dstBar, sBar []float64) {
 	}
 }
 
-// AddConstTangent is the tangent of floats.AddConst.
+// AddConstTangent adds cDot to each dstDot[i] and c to each dst[i].
 func AddConstTangent(c float64, dst []float64, cDot float64, dstDot []float64) {
 	floats.AddConst(cDot, dstDot)
 	floats.AddConst(c, dst)
 }
 
-// AddConstPullback is the pullback of floats.AddConst.
+// AddConstPullback returns cBar = Σ dstBar[i] and leaves dstBar as it is.
 func AddConstPullback(c float64, dst, dstBar []float64) (cBar float64) { return floats.Sum(dstBar) }
 
-// ScaleTangent is the tangent of floats.Scale.
+// ScaleTangent sets dstDot[i] to c·dstDot[i] + cDot·dst[i], then dst[i] to c·dst[i].
 func ScaleTangent(c float64, dst []float64, cDot float64, dstDot []float64) {
 	for i := range dstDot {
 		dstDot[i] = c*dstDot[i] + cDot*dst[i]
@@ -128,7 +135,7 @@ func ScaleTangent(c float64, dst []float64, cDot float64, dstDot []float64) {
 	floats.Scale(c, dst)
 }
 
-// ScalePullback is the pullback of floats.Scale.
+// ScalePullback returns cBar = Σ dstBar[i]·dst[i], with dst as before Scale, and multiplies dstBar by c.
 func ScalePullback(c float64, dst, dstBar []float64) (cBar float64) {
 	for i, t := range dstBar {
 		cBar += t * dst[i]
@@ -137,7 +144,7 @@ func ScalePullback(c float64, dst, dstBar []float64) (cBar float64) {
 	return cBar
 }
 
-// AddScaledTangent is the tangent of floats.AddScaled.
+// AddScaledTangent adds alpha·sDot[i] + alphaDot·s[i] to dstDot[i], then alpha·s[i] to dst[i].
 func AddScaledTangent(dst []float64, alpha float64, s, dstDot []float64, alphaDot float64, sDot []float64) {
 	for i := range dstDot {
 		dstDot[i] += alpha*at(sDot, i) + alphaDot*s[i]
@@ -145,7 +152,7 @@ func AddScaledTangent(dst []float64, alpha float64, s, dstDot []float64, alphaDo
 	floats.AddScaled(dst, alpha, s)
 }
 
-// AddScaledPullback is the pullback of floats.AddScaled.
+// AddScaledPullback adds alpha·dstBar[i] to sBar[i], leaves dstBar as it is, and returns alphaBar = Σ dstBar[i]·s[i].
 func AddScaledPullback(dst []float64, alpha float64, s, dstBar, sBar []float64) (alphaBar float64) {
 	if dstBar == nil {
 		return 0

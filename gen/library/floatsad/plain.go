@@ -2,8 +2,9 @@ package floatsad
 
 import "math"
 
-// Plain forms: the functions written as loops, which can be lifted to other number types than floats. Comparisons of
-// numbers are guards of a recording, so there are few, and their outcomes depend on the elements as little as possible.
+// Plain forms: the functions written as loops, without calls of gonum, from which code over nabla.Real is generated.
+// There, a comparison of numbers is a guard: a recording holds only for points at which it has the same outcome. So the
+// functions compare as little as possible.
 
 const (
 	zeroLength   = "floats: zero length slice"
@@ -12,7 +13,7 @@ const (
 	badDstLength = "floats: destination slice length does not match input"
 )
 
-// AddPlain is the plain form of floats.Add.
+// AddPlain adds s to dst, as floats.Add does.
 func AddPlain(dst, s []float64) {
 	if len(dst) != len(s) {
 		panic(badDstLength)
@@ -22,7 +23,7 @@ func AddPlain(dst, s []float64) {
 	}
 }
 
-// AddToPlain is the plain form of floats.AddTo.
+// AddToPlain sets dst to s + t and returns it, as floats.AddTo does.
 func AddToPlain(dst, s, t []float64) []float64 {
 	three(dst, s, t)
 	for i, v := range s {
@@ -31,7 +32,7 @@ func AddToPlain(dst, s, t []float64) []float64 {
 	return dst
 }
 
-// three checks that three slices have equal lengths.
+// three panics as gonum does if the lengths of the slices differ.
 func three(dst, s, t []float64) {
 	if len(s) != len(t) {
 		panic(badLength)
@@ -41,7 +42,7 @@ func three(dst, s, t []float64) {
 	}
 }
 
-// SubPlain is the plain form of floats.Sub.
+// SubPlain subtracts s from dst, as floats.Sub does.
 func SubPlain(dst, s []float64) {
 	if len(dst) != len(s) {
 		panic(badLength)
@@ -51,7 +52,7 @@ func SubPlain(dst, s []float64) {
 	}
 }
 
-// SubToPlain is the plain form of floats.SubTo.
+// SubToPlain sets dst to s - t and returns it, as floats.SubTo does.
 func SubToPlain(dst, s, t []float64) []float64 {
 	three(dst, s, t)
 	for i, v := range s {
@@ -60,7 +61,7 @@ func SubToPlain(dst, s, t []float64) []float64 {
 	return dst
 }
 
-// MulPlain is the plain form of floats.Mul.
+// MulPlain multiplies each dst[i] by s[i], as floats.Mul does.
 func MulPlain(dst, s []float64) {
 	if len(dst) != len(s) {
 		panic(badLength)
@@ -70,7 +71,7 @@ func MulPlain(dst, s []float64) {
 	}
 }
 
-// MulToPlain is the plain form of floats.MulTo.
+// MulToPlain sets each dst[i] to s[i]·t[i] and returns dst, as floats.MulTo does.
 func MulToPlain(dst, s, t []float64) []float64 {
 	three(dst, s, t)
 	for i, v := range t {
@@ -79,7 +80,7 @@ func MulToPlain(dst, s, t []float64) []float64 {
 	return dst
 }
 
-// DivPlain is the plain form of floats.Div.
+// DivPlain divides each dst[i] by s[i], as floats.Div does.
 func DivPlain(dst, s []float64) {
 	if len(dst) != len(s) {
 		panic(badLength)
@@ -89,7 +90,7 @@ func DivPlain(dst, s []float64) {
 	}
 }
 
-// DivToPlain is the plain form of floats.DivTo.
+// DivToPlain sets each dst[i] to s[i]/t[i] and returns dst, as floats.DivTo does.
 func DivToPlain(dst, s, t []float64) []float64 {
 	three(dst, s, t)
 	for i, v := range s {
@@ -98,21 +99,21 @@ func DivToPlain(dst, s, t []float64) []float64 {
 	return dst
 }
 
-// AddConstPlain is the plain form of floats.AddConst.
+// AddConstPlain adds c to each element of dst, as floats.AddConst does.
 func AddConstPlain(c float64, dst []float64) {
 	for i := range dst {
 		dst[i] += c
 	}
 }
 
-// ScalePlain is the plain form of floats.Scale.
+// ScalePlain multiplies each element of dst by c, as floats.Scale does.
 func ScalePlain(c float64, dst []float64) {
 	for i := range dst {
 		dst[i] *= c
 	}
 }
 
-// ScaleToPlain is the plain form of floats.ScaleTo.
+// ScaleToPlain sets dst to c·s and returns it, as floats.ScaleTo does.
 func ScaleToPlain(dst []float64, c float64, s []float64) []float64 {
 	if len(dst) != len(s) {
 		panic(badDstLength)
@@ -123,7 +124,7 @@ func ScaleToPlain(dst []float64, c float64, s []float64) []float64 {
 	return dst
 }
 
-// AddScaledPlain is the plain form of floats.AddScaled.
+// AddScaledPlain adds alpha·s to dst, as floats.AddScaled does.
 func AddScaledPlain(dst []float64, alpha float64, s []float64) {
 	if len(dst) != len(s) {
 		panic(badLength)
@@ -133,7 +134,7 @@ func AddScaledPlain(dst []float64, alpha float64, s []float64) {
 	}
 }
 
-// AddScaledToPlain is the plain form of floats.AddScaledTo.
+// AddScaledToPlain sets dst to y + alpha·s and returns it, as floats.AddScaledTo does.
 func AddScaledToPlain(dst, y []float64, alpha float64, s []float64) []float64 {
 	if len(s) != len(y) {
 		panic(badLength)
@@ -147,7 +148,7 @@ func AddScaledToPlain(dst, y []float64, alpha float64, s []float64) []float64 {
 	return dst
 }
 
-// CumSumPlain is the plain form of floats.CumSum.
+// CumSumPlain sets dst[i] to the sum of s[0] to s[i] and returns dst, as floats.CumSum does.
 func CumSumPlain(dst, s []float64) []float64 {
 	if len(dst) != len(s) {
 		panic(badDstLength)
@@ -160,7 +161,7 @@ func CumSumPlain(dst, s []float64) []float64 {
 	return dst
 }
 
-// CumProdPlain is the plain form of floats.CumProd.
+// CumProdPlain sets dst[i] to the product of s[0] to s[i] and returns dst, as floats.CumProd does.
 func CumProdPlain(dst, s []float64) []float64 {
 	if len(dst) != len(s) {
 		panic(badDstLength)
@@ -173,7 +174,8 @@ func CumProdPlain(dst, s []float64) []float64 {
 	return dst
 }
 
-// SpanPlain is the plain form of floats.Span.
+// SpanPlain sets dst to equidistant numbers from l to u and returns it, as floats.Span does. It panics if dst has fewer
+// than two elements.
 func SpanPlain(dst []float64, l, u float64) []float64 {
 	n := len(dst)
 	if n < 2 {
@@ -210,7 +212,7 @@ func SpanPlain(dst []float64, l, u float64) []float64 {
 
 func finite(x float64) bool { return x-x == 0 }
 
-// DotPlain is the plain form of floats.Dot.
+// DotPlain returns Σ s1[i]·s2[i], as floats.Dot does.
 func DotPlain(s1, s2 []float64) float64 {
 	if len(s1) != len(s2) {
 		panic(badLength)
@@ -222,7 +224,7 @@ func DotPlain(s1, s2 []float64) float64 {
 	return sum
 }
 
-// SumPlain is the plain form of floats.Sum.
+// SumPlain returns the sum of s, as floats.Sum does.
 func SumPlain(s []float64) float64 {
 	sum := 0.0
 	for _, v := range s {
@@ -231,8 +233,8 @@ func SumPlain(s []float64) float64 {
 	return sum
 }
 
-// SumCompensatedPlain is the plain form of floats.SumCompensated. The error of each addition is had
-// without asking which number is larger (Knuth, The Art of Computer Programming, volume 2, 4.2.2).
+// SumCompensatedPlain returns the sum of s, as floats.SumCompensated does. It computes the rounding error of each
+// addition without comparing the operands (Knuth, The Art of Computer Programming, volume 2, 4.2.2).
 func SumCompensatedPlain(s []float64) float64 {
 	sum, rest := 0.0, 0.0
 	for _, v := range s {
@@ -244,7 +246,7 @@ func SumCompensatedPlain(s []float64) float64 {
 	return sum + rest
 }
 
-// ProdPlain is the plain form of floats.Prod.
+// ProdPlain returns the product of s, as floats.Prod does.
 func ProdPlain(s []float64) float64 {
 	prod := 1.0
 	for _, v := range s {
@@ -253,7 +255,8 @@ func ProdPlain(s []float64) float64 {
 	return prod
 }
 
-// MaxPlain is the plain form of floats.Max: the first of the greatest elements.
+// MaxPlain returns the largest element of s, as floats.Max does: NaNs are skipped unless there is nothing else. The
+// derivative is that of the first of the largest elements. It panics if s is empty.
 func MaxPlain(s []float64) float64 {
 	if len(s) == 0 {
 		panic(zeroLength)
@@ -274,7 +277,8 @@ func MaxPlain(s []float64) float64 {
 	return top
 }
 
-// MinPlain is the plain form of floats.Min: the first of the least elements.
+// MinPlain returns the smallest element of s, as floats.Min does: NaNs are skipped unless there is nothing else. The
+// derivative is that of the first of the smallest elements. It panics if s is empty.
 func MinPlain(s []float64) float64 {
 	if len(s) == 0 {
 		panic(zeroLength)
@@ -295,8 +299,8 @@ func MinPlain(s []float64) float64 {
 	return least
 }
 
-// LogSumExpPlain is the plain form of floats.LogSumExp. Exponents are shifted by a whole number, which has no
-// derivative.
+// LogSumExpPlain returns log Σ exp(s[i]), as floats.LogSumExp does. The exponents are shifted by an integer, the floor
+// of the largest element, which is constant for differentiation.
 func LogSumExpPlain(s []float64) float64 {
 	top := MaxPlain(s)
 	if math.IsInf(top, 0) {
@@ -310,7 +314,7 @@ func LogSumExpPlain(s []float64) float64 {
 	return math.Log(sum) + shift
 }
 
-// NormPlain is the plain form of floats.Norm.
+// NormPlain returns the L-norm of s, as floats.Norm does, 0 if s is empty.
 func NormPlain(s []float64, L float64) float64 {
 	if len(s) == 0 {
 		return 0
@@ -329,7 +333,8 @@ func NormPlain(s []float64, L float64) float64 {
 	}
 	sum := 0.0
 	for _, v := range s {
-		// A power below the first has no derivative at 0, where the norm does not move.
+		// For 0 < L < 1 the power has an infinite derivative at 0. Elements that are 0 are skipped, so that the
+		// derivative with respect to them is 0.
 		if L <= 0 || L >= 1 || v != 0 {
 			sum += math.Pow(math.Abs(v), L)
 		}
@@ -340,7 +345,8 @@ func NormPlain(s []float64, L float64) float64 {
 	return math.Pow(sum, 1/L)
 }
 
-// largest returns the first of the largest magnitudes, 0 for no elements; the derivative is 0 then.
+// largest returns the largest magnitude of an element of s, or 0 with derivative 0 if s is empty. The derivative is
+// that of the first element of this magnitude.
 func largest(s []float64) float64 {
 	top := 0.0
 	for _, v := range s {
@@ -349,7 +355,8 @@ func largest(s []float64) float64 {
 	return top
 }
 
-// euclid returns the Euclidean norm. At 0 its derivative is 0.
+// euclid returns the Euclidean norm of s. It divides by a power of two if the sum of squares leaves the range where it
+// is accurate. At s = 0 the derivative is 0.
 func euclid(s []float64) float64 {
 	sum := 0.0
 	for _, v := range s {
@@ -377,7 +384,7 @@ func euclid(s []float64) float64 {
 	return math.Ldexp(math.Sqrt(sum), e)
 }
 
-// DistancePlain is the plain form of floats.Distance.
+// DistancePlain returns the L-norm of s-t, as floats.Distance does, and allocates the difference.
 func DistancePlain(s, t []float64, L float64) float64 {
 	if len(s) != len(t) {
 		panic(badLength)

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// DotTangent is the tangent of floats.Dot.
+// DotTangent returns s1·s2 and its tangent s1Dot·s2 + s1·s2Dot.
 func DotTangent(s1, s2, s1Dot, s2Dot []float64) (v, vDot float64) {
 	v = floats.Dot(s1, s2)
 	if s1Dot != nil {
@@ -18,7 +18,7 @@ func DotTangent(s1, s2, s1Dot, s2Dot []float64) (v, vDot float64) {
 	return v, vDot
 }
 
-// DotPullback is the pullback of floats.Dot.
+// DotPullback adds vBar·s2 to s1Bar and vBar·s1 to s2Bar.
 func DotPullback(s1, s2, s1Bar, s2Bar []float64, vBar float64) {
 	if s1Bar != nil {
 		floats.AddScaled(s1Bar, vBar, s2)
@@ -28,21 +28,22 @@ func DotPullback(s1, s2, s1Bar, s2Bar []float64, vBar float64) {
 	}
 }
 
-// SumTangent is the tangent of floats.Sum.
+// SumTangent returns Σ s[i] and its tangent Σ sDot[i].
 func SumTangent(s, sDot []float64) (v, vDot float64) { return floats.Sum(s), floats.Sum(sDot) }
 
-// SumPullback is the pullback of floats.Sum.
+// SumPullback adds vBar to each sBar[i].
 func SumPullback(s, sBar []float64, vBar float64) { floats.AddConst(vBar, sBar) }
 
-// SumCompensatedTangent is the tangent of floats.SumCompensated.
+// SumCompensatedTangent returns Σ s[i] and its tangent Σ sDot[i], both by floats.SumCompensated.
 func SumCompensatedTangent(s, sDot []float64) (v, vDot float64) {
 	return floats.SumCompensated(s), floats.SumCompensated(sDot)
 }
 
-// SumCompensatedPullback is the pullback of floats.SumCompensated.
+// SumCompensatedPullback adds vBar to each sBar[i].
 func SumCompensatedPullback(s, sBar []float64, vBar float64) { floats.AddConst(vBar, sBar) }
 
-// ProdTangent is the tangent of floats.Prod.
+// ProdTangent returns Π s[i] and its tangent. It applies the product rule to one factor after the other and does not
+// divide by elements, which may be 0.
 func ProdTangent(s, sDot []float64) (v, vDot float64) {
 	v = 1
 	for i, x := range s {
@@ -52,7 +53,8 @@ func ProdTangent(s, sDot []float64) (v, vDot float64) {
 	return v, vDot
 }
 
-// ProdPullback is the pullback of floats.Prod. It allocates.
+// ProdPullback adds vBar times the product of all other elements to each sBar[i]. It multiplies the products of the
+// elements before and after i, and allocates the former.
 func ProdPullback(s, sBar []float64, vBar float64) {
 	before := prefixes(s)
 	for i := len(sBar) - 1; i >= 0; i-- {
@@ -61,26 +63,26 @@ func ProdPullback(s, sBar []float64, vBar float64) {
 	}
 }
 
-// MaxTangent is the tangent of floats.Max. The derivative is that of the first of the largest elements.
+// MaxTangent returns the largest element s[k] and its tangent sDot[k], where k is its first index.
 func MaxTangent(s, sDot []float64) (v, vDot float64) {
 	i := floats.MaxIdx(s)
 	return s[i], at(sDot, i)
 }
 
-// MaxPullback is the pullback of floats.Max.
+// MaxPullback adds vBar to sBar[k], where k is the first index of the largest element.
 func MaxPullback(s, sBar []float64, vBar float64) { give(sBar, floats.MaxIdx(s), vBar) }
 
-// MinTangent is the tangent of floats.Min. The derivative is that of the first of the smallest elements.
+// MinTangent returns the smallest element s[k] and its tangent sDot[k], where k is its first index.
 func MinTangent(s, sDot []float64) (v, vDot float64) {
 	i := floats.MinIdx(s)
 	return s[i], at(sDot, i)
 }
 
-// MinPullback is the pullback of floats.Min.
+// MinPullback adds vBar to sBar[k], where k is the first index of the smallest element.
 func MinPullback(s, sBar []float64, vBar float64) { give(sBar, floats.MinIdx(s), vBar) }
 
-// LogSumExpTangent is the tangent of floats.LogSumExp. If that is infinite, the derivative is that of the first of the
-// largest elements.
+// LogSumExpTangent returns log Σ exp(s[i]) and its tangent Σ w[i]·sDot[i], where w[i] is exp(s[i]) / Σ exp(s[j]). If
+// the value is infinite, the tangent is that of the first of the largest elements.
 func LogSumExpTangent(s, sDot []float64) (v, vDot float64) {
 	v = floats.LogSumExp(s)
 	if math.IsInf(v, 0) {
@@ -93,7 +95,8 @@ func LogSumExpTangent(s, sDot []float64) (v, vDot float64) {
 	return v, vDot
 }
 
-// LogSumExpPullback is the pullback of floats.LogSumExp.
+// LogSumExpPullback adds w[i]·vBar to sBar[i], with the weights of [LogSumExpTangent]; if the value is infinite, vBar
+// to that of the first of the largest elements only.
 func LogSumExpPullback(s, sBar []float64, vBar float64) {
 	if sBar == nil {
 		return
@@ -108,9 +111,9 @@ func LogSumExpPullback(s, sBar []float64, vBar float64) {
 	}
 }
 
-// expSum returns the greatest element and the sum of exponentials of the distances to it. Quotients with the sum are
-// the
-// weights of elements. Those by way of the result, exp(x-v), have its rounding error, which is large if it is.
+// expSum returns the largest element, top, and sum = Σ exp(s[i]-top), so that exp(s[i]-top)/sum is the weight of
+// element i. Weights computed as exp(s[i]-v) from the result v would have the absolute rounding error of v, which is
+// large if v is.
 func expSum(s []float64) (top, sum float64) {
 	top = s[floats.MaxIdx(s)]
 	for _, x := range s {
@@ -119,8 +122,8 @@ func expSum(s []float64) (top, sum float64) {
 	return top, sum
 }
 
-// NormTangent is the tangent of floats.Norm with respect to s. At 0 the derivative is 0; for L = +Inf it is that of the
-// first of the elements of largest magnitude.
+// NormTangent returns the L-norm v of s and its tangent with respect to s, Σ ∂v/∂s[i]·sDot[i], with ∂v/∂s[i] as in
+// slope: 0 at s = 0. For L = +Inf it is the tangent of the magnitude of the first of the elements of largest magnitude.
 func NormTangent(s []float64, L float64, sDot []float64) (v, vDot float64) {
 	v = floats.Norm(s, L)
 	done := false
@@ -134,7 +137,7 @@ func NormTangent(s []float64, L float64, sDot []float64) (v, vDot float64) {
 	return v, vDot
 }
 
-// NormPullback is the pullback of floats.Norm by s.
+// NormPullback adds ∂v/∂s[i]·vBar to sBar[i], with the derivatives of [NormTangent]. There is no cotangent of L.
 func NormPullback(s []float64, L float64, sBar []float64, vBar float64) {
 	if sBar == nil {
 		return
@@ -149,8 +152,8 @@ func NormPullback(s []float64, L float64, sBar []float64, vBar float64) {
 	}
 }
 
-// slope returns the derivative of the norm v with respect to an element x, x·|x|^(L-2)/v^(L-1), and whether all other
-// derivatives are 0.
+// slope returns the derivative of the L-norm v with respect to an element x, x·|x|^(L-2)/v^(L-1), or 0 for v = 0. last
+// reports that the derivatives with respect to all later elements are taken to be 0, as in the maximum norm.
 func slope(x, v, L float64) (w float64, last bool) {
 	sign := 0.0
 	if x > 0 {
@@ -177,7 +180,8 @@ func slope(x, v, L float64) (w float64, last bool) {
 	return sign * math.Pow(math.Abs(x)/v, L-1), false
 }
 
-// DistanceTangent is the tangent of floats.Distance by s and t, see [NormTangent].
+// DistanceTangent returns the L-norm of s-t and its tangent with respect to s and t, Σ w[i]·(sDot[i]-tDot[i]), where w
+// is the derivative of the norm at s-t, see [NormTangent].
 func DistanceTangent(s, t []float64, L float64, sDot, tDot []float64) (v, vDot float64) {
 	v = floats.Distance(s, t, L)
 	done := false
@@ -191,7 +195,8 @@ func DistanceTangent(s, t []float64, L float64, sDot, tDot []float64) (v, vDot f
 	return v, vDot
 }
 
-// DistancePullback is the pullback of floats.Distance by s and t.
+// DistancePullback adds w[i]·vBar to sBar[i] and subtracts it from tBar[i], where w is the derivative of the norm at
+// s-t, see [NormTangent].
 func DistancePullback(s, t []float64, L float64, sBar, tBar []float64, vBar float64) {
 	v := floats.Distance(s, t, L)
 	for i := range s {

@@ -6,9 +6,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// The functions overwrite dst, so a pullback consumes its cotangent and leaves 0.
+// The functions of this file overwrite dst without reading it. So each pullback reads dstBar[i], clears it, and then
+// adds to the cotangents of the other arguments, in this order because these may be the same slices. Comments name the
+// additions only, with dstBar as it was before the call.
 
-// AddToTangent is the tangent of floats.AddTo.
+// AddToTangent sets dstDot to sDot + tDot and dst to s + t, and returns dst and dstDot.
 func AddToTangent(dst, s, t, dstDot, sDot, tDot []float64) (sum, sumDot []float64) {
 	for i := range dstDot {
 		dstDot[i] = at(sDot, i) + at(tDot, i)
@@ -16,7 +18,7 @@ func AddToTangent(dst, s, t, dstDot, sDot, tDot []float64) (sum, sumDot []float6
 	return floats.AddTo(dst, s, t), dstDot
 }
 
-// AddToPullback is the pullback of floats.AddTo.
+// AddToPullback adds dstBar to sBar and to tBar.
 func AddToPullback(dst, s, t, dstBar, sBar, tBar []float64) {
 	for i, v := range dstBar {
 		dstBar[i] = 0
@@ -25,7 +27,7 @@ func AddToPullback(dst, s, t, dstBar, sBar, tBar []float64) {
 	}
 }
 
-// SubToTangent is the tangent of floats.SubTo.
+// SubToTangent sets dstDot to sDot - tDot and dst to s - t, and returns dst and dstDot.
 func SubToTangent(dst, s, t, dstDot, sDot, tDot []float64) (diff, diffDot []float64) {
 	for i := range dstDot {
 		dstDot[i] = at(sDot, i) - at(tDot, i)
@@ -33,7 +35,7 @@ func SubToTangent(dst, s, t, dstDot, sDot, tDot []float64) (diff, diffDot []floa
 	return floats.SubTo(dst, s, t), dstDot
 }
 
-// SubToPullback is the pullback of floats.SubTo.
+// SubToPullback adds dstBar to sBar and subtracts it from tBar.
 func SubToPullback(dst, s, t, dstBar, sBar, tBar []float64) {
 	for i, v := range dstBar {
 		dstBar[i] = 0
@@ -42,7 +44,7 @@ func SubToPullback(dst, s, t, dstBar, sBar, tBar []float64) {
 	}
 }
 
-// MulToTangent is the tangent of floats.MulTo.
+// MulToTangent sets dstDot[i] to sDot[i]·t[i] + s[i]·tDot[i] and dst[i] to s[i]·t[i], and returns dst and dstDot.
 func MulToTangent(dst, s, t, dstDot, sDot, tDot []float64) (prod, prodDot []float64) {
 	for i := range dstDot {
 		dstDot[i] = at(sDot, i)*t[i] + s[i]*at(tDot, i)
@@ -50,7 +52,7 @@ func MulToTangent(dst, s, t, dstDot, sDot, tDot []float64) (prod, prodDot []floa
 	return floats.MulTo(dst, s, t), dstDot
 }
 
-// MulToPullback is the pullback of floats.MulTo.
+// MulToPullback adds dstBar[i]·t[i] to sBar[i] and dstBar[i]·s[i] to tBar[i].
 func MulToPullback(dst, s, t, dstBar, sBar, tBar []float64) {
 	for i, v := range dstBar {
 		dstBar[i] = 0
@@ -59,7 +61,8 @@ func MulToPullback(dst, s, t, dstBar, sBar, tBar []float64) {
 	}
 }
 
-// DivToTangent is the tangent of floats.DivTo.
+// DivToTangent sets dstDot[i] to (sDot[i] - s[i]/t[i]·tDot[i]) / t[i] and dst[i] to s[i]/t[i], and returns dst and
+// dstDot.
 func DivToTangent(dst, s, t, dstDot, sDot, tDot []float64) (quo, quoDot []float64) {
 	for i := range dstDot {
 		dstDot[i] = quotient(s[i], t[i], at(sDot, i), at(tDot, i))
@@ -67,7 +70,7 @@ func DivToTangent(dst, s, t, dstDot, sDot, tDot []float64) (quo, quoDot []float6
 	return floats.DivTo(dst, s, t), dstDot
 }
 
-// DivToPullback is the pullback of floats.DivTo.
+// DivToPullback adds q = dstBar[i]/t[i] to sBar[i] and subtracts s[i]/t[i]·q from tBar[i].
 func DivToPullback(dst, s, t, dstBar, sBar, tBar []float64) {
 	for i, v := range dstBar {
 		dstBar[i] = 0
@@ -77,7 +80,7 @@ func DivToPullback(dst, s, t, dstBar, sBar, tBar []float64) {
 	}
 }
 
-// ScaleToTangent is the tangent of floats.ScaleTo.
+// ScaleToTangent sets dstDot[i] to c·sDot[i] + cDot·s[i] and dst[i] to c·s[i], and returns dst and dstDot.
 func ScaleToTangent(dst []float64, c float64, s, dstDot []float64, cDot float64,
 	sDot []float64) (scaled, scaledDot []float64) {
 	for i := range dstDot {
@@ -86,7 +89,7 @@ func ScaleToTangent(dst []float64, c float64, s, dstDot []float64, cDot float64,
 	return floats.ScaleTo(dst, c, s), dstDot
 }
 
-// ScaleToPullback is the pullback of floats.ScaleTo.
+// ScaleToPullback adds c·dstBar[i] to sBar[i] and returns cBar = Σ dstBar[i]·s[i].
 func ScaleToPullback(dst []float64, c float64, s, dstBar, sBar []float64) (cBar float64) {
 	for i, v := range dstBar {
 		dstBar[i] = 0
@@ -96,7 +99,8 @@ func ScaleToPullback(dst []float64, c float64, s, dstBar, sBar []float64) (cBar 
 	return cBar
 }
 
-// AddScaledToTangent is the tangent of floats.AddScaledTo.
+// AddScaledToTangent sets dstDot[i] to yDot[i] + alpha·sDot[i] + alphaDot·s[i] and dst[i] to y[i] + alpha·s[i], and
+// returns dst and dstDot.
 func AddScaledToTangent(dst, y []float64, alpha float64, s, dstDot, yDot []float64, alphaDot float64,
 	sDot []float64) (sum, sumDot []float64) {
 	for i := range dstDot {
@@ -105,7 +109,8 @@ func AddScaledToTangent(dst, y []float64, alpha float64, s, dstDot, yDot []float
 	return floats.AddScaledTo(dst, y, alpha, s), dstDot
 }
 
-// AddScaledToPullback is the pullback of floats.AddScaledTo.
+// AddScaledToPullback adds dstBar[i] to yBar[i] and alpha·dstBar[i] to sBar[i], and returns alphaBar = Σ
+// dstBar[i]·s[i].
 func AddScaledToPullback(dst, y []float64, alpha float64, s, dstBar, yBar, sBar []float64) (alphaBar float64) {
 	for i, v := range dstBar {
 		dstBar[i] = 0
@@ -116,7 +121,8 @@ func AddScaledToPullback(dst, y []float64, alpha float64, s, dstBar, yBar, sBar 
 	return alphaBar
 }
 
-// CumSumTangent is the tangent of floats.CumSum.
+// CumSumTangent sets dstDot[i] to the sum of sDot[0] to sDot[i] and dst[i] to that of s[0] to s[i], and returns dst and
+// dstDot.
 func CumSumTangent(dst, s, dstDot, sDot []float64) (sums, sumsDot []float64) {
 	sum := 0.0
 	for i := range dstDot {
@@ -126,7 +132,7 @@ func CumSumTangent(dst, s, dstDot, sDot []float64) (sums, sumsDot []float64) {
 	return floats.CumSum(dst, s), dstDot
 }
 
-// CumSumPullback is the pullback of floats.CumSum.
+// CumSumPullback adds the sum of dstBar[i] and all later elements of dstBar to sBar[i].
 func CumSumPullback(dst, s, dstBar, sBar []float64) {
 	sum := 0.0
 	for i := len(dstBar) - 1; i >= 0; i-- {
@@ -136,7 +142,8 @@ func CumSumPullback(dst, s, dstBar, sBar []float64) {
 	}
 }
 
-// CumProdTangent is the tangent of floats.CumProd.
+// CumProdTangent sets dst[i] to the product of s[0] to s[i] and dstDot[i] to its tangent, by the product rule for one
+// factor after the other, and returns dst and dstDot.
 func CumProdTangent(dst, s, dstDot, sDot []float64) (prods, prodsDot []float64) {
 	prod, prodDot := 1.0, 0.0
 	for i := range dstDot {
@@ -147,7 +154,8 @@ func CumProdTangent(dst, s, dstDot, sDot []float64) (prods, prodsDot []float64) 
 	return floats.CumProd(dst, s), dstDot
 }
 
-// CumProdPullback is the pullback of floats.CumProd. It allocates.
+// CumProdPullback adds Σ dstBar[j]·(product of s[0] to s[j] without s[i]), over j ≥ i, to sBar[i]. It goes through the
+// elements backwards, divides by none, and allocates the products of those before each one.
 func CumProdPullback(dst, s, dstBar, sBar []float64) {
 	before := prefixes(s) // in front of each element
 	sum := 0.0
@@ -159,7 +167,7 @@ func CumProdPullback(dst, s, dstBar, sBar []float64) {
 	}
 }
 
-// prefixes returns the products of the elements before each one.
+// prefixes returns a new slice whose element i is the product of s[0] to s[i-1], 1 for i = 0.
 func prefixes(s []float64) []float64 {
 	out := make([]float64, len(s))
 	prod := 1.0
@@ -170,7 +178,8 @@ func prefixes(s []float64) []float64 {
 	return out
 }
 
-// SpanTangent is the tangent of floats.Span.
+// SpanTangent sets dst to n equidistant numbers from l to u, dstDot[i] to (1-i/(n-1))·lDot + i/(n-1)·uDot, and returns
+// dst and dstDot. See shares for ends that are not finite.
 func SpanTangent(dst []float64, l, u float64, dstDot []float64, lDot, uDot float64) (span, spanDot []float64) {
 	for i := range dstDot {
 		wl, wu := shares(len(dst), i, l, u)
@@ -179,7 +188,8 @@ func SpanTangent(dst []float64, l, u float64, dstDot []float64, lDot, uDot float
 	return floats.Span(dst, l, u), dstDot
 }
 
-// SpanPullback is the pullback of floats.Span.
+// SpanPullback returns lBar = Σ (1-i/(n-1))·dstBar[i] and uBar = Σ i/(n-1)·dstBar[i]. See shares for ends that are not
+// finite.
 func SpanPullback(dst []float64, l, u float64, dstBar []float64) (lBar, uBar float64) {
 	for i, t := range dstBar {
 		dstBar[i] = 0
@@ -190,8 +200,8 @@ func SpanPullback(dst []float64, l, u float64, dstBar []float64) (lBar, uBar flo
 	return lBar, uBar
 }
 
-// shares returns the derivatives of element i of a span with respect to its ends. Ends that are infinite or NaN are
-// themselves elements of the span, as floats.Span defines it.
+// shares returns the derivatives of element i of a span of n elements with respect to its ends l and u. If an end is
+// infinite or NaN, each element is l, u, or a constant, as floats.Span defines it, so that the derivatives are 0 or 1.
 func shares(n, i int, l, u float64) (wl, wu float64) {
 	finite := func(x float64) bool { return x-x == 0 }
 	switch {

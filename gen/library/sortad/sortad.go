@@ -28,9 +28,10 @@ func order(x []float64) []int {
 	return at
 }
 
+// less reports whether a is sorted before b: a is smaller, or a is NaN and b is not.
 func less(a, b float64) bool { return a < b || a != a && b == b }
 
-// arrange permutes x: element i becomes the former element of[i].
+// arrange permutes x, so that x[i] becomes the former x[of[i]].
 func arrange(x []float64, of []int) {
 	old := make([]float64, len(x))
 	copy(old, x)
@@ -39,7 +40,7 @@ func arrange(x []float64, of []int) {
 	}
 }
 
-// Float64sTangent is the tangent of sort.Float64s.
+// Float64sTangent sorts x and moves each element of xDot to the index to which its element of x moves. It allocates.
 func Float64sTangent(x, xDot []float64) {
 	at := order(x)
 	if xDot != nil {
@@ -48,7 +49,8 @@ func Float64sTangent(x, xDot []float64) {
 	arrange(x, at)
 }
 
-// Float64sPullback is the pullback of sort.Float64s.
+// Float64sPullback moves each element of xBar back to the index that its element of x has before sorting, which is how
+// x must be passed. It allocates.
 func Float64sPullback(x, xBar []float64) {
 	if xBar == nil {
 		return
@@ -60,14 +62,14 @@ func Float64sPullback(x, xBar []float64) {
 	}
 }
 
-// SortTangent is the tangent of slices.Sort for float64.
+// SortTangent is [Float64sTangent]: slices.Sort for float64 orders as sort.Float64s does.
 func SortTangent(x, xDot []float64) { Float64sTangent(x, xDot) }
 
-// SortPullback is the pullback of slices.Sort for float64.
+// SortPullback is [Float64sPullback].
 func SortPullback(x, xBar []float64) { Float64sPullback(x, xBar) }
 
-// Float64sPlain is the plain form of sort.Float64s.
+// Float64sPlain sorts x, as sort.Float64s does. It allocates.
 func Float64sPlain(x []float64) { arrange(x, order(x)) }
 
-// SortPlain is the plain form of slices.Sort for float64.
+// SortPlain is [Float64sPlain].
 func SortPlain(x []float64) { Float64sPlain(x) }
