@@ -7,26 +7,34 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A class is the set of first and second derivatives of an operation on one or two operands that can differ from zero.
+// This file derives, from the table of partial derivatives in package rules, which first and second derivatives of each
+// elementary operation can differ from zero. The detectors need nothing else about an operation. The class of an
+// operation holds for all operands; at narrows it down at given operands, for Local. Propagating dependencies in
+// place of numbers is described by Griewank and Walther, "Evaluating Derivatives", 2nd ed. (2008), chapter 7.
+
+// A class is a bit set: which first and second derivatives of an operation with one or two operands a and b can differ
+// from zero.
 type class uint8
 
 const (
-	first1   class = 1 << iota // by the first operand
-	first2                     // by the second
-	second11                   // twice by the first
-	second22                   // twice by the second
-	second12                   // by one and the other
+	first1   class = 1 << iota // ∂/∂a
+	first2                     // ∂/∂b
+	second11                   // ∂²/∂a²
+	second22                   // ∂²/∂b²
+	second12                   // ∂²/∂a∂b
 )
 
 const (
 	firsts  = first1 | first2
 	seconds = second11 | second22 | second12
-	linear  = firsts
-	curved  = first1 | second11
+	// linear is the class of an operation that is linear in both operands, and curved that of a nonlinear operation on
+	// one operand.
+	linear = firsts
+	curved = first1 | second11
 )
 
-// classes are those of the operations with one or two operands, read off their
-// partial derivatives in the table of rules.
+// classes returns a table: operation → its class. Operations with three operands have no meaningful entry;
+// graph.operation expands them.
 var classes = sync.OnceValue(func() *[rules.NumOps]class {
 	var all [rules.NumOps]class
 	for op := rules.Invalid + 1; op < rules.NumOps; op++ {
@@ -47,22 +55,22 @@ var classes = sync.OnceValue(func() *[rules.NumOps]class {
 	return &all
 })
 
-// first reports whether op has a derivative with respect to argument i.
+// first reports whether op has a derivative with respect to argument i. An operation that returns one of its arguments
+// has one with respect to each of them, but not with respect to the condition of Select.
 func first(op rules.Op, i int) bool {
 	if op.Choice() {
-		return op != rules.Select || i > 0 // the condition only chooses
+		return op != rules.Select || i > 0 // argument 0 is the condition
 	}
 	return rules.Partial(op, i) != nil
 }
 
-// second reports whether the derivative with respect to argument i varies with
-// argument j.
+// second reports whether the derivative of op with respect to argument i varies with argument j.
 func second(op rules.Op, i, j int) bool {
 	return !op.Choice() && rules.Partial(op, i) != nil && varies(rules.Partial(op, i), op, j)
 }
 
-// varies reports whether e, a partial derivative of op, varies with argument j: a
-// step function of it does not.
+// varies reports whether e, a partial derivative of op, varies with argument j. It does not if e depends on the
+// argument only through step functions, whose derivative is zero.
 func varies(e *rules.Expr, op rules.Op, j int) bool {
 	switch e.Kind {
 	case rules.Num:
@@ -81,8 +89,8 @@ func varies(e *rules.Expr, op rules.Op, j int) bool {
 }
 
 // at returns the class of op at operands with values x and y: without the derivatives that are structurally zero there,
-// as with respect to the cofactor of a zero factor. A derivative that merely happens to vanish, as that of cos at 0, is
-// kept.
+// such as the one with respect to the cofactor of a zero factor. A derivative that vanishes at the point without
+// structural reason, such as that of cos at 0, is kept.
 func (c class) at(op rules.Op, x, y float64) class {
 	switch op {
 	case rules.Mul, rules.MulZ:
@@ -103,7 +111,7 @@ func (c class) at(op rules.Op, x, y float64) class {
 		case 1:
 			c &^= second11
 		}
-	case rules.Max, rules.Min: // at a tie or a NaN both count
+	case rules.Max, rules.Min: // at a tie or a NaN both operands count
 		if op == rules.Min {
 			x, y = y, x
 		}
@@ -113,7 +121,7 @@ func (c class) at(op rules.Op, x, y float64) class {
 		if x < y {
 			c &^= first1
 		}
-	case rules.Mod: // the quotient is 0 around here
+	case rules.Mod: // near (x, y) the integer quotient is 0
 		if math.Abs(x) < math.Abs(y) {
 			c &^= first2
 		}

@@ -2,24 +2,28 @@ package sparsity
 
 import "slices"
 
-// A cone is a sweep that goes only where it finds something: up from 64 inputs to
-// the numbers that depend on them, and from the second derivatives met there down
-// to the inputs again. That is little where inputs act near themselves, however
-// many steps a function takes.
+// This file computes the pattern of a Hessian from the dependency graph, 64 inputs at a time: an upward search (rise)
+// finds the nodes that depend on these inputs, and a downward search (fall, pass) finds the inputs that share a
+// nonlinear operation with them. Only nodes on such paths are visited, so the cost is small if each input interacts
+// with few others, however many operations there are. The interaction sets are those of
+// Walther, "Computing sparse Hessians with automatic differentiation", ACM Trans. Math. Softw. 34 (2008).
+
+// A cone is the state of the search for the rows of a Hessian pattern that belong to 64 inputs. Its tables are indexed
+// by the number of the graph. Between two blocks, t, word, seen and met are zero.
 type cone struct {
 	walker
-	needed []bool  // numbers whose dependencies matter to a second derivative
-	ptr    []int32 // the nodes that have number v as an operand are
-	users  []int32 // users[ptr[v]:ptr[v+1]]
-	t      []uint64
-	up     []int32 // the numbers met, every one after those that depend on it
-	rising []int32 // stack
-	bends  []int32 // the nodes with second derivatives met
-	met    []bool  // by number
+	needed []bool   // whether an operand of a node with second derivatives depends on the number
+	ptr    []int32  // the nodes with number v as an operand are
+	users  []int32  // users[ptr[v]:ptr[v+1]]
+	t      []uint64 // number → set of the inputs of the block that it depends on
+	up     []int32  // needed numbers that depend on the block, each after its dependents
+	rising []int32  // stack of climb; ^v marks a number whose dependents are all pushed
+	bends  []int32  // nodes with second derivatives and an operand in up
+	met    []bool   // whether a node is in bends
 }
 
-// coneHessian is the pattern of the second derivatives by cones. It gives up, with
-// false, when it has cost more than budget.
+// coneHessian returns the pattern of the second derivatives. It returns false, and no pattern, if its estimated cost
+// exceeds budget, in nanoseconds.
 func (g *graph) coneHessian(budget int64) (*Pattern, bool) {
 	c := g.newCone()
 	r := rows{ptr: make([]int, 1, g.n+1)}
@@ -39,6 +43,8 @@ func (g *graph) coneHessian(budget int64) (*Pattern, bool) {
 	return &Pattern{rows: g.n, cols: g.n, ptr: r.ptr, idx: r.idx}, true
 }
 
+// newCone returns the search state for g, with the table of users of each number (a counting sort) and, by one backward
+// sweep over the nodes, the needed numbers.
 func (g *graph) newCone() *cone {
 	size := g.size()
 	c := &cone{
@@ -56,7 +62,7 @@ func (g *graph) newCone() *cone {
 			c.needed[n.b] = true
 		}
 	}
-	// Operand 0 is a user's as any other; nothing rises from it.
+	// Number 0 gets a list of users like any other; no search starts from it.
 	for i := range g.nodes {
 		c.ptr[g.nodes[i].a+1]++
 		c.ptr[g.nodes[i].b+1]++
@@ -75,8 +81,8 @@ func (g *graph) newCone() *cone {
 	return c
 }
 
-// rise collects the nodes that depend on the k inputs from first+1 on in up, and writes to t the set of those inputs,
-// one bit each, for every node.
+// rise searches upward from the k inputs after number first: it collects in up the needed numbers that depend on them,
+// and stores in t, for each of these, the set of the inputs (bit i is input first+1+i) that it depends on.
 func (c *cone) rise(first, k int) {
 	c.up = c.up[:0]
 	for i := range k {
@@ -95,14 +101,15 @@ func (c *cone) rise(first, k int) {
 	}
 }
 
-// climb appends v and the nodes that depend on it to up, dependents first. Users are visited in ascending order, so
-// that nodes waiting on the stack below a number do not depend on it.
+// climb appends v and the needed nodes that depend on it to up, dependents first, in an iterative depth-first search.
+// Users are pushed in ascending order: all numbers that wait below v on the stack are then smaller than v, so they do
+// not depend on v, and the order is topological although seen is set when a number is pushed.
 func (c *cone) climb(v int32) {
 	c.seen[v] = true
 	stack := append(c.rising[:0], v)
 	for len(stack) > 0 {
 		v := stack[len(stack)-1]
-		if v < 0 { // all that depends on it is there
+		if v < 0 { // all its dependents have been appended
 			c.up = append(c.up, ^v)
 			stack = stack[:len(stack)-1]
 			continue
@@ -119,8 +126,9 @@ func (c *cone) climb(v int32) {
 	c.rising = stack
 }
 
-// fall propagates the second derivatives of the nodes that depend on the current inputs: it writes the sets of their
-// operands to word, and the nodes that these depend on to order. It resets t.
+// fall seeds the downward search: for each node with second derivatives that depends on the block, it adds to the words
+// of the operands the inputs of the block that they interact with there, and appends these operands and the numbers
+// that they depend on to order. It clears t.
 func (c *cone) fall() {
 	c.bends, c.order = c.bends[:0], c.order[:0]
 	for _, v := range c.up {
@@ -144,6 +152,7 @@ func (c *cone) fall() {
 	}
 }
 
+// push adds word to the set of v, and v with all that it depends on to order if it is not there yet.
 func (c *cone) push(v int32, word uint64) {
 	if word == 0 {
 		return

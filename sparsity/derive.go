@@ -1,10 +1,16 @@
 package sparsity
 
-// smallBlocks is how many sweeps are made without thinking of anything else.
+// This file chooses between the two ways to compute a pattern from a dependency graph: searches along the dependencies
+// that exist (walk.go, cone.go), whose cost depends on the pattern, and bit-parallel sweeps over all nodes (sweep.go),
+// whose cost does not. A search has the estimated cost of the sweeps as its budget, so the total is at most about twice
+// the smaller cost.
+
+// smallBlocks is the number of blocks of 64 inputs up to which sweeps are used without trying a search: they cost too
+// little for a search to save time.
 const smallBlocks = 4
 
-// jacobian is the pattern of the first derivatives of the outputs. Walks are made
-// where each output depends on little, sweeps where walks turn out to cost more.
+// jacobian returns the pattern of the first derivatives of the outputs, outputs by inputs: by downward searches from
+// the outputs, or by sweeps if the searches exceed the cost of sweeps.
 func (g *graph) jacobian() *Pattern {
 	if g.n > 64*smallBlocks {
 		if p, ok := g.walkJacobian(g.sweepsCost()); ok {
@@ -14,6 +20,8 @@ func (g *graph) jacobian() *Pattern {
 	return g.sweepJacobian()
 }
 
+// walkJacobian returns the pattern of the Jacobian by downward searches, and false if their cost exceeds budget, in
+// nanoseconds.
 func (g *graph) walkJacobian(budget int64) (*Pattern, bool) {
 	r, ok := g.walk(g.outs, budget)
 	if !ok {
@@ -23,12 +31,12 @@ func (g *graph) walkJacobian(budget int64) (*Pattern, bool) {
 	return t.Transpose(), true
 }
 
-// hessian is the pattern of all second derivatives of all outputs, by cones or, where
-// these turn out to cost more, by sweeps.
+// hessian returns the union of the patterns of the second derivatives of all outputs: by cones, or by sweeps if cones
+// exceed the cost of sweeps.
 //
-// A node adds the products of the derivatives of its operands where its class has a
-// second derivative and an output depends on it: then, and only then, do operations
-// in between pass the second derivative on.
+// A node contributes the products of the sets of its operands if its class has a second derivative and an output
+// depends on it; exactly in this case the operations in between pass the second derivative on to an output. hessian
+// modifies the classes of the nodes.
 func (g *graph) hessian() *Pattern {
 	g.settle()
 	if g.n > 64*smallBlocks {
@@ -39,7 +47,8 @@ func (g *graph) hessian() *Pattern {
 	return g.sweepHessian()
 }
 
-// settle takes the second derivatives from the nodes on which no output depends.
+// settle removes the second derivatives from the classes of the nodes on which no output depends: a backward sweep for
+// liveness.
 func (g *graph) settle() {
 	live := make([]bool, g.size())
 	for _, v := range g.outs {

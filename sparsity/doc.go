@@ -1,3 +1,3 @@
-// Package sparsity represents the set of the entries of a Jacobian or Hessian that can
-// differ from zero, as a [Pattern], and has detectors that find it by dependency analysis.
+// Package sparsity represents sparsity patterns: a [Pattern] is the set of the entries of a Jacobian or Hessian that
+// can differ from zero. Its detectors find patterns by dependency analysis of recorded operations; see [Detector].
 package sparsity

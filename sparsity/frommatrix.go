@@ -5,22 +5,22 @@ import "gonum.org/v1/gonum/mat"
 // FromMatrix returns the pattern of the entries that a holds:
 //
 //   - a matrix with a method Pattern() *Pattern, as those of package sparse, has that
-//     pattern, zeros that it stores included; that of a symmetric one which stores a
+//     pattern, stored zeros included; that of a symmetric matrix which stores one
 //     triangle is mirrored;
 //   - the pattern of a mat.Transpose, or of another Untransposer, is the transposed one;
 //   - a mat.NonZeroDoer has the entries which it visits: those of gonum's banded and
 //     triangular matrices are other than zero;
-//   - any other matrix has the entries that are not zero; NaN is not zero. This asks
-//     for every entry.
+//   - any other matrix has the entries that are not zero; NaN is not zero. This reads
+//     every entry.
 //
-// Entries that are zero at one point only are missing where values are looked at, so
-// the pattern of a Jacobian is not that of its value at some x.
+// In the cases that read values, entries that are zero by chance are missing: the pattern of a Jacobian is not that of
+// its value at some x.
 func FromMatrix(a mat.Matrix) *Pattern {
 	switch a := a.(type) {
 	case interface{ Pattern() *Pattern }:
 		p := a.Pattern()
 		if _, ok := a.(mat.Symmetric); ok && !p.Symmetric() {
-			p, _ = p.Union(p.Transpose()) // one shape
+			p, _ = p.Union(p.Transpose()) // no error: both are square
 		}
 		return p
 	case mat.Untransposer:
@@ -31,7 +31,7 @@ func FromMatrix(a mat.Matrix) *Pattern {
 		rows, cols := a.(mat.Matrix).Dims()
 		p, err := FromEntries(rows, cols, i, j)
 		if err != nil {
-			panic(err) // a matrix that visits entries it does not have
+			panic(err) // DoNonZero visited an entry outside the shape
 		}
 		return p
 	}

@@ -7,43 +7,47 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A graph is the dependency graph of the derivatives of a function. Numbers 1 to n
-// are the inputs, number 0 has no derivative, and the others are nodes, which come
-// after their operands. Operations that pass on the derivative of one operand, as a
-// sum with a constant does, leave no node.
+// This file has the dependency graph that detectors build, from a recording or a program, and compute patterns from: a
+// directed acyclic graph with one node per operation, labelled with the class of the operation. Operations that only
+// pass on the derivative of one operand, such as adding a constant, are elided when the graph is built.
+
+// A graph is the dependency graph of the derivatives of a function. Its vertices are numbers: 1 to n are the inputs,
+// number 0 stands for all values without a derivative, and the numbers from n+1 on are nodes, each after its operands.
 type graph struct {
 	n       int
-	nodes   []node // number n+1+k is nodes[k]
-	outs    []int32
-	classes *[rules.NumOps]class
-	task    *core.Task // that it is made for, or nil
+	nodes   []node               // nodes[k] is number n+1+k
+	outs    []int32              // the numbers of the outputs
+	classes *[rules.NumOps]class // operation → class
+	task    *core.Task           // receives progress and checks limits; may be nil
 }
 
-// bytesPerEntry is the memory that an entry of a pattern takes, with the matrix over it,
-// its transpose, a colouring and a decompressor.
+// bytesPerEntry estimates the memory in bytes that an entry of a pattern takes, with its value in a matrix, its share
+// of the transpose, of a colouring and of a decompressor.
 const bytesPerEntry = 64
 
-// step tells the task that the inputs or outputs before done are settled, and asks whether
-// the entries that were found fit.
+// step reports to the task that the inputs or outputs before done are processed, and checks that the entries found so
+// far fit into the memory limit. It panics with a core.Abort if the task is cancelled or the limit exceeded.
 func (g *graph) step(done, total, entries int) {
 	g.task.Step("detection", min(done, total), total)
 	g.task.Fits(fmt.Sprintf("a sparse matrix, of which %d entries were found,", entries), bytesPerEntry*int64(entries))
 }
 
+// newGraph returns a graph of n inputs without nodes, with capacity for the given number of them.
 func newGraph(n, nodes int) *graph {
 	return &graph{n: n, nodes: make([]node, 0, nodes), classes: classes()}
 }
 
-// A node is an operation on one or two numbers. An operand without a derivative in the class is 0.
+// A node is an operation of the given class on the numbers a and b. An operand with respect to which the class has no
+// derivative is 0.
 type node struct {
 	a, b int32
 	class
 }
 
-// size is one more than the highest number.
+// size returns the number of vertices, number 0 included.
 func (g *graph) size() int { return g.n + 1 + len(g.nodes) }
 
-// node returns the node of number v, an input's being empty.
+// node returns the node of number v; that of an input is the zero node.
 func (g *graph) node(v int32) node {
 	if k := int(v) - g.n - 1; k >= 0 {
 		return g.nodes[k]
@@ -51,7 +55,8 @@ func (g *graph) node(v int32) node {
 	return node{}
 }
 
-// apply returns a number that depends on a and b according to class c, adding a node if needed.
+// apply returns the number of an operation of class c on a and b. It appends a node unless an existing number has the
+// same dependencies: a linear operation on one operand returns the operand, one without derivatives returns 0.
 func (g *graph) apply(c class, a, b int32) int32 {
 	if a == 0 {
 		c &= first2 | second22
@@ -87,7 +92,7 @@ func (g *graph) apply(c class, a, b int32) int32 {
 	return int32(g.size() - 1)
 }
 
-// join is the number that depends linearly on all of vs.
+// join returns a number that depends linearly on all of vs.
 func (g *graph) join(vs []int32) int32 {
 	sum := int32(0)
 	for _, v := range vs {
@@ -96,13 +101,14 @@ func (g *graph) join(vs []int32) int32 {
 	return sum
 }
 
-// An operand is a number of the graph with its value, where values count.
+// An operand is a number of the graph with its value; the value is set only for Local.
 type operand struct {
 	id int32
 	v  float64
 }
 
-// operation is the number that op gives. With local, values say more about it.
+// operation returns the number of op applied to x, y and z, of which it reads as many as op has arguments. If local is
+// set, the values of the operands narrow the class down, and Select takes only the selected branch.
 func (g *graph) operation(op rules.Op, local bool, x, y, z operand) int32 {
 	switch op {
 	case rules.Select:
@@ -123,7 +129,8 @@ func (g *graph) operation(op rules.Op, local bool, x, y, z operand) int32 {
 	return g.apply(c, x.id, y.id)
 }
 
-// call writes to outs the numbers that rule c makes of args.
+// call stores in outs the numbers of the outputs of custom rule c for the arguments args: each depends on the arguments
+// that its Structure names, otherwise on all; the dependence is nonlinear unless Structure says that it is linear.
 func (g *graph) call(c core.Custom, outs, args []int32) {
 	kind := class(curved)
 	var rows [][]int

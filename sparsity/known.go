@@ -5,10 +5,9 @@ import (
 	"math"
 )
 
-// Known is a detector that detects nothing: it returns the patterns J of the
-// Jacobian and H of the Hessian. A pattern that is nil, asked for, is a
-// *MissingError; one of another shape than the function's a *ShapeError. A Hessian's
-// must be symmetric, which is not checked: entries that are not set count as zero.
+// Known is a detector that returns patterns given by the user: J for the Jacobian and H for the Hessian. If the pattern
+// asked for is nil the error is a *MissingError, and if its shape is not the function's, a *ShapeError. H must be
+// symmetric, which is not checked. Entries that are not in the pattern count as zero.
 type Known struct{ J, H *Pattern }
 
 // Name returns "known".
@@ -26,6 +25,7 @@ func (k Known) Hessian(f Function, _ []float64) (*Pattern, error) {
 	return known(k.H, f, "Hessian", n, n)
 }
 
+// known returns p, or the error if it is missing or its shape is not rows×cols.
 func known(p *Pattern, f Function, what string, rows, cols int) (*Pattern, error) {
 	if p == nil {
 		return nil, &MissingError{Function: f.Name(), What: what}
@@ -37,13 +37,13 @@ func known(p *Pattern, f Function, what string, rows, cols int) (*Pattern, error
 	return p, nil
 }
 
-// None is the detector that knows nothing: every entry may differ from zero.
+// None is the detector that returns full patterns: it assumes that every entry may differ from zero.
 type None struct{}
 
-// Name is "none".
+// Name returns "none".
 func (None) Name() string { return "none" }
 
-// Jacobian is full.
+// Jacobian returns the full pattern, or an error if it exceeds the memory limit of f's task.
 func (None) Jacobian(f Function, _ []float64) (*Pattern, error) {
 	n, m := f.Dims()
 	if err := fits(f, m, n); err != nil {
@@ -52,7 +52,7 @@ func (None) Jacobian(f Function, _ []float64) (*Pattern, error) {
 	return Full(m, n), nil
 }
 
-// Hessian is full.
+// Hessian returns the full pattern, or an error if it exceeds the memory limit of f's task.
 func (None) Hessian(f Function, _ []float64) (*Pattern, error) {
 	n, _ := f.Dims()
 	if err := fits(f, n, n); err != nil {
@@ -61,7 +61,8 @@ func (None) Hessian(f Function, _ []float64) (*Pattern, error) {
 	return Full(n, n), nil
 }
 
-// fits is the error where a full pattern of that size is too large.
+// fits returns an error if a full rows×cols pattern, with all that is built on it, exceeds the memory limit of f's
+// task. A product too large for an int64 counts as the largest int64.
 func fits(f Function, rows, cols int) (err error) {
 	defer caught(&err)
 	bytes := int64(math.MaxInt64)

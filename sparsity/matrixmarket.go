@@ -8,17 +8,14 @@ import (
 	"github.com/nabla-ad/nabla/internal/mmio"
 )
 
-// ReadMatrixMarket reads the pattern of a matrix in the Matrix Market format. Values
-// are dropped: of a coordinate file every entry that is listed belongs to the
-// pattern, whatever its value, of an array the entries other than zero. The values
-// may be real, integer, complex or missing (pattern). Symmetric, skew-symmetric and
-// hermitian files are expanded, an entry listed twice counts once, and comments and
-// blank lines may stand anywhere after the first line.
+// ReadMatrixMarket reads the pattern of a matrix in the Matrix Market format. Values are dropped: every entry listed in
+// a coordinate file belongs to the pattern, whatever its value; of an array, the entries other than zero do. The values
+// may be real, integer, complex or missing (pattern). Symmetric, skew-symmetric and hermitian files are expanded, an
+// entry listed twice counts once, and comments and blank lines may appear anywhere after the first line.
 //
-// Malformed input is a *[FormatError] with the line; so is a shape of more
-// than a million rows or columns that is out of proportion to the entries listed,
-// which would only cost memory. Errors of r are wrapped. Compressed files are the
-// business of compress/gzip.
+// Malformed input is a *[FormatError] with the line; so is a shape of more than a million rows or columns that is out
+// of proportion to the number of entries, since it would only cost memory. Errors of r are wrapped. ReadMatrixMarket
+// does not decompress; wrap r in a compress/gzip reader for that.
 func ReadMatrixMarket(r io.Reader) (*Pattern, error) {
 	file, err := mmio.NewReader(r)
 	if err != nil {
@@ -31,7 +28,7 @@ func ReadMatrixMarket(r io.Reader) (*Pattern, error) {
 	return FromEntries(file.Header.Rows, file.Header.Cols, i, j)
 }
 
-// fileError turns an error of mmio into one of this package.
+// fileError converts an error of package mmio into one of this package.
 func fileError(err error) error {
 	if e, ok := errors.AsType[*mmio.Error](err); ok {
 		return &FormatError{Reason: e.Reason, Line: e.Line}
@@ -39,9 +36,8 @@ func fileError(err error) error {
 	return fmt.Errorf("sparsity: read: %w", err)
 }
 
-// WriteMatrixMarket writes the pattern in the Matrix Market format, as a general
-// coordinate pattern column by column, which [ReadMatrixMarket] reads back. The
-// error is that of w.
+// WriteMatrixMarket writes the pattern in the Matrix Market format, as a general coordinate pattern column by column,
+// which [ReadMatrixMarket] reads back. It returns the error of w, wrapped.
 func (p *Pattern) WriteMatrixMarket(w io.Writer) error {
 	h := mmio.Header{Field: mmio.Pattern, Symmetry: mmio.General, Rows: p.rows, Cols: p.cols, Listed: p.NNZ()}
 	err := mmio.Write(w, h, func(add func(i, j int, v float64)) {

@@ -6,25 +6,23 @@ import (
 	"sync/atomic"
 )
 
-// A Pattern is the set of the entries of a rows×cols matrix that may differ from
-// zero, compressed by columns: the rows of column j, ascending, stand in
-// RowIndex()[ColPtr()[j]:ColPtr()[j+1]].
+// A Pattern is the set of the entries of a rows×cols matrix that may differ from zero, in compressed sparse column form
+// (CSC): the row indices of column j, ascending, are RowIndex()[ColPtr()[j]:ColPtr()[j+1]].
 //
-// A Pattern does not change once it is made, so it may be shared by any number of
-// matrices, prepared objects and goroutines. Two matrices with the same *Pattern
-// have their values in the same order; [Pattern.Equal] is the slow question for two
-// patterns made apart.
+// A Pattern is immutable, so it may be shared by any number of matrices, prepared objects and goroutines. Two matrices
+// with the same *Pattern have their values in the same order; use [Pattern.Equal], which is linear in the entries, for
+// patterns that were built independently.
 type Pattern struct {
 	rows, cols int
-	ptr        []int // cols+1
-	idx        []int
-	transposed atomic.Pointer[Pattern]
+	ptr        []int                   // length cols+1; column j is idx[ptr[j]:ptr[j+1]]
+	idx        []int                   // row indices, column by column, ascending in each
+	transposed atomic.Pointer[Pattern] // computed by the first call of Transpose
 }
 
-// A FormatError is the reason why slices or a file do not represent a pattern.
+// A FormatError says why slices or a file do not represent a pattern.
 type FormatError struct {
 	Reason string
-	Line   int // of a file, from 1; 0 for slices
+	Line   int // line of the file, from 1; 0 for slices
 }
 
 func (e *FormatError) Error() string {
@@ -34,13 +32,13 @@ func (e *FormatError) Error() string {
 	return "sparsity: no pattern: " + e.Reason
 }
 
+// malformed returns a *FormatError with a formatted reason.
 func malformed(format string, args ...any) error {
 	return &FormatError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// New returns the pattern with the given compressed columns, which it copies: ptr
-// has cols+1 entries, from 0 to len(idx), and the rows of a column are ascending
-// without repetition. Anything else is a *FormatError.
+// New returns the pattern with the given compressed columns, which it copies: ptr has cols+1 elements, ascending from 0
+// to len(idx), and the row indices of a column ascend strictly. Anything else is a *FormatError. The cost is linear.
 func New(rows, cols int, ptr, idx []int) (*Pattern, error) {
 	switch {
 	case rows < 0 || cols < 0:
@@ -66,9 +64,9 @@ func New(rows, cols int, ptr, idx []int) (*Pattern, error) {
 	return &Pattern{rows: rows, cols: cols, ptr: slices.Clone(ptr), idx: slices.Clone(idx)}, nil
 }
 
-// FromEntries returns the pattern of the entries (i[k], j[k]), in any order; one that
-// occurs twice counts once. The cost is linear in the entries and the shape. An
-// entry outside the shape, or lists of different lengths, are a *FormatError.
+// FromEntries returns the pattern of the entries (i[k], j[k]), in any order; one that occurs twice counts once. The
+// cost is linear in the entries and the shape. An entry outside the shape, or lists of different lengths, are a
+// *FormatError.
 func FromEntries(rows, cols int, i, j []int) (*Pattern, error) {
 	if rows < 0 || cols < 0 {
 		return nil, malformed("%d×%d is no shape", rows, cols)
@@ -81,7 +79,7 @@ func FromEntries(rows, cols int, i, j []int) (*Pattern, error) {
 			return nil, malformed("entry (%d, %d) lies outside %d×%d", i[k], j[k], rows, cols)
 		}
 	}
-	// Two stable counting sorts: by rows, then by columns.
+	// Two stable counting sorts: by row, then by column.
 	_, order := bucket(rows, i)
 	byRow := make([]int, len(j))
 	rowOf := make([]int, len(j))
@@ -105,7 +103,8 @@ func FromEntries(rows, cols int, i, j []int) (*Pattern, error) {
 	return &Pattern{rows: rows, cols: cols, ptr: ptr, idx: slices.Clip(idx)}, nil
 }
 
-// bucket sorts the positions of keys by key with a stable counting sort: those with key k are order[ptr[k]:ptr[k+1]].
+// bucket sorts the positions of keys by key, from 0 to n-1, with a stable counting sort: those with key k are
+// order[ptr[k]:ptr[k+1]].
 func bucket(n int, keys []int) (ptr, order []int) {
 	ptr = make([]int, n+1)
 	for _, k := range keys {
@@ -123,7 +122,7 @@ func bucket(n int, keys []int) (ptr, order []int) {
 	return ptr, order
 }
 
-// Full returns the pattern of a dense matrix.
+// Full returns the pattern that has all rows·cols entries.
 func Full(rows, cols int) *Pattern {
 	p := &Pattern{rows: rows, cols: cols, ptr: make([]int, cols+1), idx: make([]int, rows*cols)}
 	for j := range cols {
@@ -135,7 +134,7 @@ func Full(rows, cols int) *Pattern {
 	return p
 }
 
-// Empty returns the pattern of a zero matrix.
+// Empty returns the pattern without entries.
 func Empty(rows, cols int) *Pattern {
 	return &Pattern{rows: rows, cols: cols, ptr: make([]int, cols+1)}
 }
@@ -158,29 +157,28 @@ func (p *Pattern) Dims() (rows, cols int) { return p.rows, p.cols }
 // NNZ returns the number of entries.
 func (p *Pattern) NNZ() int { return len(p.idx) }
 
-// ColPtr returns where the columns begin in RowIndex, and where the last one ends.
-// It is the pattern's own slice: read it, do not write it.
+// ColPtr returns the column pointers: column j begins at ColPtr()[j] in RowIndex and ends before ColPtr()[j+1]. The
+// length is the number of columns plus one. The slice belongs to the pattern: do not write to it.
 func (p *Pattern) ColPtr() []int { return p.ptr }
 
-// RowIndex returns the rows of all entries, column by column. It is the pattern's
-// own slice: read it, do not write it.
+// RowIndex returns the row indices of all entries, column by column. The slice belongs to the pattern: do not write to
+// it.
 func (p *Pattern) RowIndex() []int { return p.idx }
 
-// Col returns the rows of column j, ascending, a part of RowIndex.
+// Col returns the row indices of column j, ascending. The slice is a part of RowIndex: do not write to it.
 func (p *Pattern) Col(j int) []int { return p.idx[p.ptr[j]:p.ptr[j+1]] }
 
-// Index returns the position of entry (i, j) in RowIndex, in logarithmic time, and
-// whether the pattern has it.
+// Index returns the position of entry (i, j) in RowIndex and reports whether the pattern has it, by binary search.
 func (p *Pattern) Index(i, j int) (int, bool) {
 	k, ok := slices.BinarySearch(p.Col(j), i)
 	return p.ptr[j] + k, ok
 }
 
-// Has reports whether the pattern has entry (i, j).
+// Has reports whether the pattern has entry (i, j), by binary search.
 func (p *Pattern) Has(i, j int) bool { _, ok := p.Index(i, j); return ok }
 
-// Equal reports whether p and q have the same shape and entries. It is immediate
-// for one and the same pattern and linear in the entries otherwise.
+// Equal reports whether p and q have the same shape and entries. The cost is constant if p and q are the same pointer
+// and linear in the entries otherwise.
 func (p *Pattern) Equal(q *Pattern) bool {
 	if p == q {
 		return true
@@ -189,8 +187,8 @@ func (p *Pattern) Equal(q *Pattern) bool {
 		slices.Equal(p.ptr, q.ptr) && slices.Equal(p.idx, q.idx)
 }
 
-// Transpose returns the transposed pattern: its columns are the rows of p. It is
-// computed once, in linear time; the transpose of the transpose is p itself.
+// Transpose returns the transposed pattern: its columns are the rows of p. It is computed once, in linear time, and
+// stored; the transpose of the transpose is p itself. Concurrent calls return the same pointer.
 func (p *Pattern) Transpose() *Pattern {
 	if t := p.transposed.Load(); t != nil {
 		return t
@@ -215,13 +213,13 @@ func (p *Pattern) Transpose() *Pattern {
 	return t
 }
 
-// Symmetric reports whether the pattern is square and equals its transpose.
+// Symmetric reports whether the pattern is square and equals its transpose, in linear time.
 func (p *Pattern) Symmetric() bool {
 	return p.rows == p.cols && p.Equal(p.Transpose())
 }
 
-// Union returns the pattern of the entries that p or q has. Their shapes must be
-// the same, anything else is a *FormatError.
+// Union returns the pattern of the entries that p or q has, in linear time. If their shapes differ the error is a
+// *FormatError.
 func (p *Pattern) Union(q *Pattern) (*Pattern, error) {
 	if p.rows != q.rows || p.cols != q.cols {
 		return nil, malformed("a union of %d×%d and %d×%d", p.rows, p.cols, q.rows, q.cols)

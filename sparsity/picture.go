@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// String draws the pattern under a line with its size, at most 40 characters wide
-// and about as high:
+// String draws the pattern below a line with its size, at most 40 characters wide and about as high:
 //
-//   - up to 20×40, a character for each entry: • or, for none, ·
-//   - up to 80×80, a dot of a braille character for each entry
-//   - beyond that, a shade ░▒▓█ for a box of entries, dark where they are dense, with
-//     a line that says how large the boxes are and how dense a █ is
+//   - up to 20×40, one character for each entry: •, or · for none
+//   - up to 80×80, one dot of a braille character for each entry
+//   - beyond that, a shade ░▒▓█ for each box of entries, darker for denser ones, and
+//     the first line gives the size of the boxes and the density of █
 func (p *Pattern) String() string {
 	if p == nil {
 		return "no pattern"
@@ -35,7 +34,7 @@ func (p *Pattern) String() string {
 	return b.String()
 }
 
-// picture returns characters that are all blank, row by row.
+// picture returns rows lines of cols characters, all equal to blank.
 func picture(rows, cols int, blank rune) [][]rune {
 	lines := make([][]rune, rows)
 	for i := range lines {
@@ -44,6 +43,7 @@ func picture(rows, cols int, blank rune) [][]rune {
 	return lines
 }
 
+// draw appends the lines to b, each after a newline.
 func draw(b *strings.Builder, lines [][]rune) {
 	for _, line := range lines {
 		b.WriteByte('\n')
@@ -51,6 +51,7 @@ func draw(b *strings.Builder, lines [][]rune) {
 	}
 }
 
+// drawDots draws one character per entry.
 func (p *Pattern) drawDots(b *strings.Builder) {
 	lines := picture(p.rows, p.cols, '·')
 	for j := range p.cols {
@@ -61,8 +62,8 @@ func (p *Pattern) drawDots(b *strings.Builder) {
 	draw(b, lines)
 }
 
-// drawBraille has eight entries in a character, four rows of two. The dots of a
-// braille character are bits, the last row's behind all others.
+// drawBraille draws four rows and two columns of entries in one character. The dots of a braille character are the bits
+// of its offset from U+2800; those of the last row are the two highest.
 func (p *Pattern) drawBraille(b *strings.Builder) {
 	bits := [4][2]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
 	lines := picture((p.rows+3)/4, (p.cols+1)/2, '\u2800')
@@ -74,7 +75,8 @@ func (p *Pattern) drawBraille(b *strings.Builder) {
 	draw(b, lines)
 }
 
-// drawShades has a box of entries in a character, which is twice as high as wide.
+// drawShades draws a box of entries in one character. Boxes are twice as high as wide, as characters are. The shade is
+// the number of entries relative to the fullest box, in four steps rounded up.
 func (p *Pattern) drawShades(b *strings.Builder) {
 	side := (max(p.rows, p.cols) + 39) / 40
 	high, wide := min(2*side, p.rows), min(side, p.cols)

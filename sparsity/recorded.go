@@ -7,18 +7,20 @@ import (
 	"github.com/nabla-ad/nabla/program"
 )
 
-// Recorded finds the pattern of the branches that the function takes at x and at
-// Points: it records the function at each of them and unites the patterns. On each
-// branch the pattern is that of every point of the branch, as that of [Global], and
-// a function may branch as it likes.
+// This file has the detector Recorded, which unites the patterns of the programs recorded at several points, and the
+// patterns of programs. A program is one branch of the function, so its pattern holds wherever its guards hold.
+
+// Recorded finds the pattern of the branches that the function takes at x and at Points: it records the function at
+// each of them and returns the union of the patterns. For each branch the pattern is valid at every point of the
+// branch, like that of [Global], and a function may branch on its inputs.
 //
-// A pattern can miss entries of branches that no point takes. Programs are also
-// taken apart by [OfProgram] and [HessianOfProgram].
+// The pattern can miss entries of branches that no point takes. [OfProgram] and [HessianOfProgram] return the pattern
+// of a given program.
 type Recorded struct {
 	Points [][]float64
 }
 
-// Name is "recorded", with the number of points beside x.
+// Name returns "recorded", with the number of Points if there are any.
 func (d Recorded) Name() string {
 	if len(d.Points) == 0 {
 		return "recorded"
@@ -36,6 +38,8 @@ func (d Recorded) Hessian(f Function, x []float64) (*Pattern, error) {
 	return d.union(f, x, HessianOfProgram)
 }
 
+// union returns the union of pattern(p) over the programs p recorded at x and at the Points. A program that repeats an
+// earlier one is skipped.
 func (d Recorded) union(f Function, x []float64, pattern func(*program.Program) (*Pattern, error)) (*Pattern, error) {
 	var all *Pattern
 	var known []*program.Program
@@ -64,16 +68,15 @@ func (d Recorded) union(f Function, x []float64, pattern func(*program.Program) 
 	return all, nil
 }
 
-// sameBranch reports whether p and q do the same operations on the same numbers.
-// Two calls of rules are not compared.
+// sameBranch reports whether p and q apply the same operations to the same numbers. Programs with calls of custom rules
+// are not compared and count as different.
 func sameBranch(p, q *program.Program) bool {
 	return len(p.Customs)+len(q.Customs) == 0 &&
 		slices.Equal(p.Stmts, q.Stmts) && slices.Equal(p.Index, q.Index) && slices.Equal(p.Result, q.Result)
 }
 
-// OfProgram is the pattern of the Jacobian of a program's first group of outputs
-// with respect to its first group of inputs, at every point where the guards of the
-// program hold. The error is one of a custom rule.
+// OfProgram returns the pattern of the Jacobian of a program's first group of outputs with respect to its first group
+// of inputs, valid at every point where the guards of the program hold. The error is that of a custom rule.
 func OfProgram(p *program.Program) (*Pattern, error) {
 	g, err := fromProgram(p)
 	if err != nil {
@@ -82,8 +85,8 @@ func OfProgram(p *program.Program) (*Pattern, error) {
 	return g.jacobian(), nil
 }
 
-// HessianOfProgram is the pattern of the second derivatives, in the same sense,
-// united over the outputs.
+// HessianOfProgram returns the union, over the first group of outputs, of the patterns of the second derivatives with
+// respect to the first group of inputs, valid where the guards of the program hold. The error is that of a custom rule.
 func HessianOfProgram(p *program.Program) (*Pattern, error) {
 	g, err := fromProgram(p)
 	if err != nil {

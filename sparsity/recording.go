@@ -5,16 +5,18 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// fromRecording is the graph of a recording with the outputs ys. With local, the
-// recording has kept its values and they count.
+// fromRecording returns the dependency graph of a recording with the outputs ys, in one pass over the records. If local
+// is set, the recording must have kept its values, which then narrow the classes of the operations down. The error is
+// that with which a custom rule aborts.
 func fromRecording(r core.Recorded, ys []core.Rep, local bool) (g *graph, err error) {
 	defer caught(&err)
 	g = newGraph(r.NIn, r.Len)
 	first := r.NIn + r.NParam + 1
-	number := make([]int32, first+r.Len) // by id; parameters and guards stay 0
+	number := make([]int32, first+r.Len) // id → number of the graph; 0 for parameters and guards
 	for i := range r.NIn {
 		number[i+1] = int32(i + 1)
 	}
+	// read returns the operand of a record: a number by its id, or a constant.
 	read := func(a uint32) (o operand) {
 		if a&core.ConstBit == 0 {
 			o.id = number[a]
@@ -26,6 +28,7 @@ func fromRecording(r core.Recorded, ys []core.Rep, local bool) (g *graph, err er
 		}
 		return o
 	}
+	// args collects the arguments of the next call, and the third operand of a ternary operation.
 	var args []operand
 	var ids, outs []int32
 	id := first
@@ -37,7 +40,7 @@ func fromRecording(r core.Recorded, ys []core.Rep, local bool) (g *graph, err er
 				x = read(rec.A)
 				switch rules.Op(op).Arity() {
 				case 3:
-					z = args[0] // stands before the record
+					z = args[0] // recorded as an OpArg before the operation
 					args = args[:0]
 					fallthrough
 				case 2:
@@ -67,8 +70,8 @@ func fromRecording(r core.Recorded, ys []core.Rep, local bool) (g *graph, err er
 	return g, nil
 }
 
-// caught recovers the panic with which a custom rule aborts the recording and stores its error in *err. Other panics
-// are passed on.
+// caught recovers the panic with which a custom rule or a task aborts and stores its error in *err. Other panics are
+// passed on. It must be deferred directly.
 func caught(err *error) {
 	switch v := recover().(type) {
 	case nil:

@@ -5,8 +5,9 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// fromProgram is the graph of a program's first group of outputs as a function of
-// its first group of inputs. It holds wherever the guards of the program do.
+// fromProgram returns the dependency graph of a program's first group of outputs as a function of its first group of
+// inputs, with one node per element of a vector statement. It is valid wherever the guards of the program hold. The
+// error is that with which a custom rule aborts.
 func fromProgram(p *program.Program) (g *graph, err error) {
 	defer caught(&err)
 	n := 0
@@ -15,7 +16,9 @@ func fromProgram(p *program.Program) (g *graph, err error) {
 	}
 	g = newGraph(n, len(p.Stmts))
 	g.task = p.Task()
+	// number maps a slot to the number of its current value; a later statement may overwrite it.
 	number := make([]int32, p.Slots)
+	// at returns the number of element l of an operand.
 	at := func(o program.Operand, l int32) int32 {
 		if o.Stride == program.Gather {
 			return number[p.Index[o.Base+l]]

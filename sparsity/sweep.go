@@ -2,10 +2,16 @@ package sparsity
 
 import "math/bits"
 
+// This file computes patterns by sweeps: one pass over all nodes with a 64-bit word for each number, a bit for each of
+// 64 inputs, repeated for every block of 64 inputs. The cost is the number of nodes times the number of blocks and does
+// not depend on the pattern. This is the propagation of bit vectors of Griewank and Walther, "Evaluating Derivatives",
+// 2nd ed. (2008), chapter 7.
+
 // A sweep goes once through all nodes with one word for each, a bit for each of 64
 // inputs. Its cost does not depend on the pattern.
 
-// ahead writes to t the subset of the inputs first+1 to first+64 that each number depends on, one bit each.
+// ahead makes a forward sweep: it stores in t, for each number, the set of the inputs first+1 to first+64 that it
+// depends on. Bit k is input first+1+k.
 func (g *graph) ahead(t []uint64, first int) {
 	clear(t[:g.n+1])
 	for k := range min(64, g.n-first) {
@@ -17,7 +23,7 @@ func (g *graph) ahead(t []uint64, first int) {
 	}
 }
 
-// mask is all ones where bit is set in c.
+// mask returns a word of ones if bit is set in c, and 0 otherwise.
 func (c class) mask(bit class) uint64 {
 	if c&bit != 0 {
 		return ^uint64(0)
@@ -25,7 +31,7 @@ func (c class) mask(bit class) uint64 {
 	return 0
 }
 
-// sweepJacobian is the pattern of the outputs by sweeps.
+// sweepJacobian returns the pattern of the Jacobian by forward sweeps.
 func (g *graph) sweepJacobian() *Pattern {
 	t, out := make([]uint64, g.size()), make([]uint64, len(g.outs))
 	p := Empty(len(g.outs), g.n)
@@ -40,9 +46,9 @@ func (g *graph) sweepJacobian() *Pattern {
 	return p
 }
 
-// sweepHessian is the pattern of the second derivatives by sweeps ahead and back: h
-// is with respect to which inputs the derivative of the outputs with respect to a
-// number varies.
+// sweepHessian returns the pattern of the second derivatives by a forward and a backward sweep for each block. For each
+// number v, t[v] is the set of the inputs of the block that v depends on, and h[v] the set of those that the derivative
+// of the outputs with respect to v varies with.
 func (g *graph) sweepHessian() *Pattern {
 	t, h := make([]uint64, g.size()), make([]uint64, g.size())
 	p := Empty(g.n, g.n)
@@ -62,8 +68,8 @@ func (g *graph) sweepHessian() *Pattern {
 	return p
 }
 
-// columns sets up to 64 columns of p from first on, the next ones: bit k of word i
-// is entry (i, first+k).
+// columns appends the columns of p from first on, at most 64, which must be the next to be filled: bit k of words[i]
+// says whether p has entry (i, first+k).
 func (p *Pattern) columns(first int, words []uint64) {
 	var at [64]int
 	for _, w := range words {

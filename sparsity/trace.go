@@ -6,45 +6,45 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// Global finds a pattern that holds for every x. The function runs once over numbers
-// whose values it cannot see.
+// This file has the detectors Global and Local, which run the function once with recording numbers and compute the
+// pattern from the recording.
+
+// Global finds a pattern that holds for every x. The function runs once with numbers whose values it cannot read.
 //
-// Of nabla.Where it takes both branches. Whatever needs a value to go on, as an if
-// on a comparison of Reals, Real.Value, Real.Int or nabla.Frexp, is a *BranchError
-// that names the line. The parameters of a bound struct are constants, on which a
-// function may branch: the pattern is for the struct as it is.
+// Both branches of nabla.Where are taken. An operation that needs a value, such as an if on a comparison of Reals,
+// Real.Value, Real.Int or nabla.Frexp, is a *BranchError that names the line. The parameters of a bound struct are
+// constants, on which a function may branch: the pattern is for the current values of the struct.
 //
-// The pattern can have entries that are zero for other reasons than the classes of
-// operations, such as in x - x or x·0.
+// The pattern can have superfluous entries, whose derivative is zero for reasons other than the classes of the
+// operations, as in x - x or x·0.
 type Global struct {
-	// Limit is the number of operations that are recorded; 0 for 100 million, of
-	// about 60 bytes each.
+	// Limit is the maximal number of recorded operations, of about 60 bytes each; 0 means 100 million.
 	Limit int
 }
 
-// Local finds the pattern at x. Branches follow the values, and operands count only
-// if they can matter near x: of a product with a factor 0 the other factor does
-// not, of nabla.Max the smaller argument, of nabla.Where the branch that is not
-// taken. At a tie both sides count.
+// Local finds the pattern at x. Branches follow the values, and an operand counts only if it can affect the result near
+// x: the cofactor of a factor 0 does not, nor does the smaller argument of nabla.Max or the branch of nabla.Where that
+// is not taken. At a tie both arguments count.
 //
-// At other points the pattern may miss entries. Where the function branches, union
-// the patterns at several points, or use [Recorded].
+// At other points the pattern may miss entries. If the function branches, form the union of the patterns at several
+// points, or use [Recorded].
 type Local struct {
-	// Limit is as in Global.
+	// Limit is the maximal number of recorded operations, as in Global.
 	Limit int
 }
 
 const (
-	defaultLimit      = 100_000_000
-	bytesPerOperation = 60
+	defaultLimit      = 100_000_000 // operations, which take about 6 GB
+	bytesPerOperation = 60          // memory of a detection, about
 )
 
-// Name is "global", with the limit where it is set.
+// Name returns "global", with the limit if it is set.
 func (d Global) Name() string { return withLimit("global", d.Limit) }
 
-// Name is "local", with the limit where it is set.
+// Name returns "local", with the limit if it is set.
 func (d Local) Name() string { return withLimit("local", d.Limit) }
 
+// withLimit returns name, followed by the limit unless it is 0.
 func withLimit(name string, limit int) string {
 	if limit == 0 {
 		return name
@@ -88,7 +88,8 @@ func (d Local) Hessian(f Function, x []float64) (*Pattern, error) {
 	return g.hessian(), nil
 }
 
-// record runs f over a recorder, at x or at no point.
+// record runs f with a recorder and returns the dependency graph. If local is set, the recording keeps the values at x;
+// otherwise reading a value is a *BranchError.
 func record(detector string, f Function, x []float64, limit int, local bool) (*graph, error) {
 	if err := checkPoint(detector, f, x); err != nil {
 		return nil, err
@@ -98,12 +99,12 @@ func record(detector string, f Function, x []float64, limit int, local bool) (*g
 	}
 	n, m := f.Dims()
 	var t core.Tracer
-	// Without parameters in the trace those of f are constants.
+	// The trace has no parameters, so those of f are constants.
 	t.StartRecording(n, 0, core.RecordOptions{Keep: local, Blind: !local, Limit: limit})
 	defer t.Close()
 	xs, ys := make([]core.Rep, n), make([]core.Rep, m)
 	for i := range xs {
-		xs[i] = t.Input(i, x[i]) // without local, for goroutines that nobody can stop
+		xs[i] = t.Input(i, x[i]) // a blind recording needs x only for goroutines of f that outlive it
 	}
 	if err := f.OverIn(&t, ys, xs); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func record(detector string, f Function, x []float64, limit int, local bool) (*g
 	return g, err
 }
 
-// taskOf returns the task that f is for, nil if it has none.
+// taskOf returns the task that f is prepared for, or nil.
 func taskOf(f Function) *core.Task {
 	if t, ok := f.(interface{ Task() *core.Task }); ok {
 		return t.Task()

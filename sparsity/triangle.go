@@ -6,9 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// Triangle returns the entries of p on and above the diagonal for [blas.Upper], on
-// and below it for [blas.Lower], and p itself for [blas.All]. p need not be square.
-// Another uplo panics.
+// Triangle returns the entries of p on and above the diagonal for [blas.Upper], those on and below it for [blas.Lower],
+// and p itself for [blas.All]. p need not be square. Another uplo panics.
 func (p *Pattern) Triangle(uplo blas.Uplo) *Pattern {
 	t := Empty(p.rows, p.cols)
 	switch uplo {
@@ -35,15 +34,15 @@ func (p *Pattern) Triangle(uplo blas.Uplo) *Pattern {
 	return t
 }
 
-// diagonal returns where in column j the rows from j on begin.
+// diagonal returns the index in Col(j) of the first row ≥ j.
 func (p *Pattern) diagonal(j int) int {
 	k, _ := p.Index(j, j)
 	return k - p.ptr[j]
 }
 
-// Bandwidth returns how far the entries reach below and above the diagonal: the
-// smallest below ≥ 0 and above ≥ 0 with -below ≤ column-row ≤ above for every entry,
-// as [Banded] and gonum's mat.NewBandDense take them.
+// Bandwidth returns how far the entries reach below and above the diagonal: the smallest below ≥ 0 and above ≥ 0 with
+// -below ≤ column-row ≤ above for every entry, as [Banded] and gonum's mat.NewBandDense take them. The cost is linear
+// in the columns.
 func (p *Pattern) Bandwidth() (below, above int) {
 	for j := range p.cols {
 		if col := p.Col(j); len(col) > 0 {

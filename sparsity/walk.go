@@ -5,32 +5,38 @@ import (
 	"slices"
 )
 
-// Costs in nanoseconds, about, to choose between walks and sweeps.
+// This file finds the inputs that given numbers of the graph depend on, 64 targets at a time: a depth-first search
+// orders the nodes that the targets depend on, then one pass over these nodes propagates a 64-bit set of targets from
+// each to its operands. Nodes that no target depends on are not visited.
+
+// Estimated costs in nanoseconds, by which hessian and jacobian choose between searches and sweeps.
 const (
-	walkCost  = 15 // a node of a walk
-	entryCost = 6  // an entry that a walk finds
-	sweepCost = 2  // a node of a sweep in one direction
+	walkCost  = 15 // a node of a search
+	entryCost = 6  // an entry that a search finds
+	sweepCost = 2  // a node of one forward or backward sweep
 )
 
-// sweepsCost returns the cost of one sweep for every 64 inputs.
+// sweepsCost returns the estimated cost, in nanoseconds, of one sweep for every 64 inputs.
 func (g *graph) sweepsCost() int64 {
 	return sweepCost * int64(g.size()) * int64((g.n+63)/64)
 }
 
-// rows are sets of inputs, numbered from 0 and ascending, one after the other.
+// rows is a sequence of sets of inputs: set k is idx[ptr[k]:ptr[k+1]], ascending, with inputs counted from 0.
 type rows struct{ ptr, idx []int }
 
-// A walker goes from numbers of a graph down to the inputs that they depend on.
+// A walker is the state of a downward search from at most 64 targets. Its tables are indexed by the number of the
+// graph; between two searches seen and word are zero.
 type walker struct {
 	g     *graph
-	seen  []bool
-	word  []uint64 // which targets depend on a number
-	stack []int32
-	order []int32 // every number before its operands, read backwards
+	seen  []bool   // whether the number is in order or on the stack
+	word  []uint64 // number → set of the targets that depend on it
+	stack []int32  // of descend
+	order []int32  // the numbers visited, operands before the nodes that use them
 }
 
-// walk finds the inputs that each target depends on, 64 targets at a time, so that nodes they have in common are
-// visited once. It reports false if it has given up because the cost exceeds budget.
+// walk returns the inputs that each target depends on. It takes 64 targets at a time, so that nodes which they have in
+// common are visited once. It returns false, and an incomplete result, if the estimated cost exceeds budget, in
+// nanoseconds.
 func (g *graph) walk(targets []int32, budget int64) (r rows, ok bool) {
 	w := &walker{g: g, seen: make([]bool, g.size()), word: make([]uint64, g.size())}
 	r.ptr = make([]int, 1, len(targets)+1)
@@ -50,7 +56,8 @@ func (g *graph) walk(targets []int32, budget int64) (r rows, ok bool) {
 	return r, true
 }
 
-// visit fills order with the targets and the nodes that they depend on, operands first.
+// visit stores the targets' bits in word and fills order with the targets and the nodes that they depend on, operands
+// first.
 func (w *walker) visit(targets []int32) {
 	w.order = w.order[:0]
 	for k, t := range targets {
@@ -64,7 +71,8 @@ func (w *walker) visit(targets []int32) {
 	}
 }
 
-// descend appends t and the nodes that it depends on to order, operands first.
+// descend appends t and the numbers that it depends on and that are not yet seen to order, operands first, in an
+// iterative depth-first search.
 func (w *walker) descend(t int32) {
 	w.seen[t] = true
 	stack := append(w.stack[:0], t)
@@ -86,8 +94,8 @@ func (w *walker) descend(t int32) {
 	w.stack = stack
 }
 
-// pass hands the words down to the inputs and appends those, ascending. The words
-// of the inputs stay; all else is reset.
+// pass propagates the sets from the nodes in order to their operands, and returns the inputs reached, ascending,
+// appended to inputs. The words of the inputs keep their sets; those of the nodes, and seen, are cleared.
 func (w *walker) pass(inputs []int32) []int32 {
 	for _, v := range slices.Backward(w.order) {
 		w.seen[v] = false
@@ -109,7 +117,7 @@ func (w *walker) pass(inputs []int32) []int32 {
 	return inputs
 }
 
-// take appends the sets of k targets to r and resets the words of inputs.
+// take appends the sets of k targets to r, clears the words of inputs, and returns the number of elements appended.
 func (w *walker) take(r *rows, k int, inputs []int32) (found int) {
 	var at [64]int
 	for _, v := range inputs {
