@@ -60,6 +60,13 @@ func TestRun(t *testing.T) {
 	}
 	files := source(t, "shapes")
 	files["shapes_test.go"] = read(t, "testdata/shapes_test.txt")
+	more, err := txtar.ParseFile("testdata/typeswitches.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range more.Files {
+		files[f.Name] = string(f.Data)
+	}
 	dir := module(t, files)
 	if _, err := generate(t, dir, "./...").Write(); err != nil {
 		t.Fatal(err)

@@ -188,6 +188,9 @@ func (l *lowerer) discard(n ast.Node, rhs ast.Expr) {
 // assignTuple lowers a, b = f(). Operands on the left are evaluated before the call; results of
 // another type, or for variables that exist already, pass through temporaries.
 func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define bool) {
+	if x, ok := ast.Unparen(rhs).(*ast.TypeAssertExpr); ok && len(lhs) == 2 && l.assertTuple(n, lhs, x, define) {
+		return
+	}
 	places := make([]*ir.Place, len(lhs))
 	for i, e := range lhs {
 		if l.newVar(e, define) == nil && !isBlank(e) {

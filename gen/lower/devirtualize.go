@@ -46,6 +46,10 @@ func (l *lowerer) devirtualize(e ast.Expr) *devirtualized {
 		if o, ok := l.info.Uses[x.Sel].(*types.Var); ok && l.info.Selections[x] == nil {
 			return l.p.fixedValue(o)
 		}
+	case *ast.TypeAssertExpr:
+		if x.Type != nil {
+			return l.asserted(x)
+		}
 	case *ast.CallExpr:
 		if l.info.Types[x.Fun].IsType() && len(x.Args) == 1 {
 			return l.devirtualize(x.Args[0])
@@ -96,17 +100,16 @@ func (p *Program) getter(fn *types.Func) *devirtualized {
 	return p.fixedValue(o)
 }
 
-// hasMethods reports whether the dynamic type of an interface type is of use: methods of it may be
-// called. Errors do not count, as they are only passed on.
-func hasMethods(t types.Type) bool {
-	i, ok := t.Underlying().(*types.Interface)
-	return ok && i.NumMethods() > 0 && !types.Identical(t, types.Universe.Lookup("error").Type())
+// isDispatched reports whether the dynamic type of values of type t is of use: t is an interface type, whose methods may
+// be called or whose type may be tested. Errors do not count, as they are only passed on.
+func isDispatched(t types.Type) bool {
+	return types.IsInterface(t) && !types.Identical(t, types.Universe.Lookup("error").Type())
 }
 
 // bindDynamic lowers the declaration of an interface variable that is assigned once, to a value of
 // known dynamic type, and reports whether o is one.
 func (l *lowerer) bindDynamic(n ast.Node, o types.Object, e ast.Expr) bool {
-	if !hasMethods(l.subst.apply(o.Type())) || l.facts.assigned[o] != 1 || l.facts.byReference(o) {
+	if !isDispatched(l.subst.apply(o.Type())) || l.facts.assigned[o] != 1 || l.facts.byReference(o) {
 		return false
 	}
 	k := l.devirtualize(e)
@@ -150,7 +153,7 @@ func (l *lowerer) compareDynamic(x *ast.BinaryExpr) (ir.Expr, bool) {
 func (l *lowerer) devirtualizedArg(
 	param func(int) types.Type, i, n int, sig *types.Signature, e ast.Expr,
 ) *devirtualized {
-	if i >= n || sig.Variadic() && i == n-1 || !hasMethods(param(i)) {
+	if i >= n || sig.Variadic() && i == n-1 || !isDispatched(param(i)) {
 		return nil
 	}
 	return l.devirtualize(e)

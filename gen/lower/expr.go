@@ -54,6 +54,9 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 	case *ast.ParenExpr:
 		return l.rvalue(x.X)
 	case *ast.Ident:
+		if b := l.env[l.info.ObjectOf(x)]; b != nil && b.outcome != nil {
+			return b.outcome
+		}
 		if p, ok := l.variable(x); ok {
 			return ir.LoadOf(p, t)
 		}
@@ -90,7 +93,7 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 	case *ast.FuncLit:
 		return l.functionValue(e)
 	case *ast.TypeAssertExpr:
-		return l.refuseExpr(e, "type assertion", "types are only known at run time", "pass a concrete type")
+		return l.assertion(x, t)
 	}
 	return l.refuseExpr(e, "expression", "it is not known", "")
 }
@@ -173,9 +176,16 @@ func isZero(e ir.Expr) bool {
 }
 
 // shortCircuit lowers && or ||. If the right operand needs statements, they are executed only if Go
-// would evaluate it.
+// would evaluate it. A constant left operand decides whether it is lowered at all.
 func (l *lowerer) shortCircuit(x *ast.BinaryExpr, t types.Type) ir.Expr {
 	a := l.expr(x.X)
+	if c, ok := a.(*ir.Const); ok && c.Val != nil {
+		// The right operand may be impossible to lower in this specialization.
+		if isTrue(c) == (x.Op == token.LOR) {
+			return ir.BoolConst(t, isTrue(c))
+		}
+		return l.coerce(l.expr(x.Y), t, x.Y)
+	}
 	var b ir.Expr
 	body := l.block(func() { b = l.expr(x.Y) })
 	if len(body) == 0 {
@@ -212,7 +222,11 @@ func (l *lowerer) unary(x *ast.UnaryExpr, t types.Type) ir.Expr {
 		}
 		return l.address(x, p)
 	}
-	return &ir.Unary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(l.expr(x.X), t, x.X)}
+	e := l.expr(x.X)
+	if c, ok := e.(*ir.Const); ok && x.Op == token.NOT && c.Val != nil {
+		return ir.BoolConst(t, !isTrue(c))
+	}
+	return &ir.Unary{Typed: ir.Typed{T: t}, Op: x.Op, X: l.coerce(e, t, x.X)}
 }
 
 // index lowers an index expression; of a function it is an instantiation.

@@ -64,6 +64,8 @@ type binding struct {
 	place *ir.Place
 	// value is the known function of a variable of function type; place is nil then.
 	value *funcValue
+	// outcome is the known value of a variable that holds the outcome of a type assertion and is assigned once, or nil.
+	outcome *ir.Const
 	// dynamicType is the known dynamic type of a variable of interface type, nil if it is not
 	// known; place has that type.
 	dynamicType types.Type

@@ -52,7 +52,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	case *ast.BranchStmt:
 		l.branch(s)
 	case *ast.TypeSwitchStmt:
-		l.refuse(s, "type switch", "types are only known at run time", "write a function for each type")
+		l.typeSwitch(s, label)
 	case *ast.GoStmt:
 		l.refuse(s, "go statement", "goroutines have no fixed order that could be reversed",
 			"do the work in the function itself")

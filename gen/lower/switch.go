@@ -25,14 +25,6 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 		}
 		tag = e
 	}
-	name := "sw"
-	if label != "" {
-		name = label
-	}
-	scope := &ir.Scope{At: l.at(s), L: &ir.Label{Name: l.names.fresh(name)}}
-	l.jumps = append(l.jumps, jump{name: label, brk: l.target(scope.L)})
-	defer func() { l.jumps = l.jumps[:len(l.jumps)-1] }()
-
 	clauses := make([]*ast.CaseClause, len(s.Body.List))
 	var order []int // indices of clauses in order of their tests, the default last
 	last := -1
@@ -49,7 +41,7 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 	if last >= 0 {
 		order = append(order, last)
 	}
-	scope.Body = l.block(func() {
+	l.breakable(s, label, func() {
 		if !through {
 			l.chain(clauses, order, tag, func(i int) { l.stmts(clauses[i].Body) })
 			return
@@ -60,6 +52,19 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 		})
 		l.groups(clauses, start)
 	})
+}
+
+// breakable emits the statements of body, in a scope that break statements leave if there are any. label is the label of
+// the statement n in the source, or empty.
+func (l *lowerer) breakable(n ast.Node, label string, body func()) {
+	name := "sw"
+	if label != "" {
+		name = label
+	}
+	scope := &ir.Scope{At: l.at(n), L: &ir.Label{Name: l.names.fresh(name)}}
+	l.jumps = append(l.jumps, jump{name: label, brk: l.target(scope.L)})
+	defer func() { l.jumps = l.jumps[:len(l.jumps)-1] }()
+	scope.Body = l.block(body)
 	if leavesLabel(scope.Body, scope.L) {
 		l.emit(scope)
 		return
