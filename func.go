@@ -88,13 +88,14 @@ type body struct {
 	traced func(y, x []Real, c engine.Context) int
 }
 
-// A shapeWant is the requirement of an operator on the outputs of a function.
+// A shapeWant says which kind of function an operator accepts: with one output, as for a gradient, or with a slice of
+// outputs, as for a Jacobian. functionOf returns an error for other functions.
 type shapeWant uint8
 
 const (
-	wantAny    shapeWant = iota
-	wantScalar           // one output
-	wantVector           // a slice of outputs, which may be of length 1
+	wantAny    shapeWant = iota // either
+	wantScalar                  // one output
+	wantVector                  // a slice of outputs, which may be of length 1
 )
 
 // functionOf returns the engine's view of f for inputs of the length of x, which is 1 for a scalar

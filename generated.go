@@ -11,8 +11,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/binding"
 )
 
-// Code is the interface of the code that `nabla gen` generates from a function over float64: its
-// derivatives in plain Go.
+// Code holds the derivatives that `nabla gen` generates from one function over float64, as functions
+// in plain Go: its tangent, its adjoint, and variants of them. Those that were not generated are nil.
 type Code = engine.Code
 
 // CodeVersion is the version of generated code that this module runs.

@@ -115,7 +115,7 @@ type PatternError = engine.PatternError
 
 // SparsePlan holds the pattern and the groups that [AutoSparse] chose. It does not change.
 type SparsePlan struct {
-	// Pattern is that of the matrices; all matrices of one preparation share it.
+	// Pattern holds the positions of the entries of the Jacobian or Hessian. All matrices of one preparation share it.
 	Pattern *sparsity.Pattern
 	// Detector is the name of the detector that found the pattern. Fallback is the reason why it
 	// was not the usual one, or "".

@@ -135,9 +135,9 @@ func TestSparseErrors(t *testing.T) {
 		{nabla.AutoSparse{Dense: fwd, Coloring: coloring.Constant{Columns: []int{1, 9}}}, "", invalid,
 			[]string{"colour 9"}},
 		{nabla.AutoSparse{Dense: fwd, Coloring: nothing{}}, "", unsupported,
-			[]string{"by nothing is none of this pattern"}},
+			[]string{"by nothing is none of this pattern", "let Color return the colouring"}},
 		{nabla.AutoSparse{Dense: fwd, Coloring: foreign{}}, "", unsupported,
-			[]string{"by foreign is none of this pattern"}},
+			[]string{"by foreign is none of this pattern", "such as coloring.Greedy, computed"}},
 	} {
 		for _, op := range []string{"jacobian", "hessian"} {
 			if c.op != "" && c.op != op {

@@ -110,7 +110,8 @@ type Lineariser interface {
 	PrepareLinear(f *Function, x []float64) (Linear, error)
 }
 
-// Linear is the derivative at one point, as a linear operator.
+// A Linear is the Jacobian J of f at the point of the last At, as a linear operator: it computes products with J and Jᵀ
+// without the entries of J.
 type Linear interface {
 	// At linearises at x and writes y = f(x). It must be called before Apply and Transpose.
 	At(y, x []float64) error

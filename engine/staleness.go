@@ -138,10 +138,10 @@ func (w *Watch) Check(f *Function, y, x []float64) error {
 // changed. It matches ErrStale.
 type StaleError struct {
 	Function string
-	// Unchecked is how many calls before this one may have returned results of the old
-	// data. They were not compared, or by their values only.
+	// Unchecked is the number of calls directly before this one that may have returned results for the old data,
+	// because they were not compared with the function, or by their values only.
 	Unchecked int
-	values    bool // the latter
+	values    bool // the unchecked calls were compared by their values
 }
 
 func (e *StaleError) Error() string {

@@ -57,7 +57,8 @@ const (
 	barDot      // tangent of the cotangent
 )
 
-// A role is the meaning of a parameter or result of a derivative.
+// A role relates a parameter or result of a derivative to the primal: it is the value, tangent or cotangent of a
+// parameter or result of the primal, or the workspace.
 type role struct {
 	slot   slot
 	result bool // it belongs to a result of the primal, otherwise to a parameter

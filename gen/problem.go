@@ -30,7 +30,8 @@ const (
 
 func (s Severity) String() string { return [...]string{"note", "warning", "error"}[s] }
 
-// A Problem is the reason why something was not generated.
+// A Problem reports that a derivative or a file was not generated, or that a directive or request in the source has no
+// effect, with the reason and the place in the source.
 type Problem struct {
 	Pos      token.Position
 	Func     string // empty if the problem concerns no function

@@ -23,16 +23,17 @@ type instr struct {
 	a, b, c int32 // slots, or positions in Index if the form gathers
 }
 
-// form is the way the operands of an instruction are addressed.
+// A form is the addressing mode of the operands of an instruction: slots that all lanes share, contiguous slots, one
+// for each lane, or slots listed in Index. Each form has loops of its own.
 type form uint8
 
 const (
-	formOne     form = iota // one lane
-	formRuns                // both contiguous
-	formGathers             // both gathered
-	formRunSlot             // contiguous and broadcast
-	formSlotRun
-	formOther
+	formOne     form = iota // one lane; each operand is a slot
+	formRuns                // all operands are contiguous
+	formGathers             // two operands, both listed in Index
+	formRunSlot             // the first operand is contiguous, the second is one slot for all lanes
+	formSlotRun             // the first operand is one slot for all lanes, the second is contiguous
+	formOther               // any other instruction; operands are listed in Index
 )
 
 // NewMachine returns a machine for p, which should have been scheduled. It takes time and memory proportional to the

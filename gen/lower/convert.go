@@ -10,7 +10,8 @@ import (
 
 // Conversions between types.
 
-// numeric are the properties of types between which numbers are converted.
+// numeric selects integer and floating-point types: a conversion between two of them converts a
+// number.
 const numeric = types.IsInteger | types.IsFloat
 
 // convert lowers the conversion T(x). Conversions of numbers are kept even if the types are

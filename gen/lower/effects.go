@@ -28,8 +28,9 @@ func effects(f *ir.Func) (write, read []bool) {
 	return write, read
 }
 
-// A modRef is the state of the analysis. done maps functions to their summaries so far, visited
-// holds the functions of the current pass, and changed is set if the pass changed a summary.
+// A modRef computes the summaries of a function and of all its direct and indirect callees. done
+// maps functions to their summaries so far, visited holds the functions that the current pass has
+// analysed or is analysing, and changed is set if the pass changed a summary.
 type modRef struct {
 	done    map[*ir.Func]*modRefSummary
 	visited map[*ir.Func]bool

@@ -95,7 +95,7 @@ type decl struct {
 type specialization struct {
 	// f is the function. Recursive calls refer to it while its Body is still incomplete.
 	f *ir.Func
-	// refusals are those of this function only, see allRefusals.
+	// refusals holds the reasons why f itself cannot be lowered. allRefusals adds those of its callees.
 	refusals Refusals
 	// calls are the calls of lowered functions in f.
 	calls   []callSite

@@ -187,7 +187,8 @@ func (s *Scope) Namer() *ir.Namer {
 	return n
 }
 
-// A file is the state of a file that is printed.
+// A file holds the functions and types that are printed, the names chosen for them, and the imports, which printing
+// collects. It is divided into parts, which become Go files of one package.
 type file struct {
 	// pkg is the package that the file belongs to.
 	pkg    *types.Package

@@ -109,7 +109,7 @@ func isRecursive(g *ir.Func) bool {
 	return reach(g)
 }
 
-// An expansion is the state of inlining into one function.
+// An expansion replaces calls in the body of one function, f, by the bodies of the callees.
 type expansion struct {
 	in        *inliner
 	f         *ir.Func

@@ -77,8 +77,9 @@ func Colorings(p *sparsity.Pattern, problems []coloring.Problem, by coloring.Alg
 		c, err := a.Color(p, problem)
 		if err == nil && (c == nil || c.Pattern() != p || c.Problem() != problem) {
 			err = &engine.UnsupportedError{
-				What:   fmt.Sprintf("the %v colouring by %v is none of this pattern", problem, a),
-				Remedy: "return what package coloring made of the arguments",
+				What: fmt.Sprintf("the %v colouring by %v is none of this pattern", problem, a),
+				Remedy: "let Color return the colouring that an algorithm of package coloring, such as " +
+					"coloring.Greedy, computed for its arguments",
 			}
 		}
 		var canceled *engine.CanceledError

@@ -29,7 +29,7 @@ import (
 type Spec struct {
 	// Coloring has the pattern and the groups.
 	Coloring *coloring.Coloring
-	// Scope is that of the pattern.
+	// Scope describes where the pattern is known to hold all entries. Calls elsewhere compare the matrix with a probe.
 	Scope Scope
 	// F is the differentiated function, and Of the one whose derivative has the pattern. They differ if the matrix is
 	// the Hessian of a sum by the first inputs of F, whose other inputs are the weights of the outputs of Of.

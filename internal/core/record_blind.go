@@ -36,13 +36,14 @@ func Blind(x []Rep) bool {
 	return false
 }
 
-// A mode is the requirement of a trace on derivatives that are computed inside of it.
+// A mode says how a derivative must be computed inside a trace, that is, by a function that is being recorded or
+// differentiated.
 type mode uint8
 
 const (
-	modePlain mode = iota
-	modeBlind
-	modeStrong // structural zeros may be needed; see Strong
+	modePlain  mode = iota // with ordinary arithmetic
+	modeBlind              // by a blind recording, and with structural zeros
+	modeStrong             // with structural zeros, see Strong
 )
 
 // mode returns the mode of t, or modePlain if r is not a number of the current trace of t.

@@ -10,8 +10,10 @@ import (
 	"time"
 )
 
-// A Task is the preparation of an operator. Long computations report their progress to it and learn whether they are
-// cancelled. The methods of a nil Task, and of one that is not under way, do nothing.
+// A Task connects the preparation of an operator with the options of the user: the long computations in it report
+// progress to the Task, and stop with an error of the Task if the user has cancelled the context or if a result would
+// exceed the memory limit. A nil Task never stops a computation, and between End and the next Begin progress and
+// cancellation are ignored.
 type Task struct {
 	Op       string
 	Context  context.Context // nil if it cannot be cancelled

@@ -33,14 +33,15 @@ type Layout struct {
 	shares   bool // part of the structure is shared with the user's struct
 }
 
-// A Source is what a layout is made of.
+// A Source holds the arguments of [New]: the user's struct, whose float64s get positions in the vector, and the types
+// that the function sees instead.
 type Source struct {
-	Op, Function string        // for errors
+	Op, Function string        // names of the operator and of the function, for errors
 	Struct       reflect.Value // the user's struct; it is addressable
-	Param        reflect.Type  // the struct of the function
+	Param        reflect.Type  // the type of the function's struct
 	Real         reflect.Type  // the type of the numbers in Param
-	// Plain selects the pairing for functions over float64, whose struct is of the type of the user's: every float64 is
-	// a number.
+	// Plain is set for functions over float64, whose struct has the type of the user's struct. Every float64 in it is
+	// a number then.
 	Plain bool
 }
 

@@ -75,7 +75,9 @@ type Rules struct {
 	LargestLoop int
 }
 
-// Standard are the rules that the documentation of nabla.Choose describes.
+// Standard holds the rules of nabla.Choose, whose documentation states them: up to 15 samples of about 1 ms or one
+// call, fewer, but at least 3, if those of the fastest candidate would take more than 200 ms. Candidates more than 10
+// times slower than the fastest are not timed again.
 var Standard = Rules{
 	Now: time.Now, Sample: time.Millisecond, Rounds: 15, Fewest: 3, Limit: 200 * time.Millisecond, Slow: 10,
 	LargestLoop: 1 << 17,
