@@ -100,8 +100,8 @@ func (p *Program) getter(fn *types.Func) *devirtualized {
 	return p.fixedValue(o)
 }
 
-// isDispatched reports whether the dynamic type of values of type t is of use: t is an interface type, whose methods may
-// be called or whose type may be tested. Errors do not count, as they are only passed on.
+// isDispatched reports whether the dynamic type of values of type t is of use: t is an interface type, whose methods
+// may be called or whose type may be tested. Errors do not count, as they are only passed on.
 func isDispatched(t types.Type) bool {
 	return types.IsInterface(t) && !types.Identical(t, types.Universe.Lookup("error").Type())
 }

@@ -5,12 +5,12 @@
 //
 // # Supported Go
 //
-// Numbers, arrays, slices, structs and pointers; all loops of Go over them, if and switch, labels,
-// early returns and panics; calls of functions and methods, generic ones included, and of closures
-// that do not escape; constants, package-level variables that are only read, and package math. A
-// callee is specialised for its calling context: its type arguments, function values, and the
-// dynamic types of interface values whose methods are called or whose types are tested. A closure becomes a function whose
-// last parameters are its captured variables, by pointer if a closure assigns to them.
+// Numbers, arrays, slices, structs and pointers; all loops of Go over them, if and switch, labels, early returns and
+// panics; calls of functions and methods, generic ones included, and of closures that do not escape; constants,
+// package-level variables that are only read, and package math. A callee is specialised for its calling context: its
+// type arguments, function values, and the dynamic types of interface values whose methods are called or whose types
+// are tested. A closure becomes a function whose last parameters are its captured variables, by pointer if a closure
+// assigns to them.
 //
 // The scope of loop variables is that of the Go version of the file that contains the loop: one
 // variable per loop before Go 1.22, one per iteration since, also in copies of the function.

@@ -54,8 +54,8 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 	})
 }
 
-// breakable emits the statements of body, in a scope that break statements leave if there are any. label is the label of
-// the statement n in the source, or empty.
+// breakable emits the statements of body, in a scope that break statements leave if there are any. label is the label
+// of the statement n in the source, or empty.
 func (l *lowerer) breakable(n ast.Node, label string, body func()) {
 	name := "sw"
 	if label != "" {
