@@ -2,13 +2,17 @@ package coloring
 
 import "github.com/nabla-ad/nabla/sparsity"
 
+// The checks of this file follow the definitions of Gebremedhin, Manne and Pothen (2005) and of Coleman and Verma
+// (1998) entry by entry. They read only a pattern and colours and share no code with the algorithms. Their cost is
+// quadratic and worse: they are meant for tests.
+
 // The checks of this file follow the definitions entry by entry, look at nothing
 // but a pattern and colours, and share no code with the algorithms. They are
 // quadratic and worse: for tests.
 
-// StructurallyOrthogonalColumns returns nil if all columns with entries have a
-// colour and no two columns of one colour have an entry in the same row, and
-// otherwise an *InvalidColoringError that names two columns and their row.
+// StructurallyOrthogonalColumns returns nil if all columns with entries have a colour and no two columns of one colour
+// have an entry in the same row; otherwise an *InvalidColoringError that names two columns and their row, or a
+// *LengthError if there is not one colour per column.
 func StructurallyOrthogonalColumns(p *sparsity.Pattern, colors []int) error {
 	m, n := p.Dims()
 	if len(colors) != n {
@@ -32,8 +36,8 @@ func StructurallyOrthogonalColumns(p *sparsity.Pattern, colors []int) error {
 	return nil
 }
 
-// StructurallyOrthogonalRows is StructurallyOrthogonalColumns of the transpose: no
-// two rows of one colour have an entry in the same column.
+// StructurallyOrthogonalRows returns nil if all rows with entries have a colour and no two rows of one colour have an
+// entry in the same column, like StructurallyOrthogonalColumns for the transpose.
 func StructurallyOrthogonalRows(p *sparsity.Pattern, colors []int) error {
 	m, n := p.Dims()
 	if len(colors) != m {
@@ -54,8 +58,8 @@ func StructurallyOrthogonalRows(p *sparsity.Pattern, colors []int) error {
 	return nil
 }
 
-// aloneInRow reports whether column j has a colour and is the only one of it with
-// an entry in row i; otherwise it returns another one.
+// aloneInRow reports whether column j has a colour and is the only column of this colour with an entry in row i; the
+// second result is another such column, or -1 if column j is neutral or the only one.
 func aloneInRow(p *sparsity.Pattern, colors []int, i, j int) (bool, int) {
 	if colors[j] == 0 {
 		return false, -1
@@ -68,7 +72,8 @@ func aloneInRow(p *sparsity.Pattern, colors []int, i, j int) (bool, int) {
 	return true, -1
 }
 
-// aloneInColumn is aloneInRow with rows and columns exchanged.
+// aloneInColumn reports whether row i has a colour and is the only row of this colour with an entry in column j; the
+// second result is another such row, or -1 if row i is neutral or the only one.
 func aloneInColumn(p *sparsity.Pattern, colors []int, i, j int) (bool, int) {
 	if colors[i] == 0 {
 		return false, -1
@@ -81,10 +86,10 @@ func aloneInColumn(p *sparsity.Pattern, colors []int, i, j int) (bool, int) {
 	return true, -1
 }
 
-// SymmetricallyOrthogonalColumns returns nil if of every entry (i, j) of a
-// symmetric pattern, column j is alone of its colour in row i or column i is alone
-// of its colour in row j, so that direct decompression finds all entries.
-// Otherwise the error, an *InvalidColoringError, names the entry.
+// SymmetricallyOrthogonalColumns returns nil if for every entry (i, j) of a symmetric pattern, column j is the only one
+// of its colour with an entry in row i, or column i the only one of its colour with an entry in row j, so that direct
+// recovery finds all entries. Otherwise the error, an *InvalidColoringError, names the entry; it is a *LengthError if
+// the pattern is not square or there is not one colour per column.
 func SymmetricallyOrthogonalColumns(p *sparsity.Pattern, colors []int) error {
 	m, n := p.Dims()
 	if m != n || len(colors) != n {
@@ -105,9 +110,9 @@ func SymmetricallyOrthogonalColumns(p *sparsity.Pattern, colors []int) error {
 	return nil
 }
 
-// StructurallyBiorthogonal returns nil if of every entry (i, j), column j is alone
-// of its colour in row i or row i is alone of its colour in column j. Otherwise the
-// error, an *InvalidColoringError, names the entry.
+// StructurallyBiorthogonal returns nil if for every entry (i, j), column j is the only one of its colour with an entry
+// in row i, or row i the only one of its colour with an entry in column j. Otherwise the error, an
+// *InvalidColoringError, names the entry; it is a *LengthError if there is not one colour per row and column.
 func StructurallyBiorthogonal(p *sparsity.Pattern, rowColors, columnColors []int) error {
 	m, n := p.Dims()
 	if len(columnColors) != n {
@@ -131,20 +136,22 @@ func StructurallyBiorthogonal(p *sparsity.Pattern, rowColors, columnColors []int
 }
 
 // DirectlyRecoverableColumns returns nil if direct recovery is possible: the value of every entry of the pattern is an
-// element of the compressed matrix. It computes the compressed matrix on sets of entries in place of numbers,
-// independently of the algorithms. With symmetric, (i, j) and (j, i) are one value.
+// element of the compressed matrix. It computes the compressed matrix with sets of entries in place of numbers,
+// independently of the algorithms. If symmetric is set, (i, j) and (j, i) are one value. Otherwise the error is an
+// *InvalidColoringError that names the entry, or a *LengthError.
 func DirectlyRecoverableColumns(p *sparsity.Pattern, colors []int, symmetric bool) error {
 	_, n := p.Dims()
 	if len(colors) != n {
 		return &LengthError{"DirectlyRecoverableColumns", "len(colors)", len(colors), n}
 	}
+	// id returns the entry that stands for the value of (i, j).
 	id := func(i, j int) [2]int {
 		if symmetric {
 			return [2]int{max(i, j), min(i, j)}
 		}
 		return [2]int{i, j}
 	}
-	compressed := map[[2]int][][2]int{} // by row and colour
+	compressed := map[[2]int][][2]int{} // {row, colour} → the values in this sum
 	for j := range n {
 		for _, i := range p.Col(j) {
 			if colors[j] != 0 {

@@ -2,12 +2,11 @@ package coloring
 
 import "github.com/nabla-ad/nabla/sparsity"
 
-// RankNonzeros returns for every entry of the pattern, in its order, when
-// substitution finds it: an entry is a sum less entries of lower rank. Diagonal
-// entries have rank 0, and the two entries of a symmetric pair the same. It reads
-// the trees of the colouring, which must be for a problem with Substitution;
-// together with [SubstitutableColumns] or [SubstitutableBidirectional] it proves
-// their order.
+// RankNonzeros returns, for every entry in the order of the pattern, its rank in the order of substitution: an entry is
+// a component of a product less entries of lower rank. Diagonal entries have rank 0, and the two entries of a symmetric
+// pair have the same rank. The ranks come from the trees of the colouring, which must be for a problem with
+// Substitution, otherwise the error is an *UnsupportedError; [SubstitutableColumns] or [SubstitutableBidirectional]
+// then proves that they are an order of substitution.
 func RankNonzeros(c *Coloring) ([]int, error) {
 	if c.problem.Decompression != Substitution {
 		return nil, &UnsupportedError{"RankNonzeros",
@@ -26,10 +25,10 @@ func RankNonzeros(c *Coloring) ([]int, error) {
 	return rank, nil
 }
 
-// SubstitutableColumns returns nil if entries of a symmetric pattern can be
-// substituted in the order of their ranks: of every entry (i, j), all other columns
-// of the colour of j have in row i no entry or one of lower rank, or the same holds
-// of (j, i). Otherwise the error, an *InvalidColoringError, names the entry.
+// SubstitutableColumns returns nil if the entries of a symmetric pattern can be substituted in the order of their
+// ranks: for every entry (i, j), all other columns of the colour of j have no entry in row i or one of lower rank, or
+// the same holds for (j, i). Otherwise the error, an *InvalidColoringError, names the entry; it is a *LengthError if a
+// slice has the wrong length.
 func SubstitutableColumns(p *sparsity.Pattern, rank, colors []int) error {
 	m, n := p.Dims()
 	if m != n || len(colors) != n {
@@ -48,9 +47,10 @@ func SubstitutableColumns(p *sparsity.Pattern, rank, colors []int) error {
 	return nil
 }
 
-// SubstitutableBidirectional is SubstitutableColumns for rows and columns of any
-// pattern: of every entry (i, j), all other columns of the colour of j have in row
-// i no entry or one of lower rank, or all other rows of the colour of i in column j.
+// SubstitutableBidirectional returns nil if the entries of any pattern can be substituted in the order of their ranks:
+// for every entry (i, j), all other columns of the colour of j have no entry in row i or one of lower rank, or all
+// other rows of the colour of i have no entry in column j or one of lower rank. The errors are those of
+// SubstitutableColumns.
 func SubstitutableBidirectional(p *sparsity.Pattern, rank, rowColors, columnColors []int) error {
 	m, n := p.Dims()
 	if len(columnColors) != n {
@@ -72,8 +72,8 @@ func SubstitutableBidirectional(p *sparsity.Pattern, rank, rowColors, columnColo
 	return nil
 }
 
-// lastInRow reports whether column j has a colour and its entry in row i the
-// highest rank of this colour there.
+// lastInRow reports whether column j has a colour and its entry in row i has the highest rank of the entries of this
+// colour in the row.
 func lastInRow(p *sparsity.Pattern, rank, colors []int, i, j int) bool {
 	if colors[j] == 0 {
 		return false
@@ -90,7 +90,8 @@ func lastInRow(p *sparsity.Pattern, rank, colors []int, i, j int) bool {
 	return true
 }
 
-// lastInColumn is lastInRow with rows and columns exchanged.
+// lastInColumn reports whether row i has a colour and its entry in column j has the highest rank of the entries of this
+// colour in the column.
 func lastInColumn(p *sparsity.Pattern, rank, colors []int, i, j int) bool {
 	if colors[i] == 0 {
 		return false

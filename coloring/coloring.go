@@ -6,24 +6,25 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A Coloring assigns the columns and rows of a matrix to groups that are summed up in one
-// product each, such that all its entries can be recovered from the products. Colours
-// count from 1; the columns and rows of colour 0 take part in no product.
+// A Coloring assigns the columns and rows of a matrix to groups, each of which is summed up in one product, such that
+// all entries of the matrix can be recovered from the products. Colours count from 1; the columns and rows of colour 0
+// take part in no product.
 //
-// A Coloring does not change once it is made and may be shared by goroutines.
+// A Coloring is immutable and may be shared by goroutines.
 type Coloring struct {
 	pattern    *sparsity.Pattern
 	problem    Problem
-	rows, cols []int // nil where the problem colours none
-	rowColors  int
-	colColors  int
-	order      Order // nil if no greedy order made it
-	g          *graph
-	recovery   *recovery // with g: symmetric and bidirectional problems
+	rows, cols []int     // the colour of each row and column; nil if the problem colours none
+	rowColors  int       // the number of row colours
+	colColors  int       // the number of column colours
+	order      Order     // the order that won in Greedy, otherwise nil
+	g          *graph    // nil for column and row problems, which need no graph
+	recovery   *recovery // nil if g is
 }
 
-// fromVertices makes a colouring from the colours of the vertices of a graph,
-// those of rows after those of columns. It takes color over.
+// fromVertices returns the colouring for the colours of the vertices of g, 1 to colors, those of rows after those of
+// columns, 0 for neutral. If postprocess is set, it makes vertices neutral whose product is not needed. It takes over
+// color and modifies it. The error is an *InvalidColoringError if some entry cannot be recovered.
 func fromVertices(g *graph, problem Problem, color []int32, colors int, postprocess bool) (*Coloring, error) {
 	r, err := newRecovery(g, color, colors, problem.Decompression)
 	if err != nil {
@@ -51,7 +52,7 @@ func fromVertices(g *graph, problem Problem, color []int32, colors int, postproc
 	return c, nil
 }
 
-// Pattern returns the pattern that was coloured; of the zero Coloring an empty one.
+// Pattern returns the pattern that was coloured; that of the zero Coloring is empty.
 func (c *Coloring) Pattern() *sparsity.Pattern {
 	if c.pattern == nil {
 		return new(sparsity.Pattern)
@@ -59,37 +60,37 @@ func (c *Coloring) Pattern() *sparsity.Pattern {
 	return c.pattern
 }
 
-// Problem returns the problem that was solved; its Decompression is Direct for
-// nonsymmetric column and row problems, whatever was asked.
+// Problem returns the problem that was solved. Its Decompression is Direct for nonsymmetric column and row problems,
+// whatever was requested.
 func (c *Coloring) Problem() Problem { return c.problem }
 
-// ColumnColors returns the colour of every column, nil for a row problem. It is the
-// colouring's own slice: read it, do not write it.
+// ColumnColors returns the colour of every column, or nil for a row problem. The slice belongs to the colouring: do not
+// write to it.
 func (c *Coloring) ColumnColors() []int { return c.cols }
 
-// RowColors returns the colour of every row of a row or bidirectional problem, nil
-// for the others. It is the colouring's own slice: read it, do not write it.
+// RowColors returns the colour of every row for a row or bidirectional problem, and nil for others. The slice belongs
+// to the colouring: do not write to it.
 func (c *Coloring) RowColors() []int { return c.rows }
 
 // Colors returns the number of products: Forward + Reverse.
 func (c *Coloring) Colors() int { return c.colColors + c.rowColors }
 
-// Forward returns the number of column colours: so many products A·s are needed.
+// Forward returns the number of column colours, which is the number of products A·s.
 func (c *Coloring) Forward() int { return c.colColors }
 
-// Reverse returns the number of row colours: so many products Aᵀ·w are needed.
+// Reverse returns the number of row colours, which is the number of products Aᵀ·w.
 func (c *Coloring) Reverse() int { return c.rowColors }
 
-// Order returns the order that won in [Greedy], nil for other algorithms.
+// Order returns the order with the best result in [Greedy], or nil for other algorithms.
 func (c *Coloring) Order() Order { return c.order }
 
-// ColumnGroups returns the columns of every colour, ascending: those of colour k at
-// k-1.
+// ColumnGroups returns the columns of every colour, ascending: element k-1 has those of colour k.
 func (c *Coloring) ColumnGroups() [][]int { return groups(c.cols, c.colColors) }
 
-// RowGroups returns the rows of every colour, ascending: those of colour k at k-1.
+// RowGroups returns the rows of every colour, ascending: element k-1 has those of colour k.
 func (c *Coloring) RowGroups() [][]int { return groups(c.rows, c.rowColors) }
 
+// groups returns, at k-1, the ascending indices whose colour is k.
 func groups(color []int, colors int) [][]int {
 	size := make([]int, colors+1)
 	for _, k := range color {
@@ -107,7 +108,7 @@ func groups(color []int, colors int) [][]int {
 	return g
 }
 
-// String describes the colouring in a line.
+// String returns a line with the problem, the shape, the number of entries and of colours, and the order.
 func (c *Coloring) String() string {
 	if c == nil {
 		return "no colouring"

@@ -2,16 +2,15 @@ package coloring
 
 import "github.com/nabla-ad/nabla/sparsity"
 
-// Constant is the algorithm that returns given colours, once it has verified them.
-// Any colours are accepted from which all entries can be found, whether an
-// algorithm of this package would choose them or not; 0 is the neutral colour. The
-// number of colours is the largest one, so a number left out costs a product.
+// Constant is the algorithm that returns given colours after verifying them. It accepts all colours from which every
+// entry can be recovered, whether an algorithm of this package would choose them or not; 0 is the neutral colour. The
+// number of colours is the largest one, so an unused colour below it costs a product.
 //
-// Colours that do not serve are an *[InvalidColoringError], slices of the wrong
-// length a *[LengthError].
+// Colours from which some entry cannot be recovered are an *[InvalidColoringError], slices of the wrong length a
+// *[LengthError].
 type Constant struct {
-	Columns []int // as long as the matrix has columns; nil for a row problem
-	Rows    []int // as long as the matrix has rows; nil for a column problem
+	Columns []int // one colour per column; nil for a row problem
+	Rows    []int // one colour per row; nil for a column problem
 }
 
 func (Constant) String() string { return "Constant" }
@@ -71,8 +70,8 @@ func (a Constant) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error)
 	return fromVertices(g, problem, color, columns+rows, false)
 }
 
-// largest returns the largest colour; one that is negative or larger than the
-// number of vertices is an error.
+// largest returns the largest colour. A colour that is negative or larger than the number of vertices is an
+// *InvalidColoringError, which names a row if rows is set and a column otherwise.
 func largest(color []int, rows bool) (int, error) {
 	top := 0
 	for v, c := range color {
@@ -87,8 +86,9 @@ func largest(color []int, rows bool) (int, error) {
 	return top, nil
 }
 
-// orthogonal verifies that no two columns of one colour meet in a row, and that a
-// column with entries has a colour. Rows go by the transpose.
+// orthogonal returns nil if no two columns of one colour have an entry in the same row and every column with entries
+// has a colour, and otherwise an *InvalidColoringError. If transposed is set, p and color are those of the transposed
+// matrix, and the error exchanges rows and columns. The cost is linear in the entries.
 func orthogonal(p *sparsity.Pattern, color []int, colors int, transposed bool) error {
 	fail := func(row int, cols []int, format string, args ...any) error {
 		if transposed {
@@ -98,7 +98,7 @@ func orthogonal(p *sparsity.Pattern, color []int, colors int, transposed bool) e
 	}
 	t := p.Transpose()
 	m, _ := p.Dims()
-	seen := make([]int, colors+1) // the column of a colour in this row, plus one
+	seen := make([]int, colors+1) // colour → the column of this colour with an entry in the row, plus one
 	for i := range m {
 		for _, j := range t.Col(i) {
 			c := color[j]

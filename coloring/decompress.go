@@ -2,47 +2,51 @@ package coloring
 
 import "github.com/nabla-ad/nabla/sparsity"
 
+// This file has the decompression of the compressed matrices, one product per colour, into the values of the matrix:
+// direct recovery reads each entry from one component of a product, recovery by substitution also subtracts entries
+// that were found before. Both follow Gebremedhin, Manne and Pothen (2005); the sources are computed once, in
+// decompress_prepare.go.
+
 // Target is the part of a symmetric matrix that a Decompressor fills.
 type Target uint8
 
 const (
-	Full  Target = iota // all entries
-	Upper               // those on and above the diagonal
-	Lower               // those on and below the diagonal
+	Full  Target = iota // all entries of the matrix
+	Upper               // the entries on and above the diagonal
+	Lower               // the entries on and below the diagonal
 )
 
 func (t Target) String() string { return name(int(t), "full", "upper", "lower") }
 
-// A Source is the place that an entry is recovered from: component Index of the product of colour Color+1, a product of
-// rows (Aᵀ·w) if Row is set and of columns (A·s) otherwise. Color is the index of a column of the compressed matrix,
-// from 0.
+// A Source is the component of a product that an entry is recovered from: component Index of the product of colour
+// Color+1, which is a product of rows (Aᵀ·w) if Row is set and of columns (A·s) otherwise. Color is the index of a
+// column of the compressed matrix, from 0.
 type Source struct {
 	Index, Color int32
 	Row          bool
 }
 
-// A Decompressor finds the values of a matrix in its products. It holds, for every
-// entry, where to read it, so decompression is a pass over the entries without
-// searching or allocating. It does not change and may be shared by goroutines.
+// A Decompressor recovers the values of a matrix from its products. It holds the source of every entry, so
+// decompression is a pass over the entries without searching or allocating. It is immutable and may be shared by
+// goroutines.
 //
-// Products come as compressed matrices, stored by rows: col[i*colStride+k] is
-// component i of the product of the columns of colour k+1, A·s, and
-// row[j*rowStride+k] is component j of the product of the rows of colour k+1, Aᵀ·w.
-// Strides larger than the number of colours leave room between.
+// Products are passed as compressed matrices, stored by rows: col[i*colStride+k] is component i of the product of the
+// columns of colour k+1, A·s, and row[j*rowStride+k] is component j of the product of the rows of colour k+1, Aᵀ·w. A
+// stride may exceed the number of colours.
 type Decompressor struct {
 	coloring *Coloring
 	target   Target
-	pattern  *sparsity.Pattern
-	source   []Source // of an entry; with steps, of a step
-	steps    *steps   // substitution only
+	pattern  *sparsity.Pattern // of the target
+	source   []Source          // direct: entry → its source; substitution: step → its source
+	steps    *steps            // nil for direct recovery
 
-	// Direct only: the entries by the colours they are read from, column colours
-	// first: those of the t-th colour are entries[colorPtr[t]:colorPtr[t+1]].
+	// Direct recovery only: the entries sorted by the colour that they are read from, column colours before row
+	// colours: those of colour t, counted from 0, are entries[colorPtr[t]:colorPtr[t+1]].
 	colorPtr, entries []int32
 }
 
-// Decompressor prepares decompression into the values of a matrix with the
-// coloured pattern or, for symmetric problems, with a triangle of it. The cost is
+// Decompressor prepares decompression into the values of a matrix with the coloured pattern or, for symmetric problems,
+// with one triangle of it. A triangle of another problem, or an unknown target, is an *UnsupportedError. The cost is
 // linear in the entries.
 func (c *Coloring) Decompressor(target Target) (*Decompressor, error) {
 	if target > Lower {
@@ -59,7 +63,7 @@ func (c *Coloring) Decompressor(target Target) (*Decompressor, error) {
 	return d, nil
 }
 
-// Coloring returns the colouring it belongs to.
+// Coloring returns the colouring that the decompressor was made from.
 func (d *Decompressor) Coloring() *Coloring {
 	if d.coloring == nil {
 		return new(Coloring)
@@ -70,8 +74,8 @@ func (d *Decompressor) Coloring() *Coloring {
 // Target returns the part of the matrix that is filled.
 func (d *Decompressor) Target() Target { return d.target }
 
-// Pattern returns the pattern of the target, which determines the order of the values: the
-// coloured pattern, or its triangle.
+// Pattern returns the pattern of the target, which determines the order of the values: the coloured pattern, or its
+// triangle.
 func (d *Decompressor) Pattern() *sparsity.Pattern {
 	if d.pattern == nil {
 		return new(sparsity.Pattern)
@@ -79,8 +83,8 @@ func (d *Decompressor) Pattern() *sparsity.Pattern {
 	return d.pattern
 }
 
-// Sources returns where each entry of Pattern is read, nil for substitution. It is
-// the decompressor's own slice: read it, do not write it.
+// Sources returns the source of each entry of Pattern, or nil for substitution. The slice belongs to the decompressor:
+// do not write to it.
 func (d *Decompressor) Sources() []Source {
 	if d.steps != nil {
 		return nil
@@ -88,10 +92,9 @@ func (d *Decompressor) Sources() []Source {
 	return d.source
 }
 
-// Decompress stores the values of the matrix in data, which has an element for
-// every entry of Pattern. A compressed matrix without colours may be nil. Neither
-// may overlap data. A slice or stride that is too short for the colouring is a
-// panic with a *LengthError.
+// Decompress stores the values of the matrix in data, one element for each entry of Pattern. A compressed matrix
+// without colours may be nil. col and row must not overlap data. A slice of data of the wrong length, or a compressed
+// matrix or stride that is too short, panics with a *LengthError.
 func (d *Decompressor) Decompress(data, col []float64, colStride int, row []float64, rowStride int) {
 	d.check(data, col, colStride, row, rowStride)
 	if d.steps != nil {
@@ -109,8 +112,8 @@ func (d *Decompressor) Decompress(data, col []float64, colStride int, row []floa
 	}
 }
 
-// DecompressFunc is Decompress for products in any layout: at returns a component
-// of a product.
+// DecompressFunc is Decompress for products in any layout: at returns a component of a product, and is called once for
+// each entry or step. A wrong length of data panics with a *LengthError.
 func (d *Decompressor) DecompressFunc(data []float64, at func(Source) float64) {
 	d.length("len(data)", len(data), d.Pattern().NNZ())
 	if d.steps != nil {
@@ -122,14 +125,12 @@ func (d *Decompressor) DecompressFunc(data []float64, at func(Source) float64) {
 	}
 }
 
-// DecompressColumn stores in data the values that are read from the product A·s of
-// one column colour, counted from 1, and leaves the others alone. So products can
-// be decompressed one at a time, with memory for one, at the cost of the entries
-// read: all colours of both kinds together fill the matrix.
+// DecompressColumn stores in data the values that are read from product, A·s for one column colour counted from 1, and
+// leaves the other elements unchanged. So products can be decompressed one at a time, with memory for one; all column
+// and row colours together fill the matrix. The cost is linear in the number of values stored.
 //
-// With substitution a value takes several products, and there is an
-// *UnsupportedError. Lengths and colours that do not fit are a panic with a
-// *LengthError.
+// With substitution a value depends on several products, and the error is an *UnsupportedError. Lengths and colours
+// that do not fit panic with a *LengthError.
 func (d *Decompressor) DecompressColumn(data, product []float64, color int) error {
 	m, _ := d.Coloring().Pattern().Dims()
 	return d.single(data, product, color-1, color, d.Coloring().colColors, m)
@@ -141,6 +142,8 @@ func (d *Decompressor) DecompressRow(data, product []float64, color int) error {
 	return d.single(data, product, d.Coloring().colColors+color-1, color, d.Coloring().rowColors, n)
 }
 
+// single stores the values that are read from product, which must have the given length: that of colour number color of
+// colors, at position t in colorPtr.
 func (d *Decompressor) single(data, product []float64, t, color, colors, length int) error {
 	if d.steps != nil {
 		return needsAll()
@@ -156,9 +159,9 @@ func (d *Decompressor) single(data, product []float64, t, color, colors, length 
 	return nil
 }
 
-// DecompressPart is DecompressColumn, or with rows DecompressRow, for k products at a
-// time, those of the colours from first on, which here counts from 0. They are stored by
-// rows: products[i*stride+t] is component i of that of colour first+t.
+// DecompressPart is DecompressColumn, or if rows is set DecompressRow, for k products at a time, those of the colours
+// first to first+k-1, here counted from 0. They are stored by rows: products[i*stride+t] is component i of the product
+// of colour first+t.
 func (d *Decompressor) DecompressPart(data, products []float64, stride int, rows bool, first, k int) error {
 	if d.steps != nil {
 		return needsAll()
@@ -182,12 +185,13 @@ func (d *Decompressor) DecompressPart(data, products []float64, stride int, rows
 	return nil
 }
 
-// needsAll is the error for products one at a time where entries take several.
+// needsAll returns the error for decompressing single products when recovery is by substitution.
 func needsAll() error {
 	return &UnsupportedError{"decompressing some colours",
 		"substitution needs all products at once; use Decompress, or colour with Decompression: Direct"}
 }
 
+// check panics with a *LengthError if the arguments of Decompress do not fit.
 func (d *Decompressor) check(data, col []float64, colStride int, row []float64, rowStride int) {
 	c := d.Coloring()
 	m, n := c.Pattern().Dims()
@@ -196,6 +200,8 @@ func (d *Decompressor) check(data, col []float64, colStride int, row []float64, 
 	d.block("row", len(row), rowStride, n, c.rowColors)
 }
 
+// block panics with a *LengthError if a rows×colors block stored by rows does not fit into got elements with this
+// stride.
 func (d *Decompressor) block(arg string, got, stride, rows, colors int) {
 	if colors == 0 || rows == 0 {
 		return
@@ -208,6 +214,7 @@ func (d *Decompressor) block(arg string, got, stride, rows, colors int) {
 	}
 }
 
+// length panics with a *LengthError if got and want differ.
 func (d *Decompressor) length(arg string, got, want int) {
 	if got != want {
 		panic(&LengthError{"Decompressor", arg, got, want})

@@ -2,7 +2,8 @@ package coloring
 
 import "github.com/nabla-ad/nabla/sparsity"
 
-// prepare finds the sources of all entries.
+// prepare computes the sources of all entries and, for substitution, the order of the steps, in linear time. An edge of
+// a bipartite graph has the number of its entry, so no other mapping is needed there.
 func (d *Decompressor) prepare() error {
 	c := d.coloring
 	d.pattern = c.Pattern()
@@ -40,8 +41,8 @@ func (d *Decompressor) prepare() error {
 	return nil
 }
 
-// edgeSource is where the value of an edge is read: at the component of its spoke,
-// or leaf, in the product of its hub, or parent.
+// edgeSource returns the source of the entry of edge e: the component of its spoke (or child, in a tree) in the product
+// of the colour of its hub (or parent).
 func (d *Decompressor) edgeSource(e int32) Source {
 	c := d.coloring
 	h := c.recovery.hub[e]
@@ -56,6 +57,9 @@ func (d *Decompressor) edgeSource(e int32) Source {
 	}
 }
 
+// prepareSymmetric computes the target pattern, sources and steps of a symmetric problem. A diagonal entry is read from
+// the product of its own colour; the two entries of an edge share one source. With substitution, the diagonal entries
+// precede the edges, which follow in the order of recovery.
 func (d *Decompressor) prepareSymmetric() error {
 	c, g := d.coloring, d.coloring.g
 	n := g.n
@@ -63,7 +67,7 @@ func (d *Decompressor) prepareSymmetric() error {
 	if substitution {
 		d.steps = newSteps(c.pattern.NNZ(), c.recovery)
 	}
-	slot := make([][2]int32, len(g.ends)) // the entries of an edge in the target: lower, upper, plus one
+	slot := make([][2]int32, len(g.ends)) // edge → positions of its lower and upper entry in the target, plus one
 	ptr := make([]int, n+1)
 	idx := make([]int, 0, c.pattern.NNZ())
 	s := 0 // the edge of the next off-diagonal entry is g.edge[s]
@@ -120,7 +124,7 @@ func (d *Decompressor) prepareSymmetric() error {
 	return nil
 }
 
-// byColor sorts the entries by the product they are read from.
+// byColor sorts the entries by the product that they are read from, with a stable counting sort.
 func (d *Decompressor) byColor() {
 	columns := int32(d.coloring.colColors)
 	all := make([]int32, len(d.source))
@@ -128,6 +132,7 @@ func (d *Decompressor) byColor() {
 		all[k] = int32(k)
 	}
 	colors := d.coloring.Colors()
+	// of returns the index of the product that entry k is read from, column colours before row colours.
 	of := func(k int32) int32 {
 		if s := d.source[k]; s.Row {
 			return columns + s.Color

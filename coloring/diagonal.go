@@ -7,14 +7,14 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// Diagonal colours the columns of a symmetric matrix so that its diagonal can be read off
-// the products with the groups: entry (i, i) is component i of the product of the colour
-// of i, since no other column of that colour has an entry in row i. It is a distance-1
-// colouring, the columns with most entries first, and needs far fewer colours than all
-// entries do. Columns without a diagonal entry get colour 0.
+// Diagonal returns a colour for each column of a symmetric matrix, and the number of colours, such that the diagonal
+// can be recovered from the products with the groups: entry (i, i) is component i of the product of the colour of i,
+// since no other column of that colour has an entry in row i. It is a first-fit distance-1 colouring, the columns with
+// most entries first, and needs far fewer colours than recovering all entries does. Columns without a diagonal entry
+// get colour 0.
 //
-// A pattern that is not square and symmetric is a *[PatternError]. The cost is linear in
-// the entries, but for sorting the columns.
+// A pattern that is not square and symmetric is a *[PatternError]. The cost is linear in the entries, apart from
+// sorting the columns.
 func Diagonal(p *sparsity.Pattern) (colors []int, count int, err error) {
 	if _, err := (Problem{Structure: Symmetric}).checked(p); err != nil {
 		return nil, 0, err
@@ -28,7 +28,7 @@ func Diagonal(p *sparsity.Pattern) (colors []int, count int, err error) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(p.Col(b)), len(p.Col(a))) })
 	colors = make([]int, n)
-	taken := make([]int, n+2) // by colour: the column, plus one, that found it taken
+	taken := make([]int, n+2) // colour → the last column with a neighbour of this colour, plus one
 	for _, j := range order {
 		for _, i := range p.Col(j) {
 			taken[colors[i]] = j + 1

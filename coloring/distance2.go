@@ -2,22 +2,22 @@ package coloring
 
 import "github.com/nabla-ad/nabla/sparsity"
 
-// heavy is the number of entries from which the colours in a row (of a graph: the
-// colours around a vertex) are tabulated instead of searched for. Without it one
-// dense row would cost the square of its length. It changes no colour; tests lower
-// it.
+// heavy is the number of entries from which the colours in a row (of a graph: the colours of the neighbours of a
+// vertex) are stored in a set instead of being collected from the entries. Without such sets one dense row would cost
+// the square of its length. The value was chosen for speed and changes no colour; tests lower it.
 var heavy = 96
 
-// distance2 is the first-fit partial distance-2 colouring of the columns of p, in
-// the given order: Algorithm 3.2 of Gebremedhin, Manne and Pothen, "What color is
-// your Jacobian? Graph coloring for computing derivatives", SIAM Review 47 (2005).
-// Columns without entries get no colour. The cost is the sum of the squared lengths
-// of the rows, less for long rows.
+// distance2 returns the first-fit partial distance-2 colouring of the columns of p in the given order, colours from 1,
+// and the number of colours: Algorithm 3.2 of Gebremedhin, Manne and Pothen, "What color is your Jacobian? Graph
+// coloring for computing derivatives", SIAM Review 47 (2005). Columns without entries get colour 0. The cost is the sum
+// of the squared lengths of the rows, less for rows of at least heavy entries. distance2 returns nil if watch ends the
+// search.
 func distance2(p *sparsity.Pattern, order []int32, watch *watch) (color []int32, colors int) {
 	rows, cols := p.Dims()
 	t := p.Transpose()
 	color = make([]int32, cols)
-	forbidden := make([]int32, cols+2) // forbidden[c] == v+1: colour c is taken near v
+	forbidden := make([]int32, cols+2) // colour c → v+1 if a column that shares a row with v has it
+	// long maps a heavy row to the colours of its columns, and other rows to nil.
 	long := make([]*taken, rows)
 	for i := range rows {
 		if len(t.Col(i)) >= heavy {
@@ -66,16 +66,18 @@ func distance2(p *sparsity.Pattern, order []int32, watch *watch) (color []int32,
 	return color, colors
 }
 
-// taken is a set of colours that knows its smallest missing one.
+// A taken is a set of colours, counted from 1, that maintains its smallest missing colour.
 type taken struct {
-	words []uint64
-	free  int32 // all colours in 1…free-1 are taken
+	words []uint64 // bit c%64 of words[c/64] is set if the set has colour c
+	free  int32    // the smallest missing colour; 0 means 1
 }
 
+// has reports whether c is in the set.
 func (s *taken) has(c int32) bool {
 	return int(c>>6) < len(s.words) && s.words[c>>6]>>(c&63)&1 != 0
 }
 
+// add inserts c. The total cost of updating free is linear in the number of colours.
 func (s *taken) add(c int32) {
 	for int(c>>6) >= len(s.words) {
 		s.words = append(s.words, 0)
@@ -87,18 +89,21 @@ func (s *taken) add(c int32) {
 	}
 }
 
-// A columns graph joins columns that share a row. It is never built.
+// A columns is the column intersection graph of p, in which columns that share a row are adjacent. It is not stored:
+// neighbors enumerates the edges from p and its transpose t.
 type columns struct {
 	p, t  *sparsity.Pattern
-	mark  []int32
-	stamp int32
+	mark  []int32 // column → stamp of the last call that visited it
+	stamp int32   // counts the calls of neighbors
 }
 
+// newColumns returns the column intersection graph of p.
 func newColumns(p *sparsity.Pattern) *columns {
 	_, cols := p.Dims()
 	return &columns{p: p, t: p.Transpose(), mark: make([]int32, cols)}
 }
 
+// size implements [vertices].
 func (g *columns) size() int { return len(g.mark) }
 
 // neighbors implements [vertices].

@@ -1,29 +1,25 @@
 package coloring
 
-// Dynamic is a family of orders that choose the next vertex by its degree among
-// the vertices already placed or among those still to be placed. The degrees are
-// kept up to date in buckets, at a cost linear in the edges. See Gebremedhin,
-// Nguyen, Patwary and Pothen, "ColPack: software for graph coloring and related
-// problems in scientific computing", ACM Trans. Math. Softw. 40 (2013).
+// Dynamic is a family of orders that choose the next vertex by its degree among the vertices already placed or among
+// those still to be placed. The degrees are updated in buckets, at a cost linear in the edges. See Gebremedhin, Nguyen,
+// Patwary and Pothen, "ColPack: software for graph coloring and related problems in scientific computing", ACM Trans.
+// Math. Softw. 40 (2013).
 type Dynamic struct {
-	// Forward counts the neighbours of a vertex behind it in the order instead of
-	// those before it.
+	// Forward counts the neighbours of a vertex that follow it in the order instead of those that precede it.
 	Forward bool
-	// Descending builds the order from its end: the last vertex is the one of
-	// smallest degree among all, the one before it among the rest, and so on.
-	// Otherwise the order is built from its beginning and the largest degree is
-	// chosen.
+	// Descending builds the order from its end: the last vertex is the one of smallest degree among all, the one before
+	// it the one of smallest degree among the rest, and so on. Otherwise the order is built from its beginning and the
+	// largest degree is chosen.
 	Descending bool
-	// ColPack breaks ties as the ColPack library does, whose buckets are arrays in
-	// which the last vertex fills the gap of one that leaves. Otherwise it is last
-	// in, first out. Neither is better in general.
+	// ColPack breaks ties as the ColPack library does, whose buckets are arrays in which the last vertex fills the gap
+	// of a removed one. Otherwise the vertex that entered the bucket last is taken first. Neither is better in general.
 	ColPack bool
 }
 
-// The dynamic orders that have names.
+// These are the dynamic orders with names in the literature.
 var (
-	// SmallestLast puts the vertex of smallest degree last and does the same with
-	// the rest: colours are at most one more than the largest of these degrees.
+	// SmallestLast puts the vertex of smallest degree last and repeats this with the rest: a first-fit colouring uses
+	// at most one colour more than the largest of these degrees.
 	SmallestLast = Dynamic{Descending: true}
 	// IncidenceDegree visits next the vertex with most visited neighbours.
 	IncidenceDegree = Dynamic{}
@@ -44,11 +40,13 @@ func (d Dynamic) String() string {
 	return s
 }
 
+// permute builds the order by repeatedly taking a vertex of best degree from the buckets and updating the degrees of
+// its unplaced neighbours, which change by one. A degree of -1 marks placed vertices.
 func (d Dynamic) permute(g vertices) []int32 {
 	n := g.size()
 	degree, largest := degrees(g)
-	// Degrees among the unplaced fall from the full degree, those among the placed
-	// rise from zero. Building from the end, "before" means unplaced.
+	// Degrees among the unplaced fall from the full degree, those among the placed rise from zero. If the order is
+	// built from its end, the vertices that precede v are the unplaced ones.
 	falling := d.Forward != d.Descending
 	if !falling {
 		clear(degree)
@@ -96,7 +94,7 @@ func (d Dynamic) permute(g vertices) []int32 {
 			q.push(w, degree[w])
 		}
 		buf = keep(g, buf, near)
-		// No degree changed by more than one.
+		// The degrees changed by at most one, so the search for the next best degree resumes next to the last one.
 		if d.Descending && falling {
 			best = max(best-1, 0)
 		} else if !d.Descending && !falling {
@@ -106,16 +104,19 @@ func (d Dynamic) permute(g vertices) []int32 {
 	return perm
 }
 
-// buckets hold vertices by degree.
+// buckets is a family of sets of vertices, one for each degree.
 type buckets interface {
+	// push inserts v into the bucket of its degree.
 	push(v, degree int32)
+	// remove deletes v from the bucket of its degree.
 	remove(v, degree int32)
-	peek(degree int32) int32 // the vertex to take next, -1 if the bucket is empty
+	peek(degree int32) int32 // returns the vertex to take next, or -1 if the bucket is empty
 }
 
-// linked buckets are doubly linked lists; vertices enter and leave at the head.
+// linked are buckets as doubly linked lists; push and peek use the head.
 type linked struct{ head, next, prev []int32 }
 
+// newLinked returns empty buckets for n vertices and the degrees 0 to degrees-1.
 func newLinked(n, degrees int) *linked {
 	l := &linked{make([]int32, degrees), make([]int32, n), make([]int32, n)}
 	for d := range l.head {
@@ -146,13 +147,13 @@ func (l *linked) remove(v, d int32) {
 
 func (l *linked) peek(d int32) int32 { return l.head[d] }
 
-// arrays are buckets that stay dense: the last vertex takes the place of one that
-// leaves.
+// arrays are buckets as dense arrays: the last vertex of a bucket takes the place of a removed one.
 type arrays struct {
-	of [][]int32
-	at []int32
+	of [][]int32 // degree → its vertices
+	at []int32   // vertex → its position in its bucket
 }
 
+// newArrays returns empty buckets for n vertices and the degrees 0 to degrees-1.
 func newArrays(n, degrees int) *arrays { return &arrays{make([][]int32, degrees), make([]int32, n)} }
 
 func (a *arrays) push(v, d int32) {

@@ -6,10 +6,10 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// An OrderError is a position at which a permutation breaks the rule of a dynamic order.
+// An OrderError is a position at which a permutation violates the rule of a dynamic order.
 type OrderError struct {
 	Order    Dynamic
-	Position int // in the permutation
+	Position int // index in the permutation
 	Reason   string
 }
 
@@ -17,10 +17,10 @@ func (e *OrderError) Error() string {
 	return fmt.Sprintf("coloring: no %v order at position %d: %s", e.Order, e.Position, e.Reason)
 }
 
-// ValidDynamicOrder returns nil if perm, numbered as [Permutation] does, is an
-// order that d may give for the problem: every vertex was a best choice when it was
-// chosen. Ties may be broken in any way. Degrees are counted anew for every choice,
-// so this is for tests.
+// ValidDynamicOrder returns nil if perm, numbered as by [Permutation], is an order that d may produce for the problem:
+// every vertex was a best choice when it was chosen. Ties may be broken in any way. Otherwise the error is an
+// *OrderError, or a *LengthError if perm has the wrong length. Degrees are computed from scratch for every choice, so
+// the cost is cubic and this is meant for tests.
 func ValidDynamicOrder(p *sparsity.Pattern, problem Problem, d Dynamic, perm []int) error {
 	problem, err := problem.checked(p)
 	if err != nil {
@@ -42,8 +42,8 @@ func ValidDynamicOrder(p *sparsity.Pattern, problem Problem, d Dynamic, perm []i
 		at[v] = t
 	}
 	for t, v := range perm {
-		// The candidates for position t are those not placed beyond it, seen in the
-		// direction in which the order is built.
+		// placed reports whether w is placed before the choice of position t: the order is built from its beginning, or
+		// from its end if Descending is set.
 		placed := func(w int) bool { return at[w] < t }
 		if d.Descending {
 			placed = func(w int) bool { return at[w] > t }
@@ -51,7 +51,7 @@ func ValidDynamicOrder(p *sparsity.Pattern, problem Problem, d Dynamic, perm []i
 		degree := func(v int) int {
 			k := 0
 			for w := range n {
-				// The unplaced vertices follow v if the order is built from the front.
+				// Unplaced neighbours count if exactly one of Forward and Descending is set, otherwise placed ones.
 				if w != v && near[v][w] && placed(w) == (d.Forward == d.Descending) {
 					k++
 				}
@@ -71,7 +71,7 @@ func ValidDynamicOrder(p *sparsity.Pattern, problem Problem, d Dynamic, perm []i
 	return nil
 }
 
-// competitors reports, for every two vertices of a problem, whether they are neighbours.
+// competitors returns the adjacency matrix of the graph that is coloured for a problem, computed from its definition.
 func competitors(p *sparsity.Pattern, problem Problem) [][]bool {
 	m, n := p.Dims()
 	size, joined := n, func(a, b int) bool { return p.Has(a, b) }

@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A ProblemError is the reason why a combination of settings is no problem.
+// A ProblemError says why a combination of settings is not a problem.
 type ProblemError struct {
 	Problem Problem
 	Reason  string
@@ -17,7 +17,7 @@ func (e *ProblemError) Error() string {
 	return fmt.Sprintf("coloring: no %v problem: %s", e.Problem, e.Reason)
 }
 
-// A PatternError is the reason why a pattern does not fit a problem.
+// A PatternError says why a pattern does not fit a problem.
 type PatternError struct {
 	Problem    Problem
 	Rows, Cols int
@@ -28,12 +28,13 @@ func (e *PatternError) Error() string {
 	return fmt.Sprintf("coloring: a %d×%d pattern for the %v problem: %s", e.Rows, e.Cols, e.Problem, e.Reason)
 }
 
+// patternError returns a *PatternError for the pattern s with a formatted reason.
 func patternError(p Problem, s *sparsity.Pattern, format string, args ...any) error {
 	rows, cols := s.Dims()
 	return &PatternError{Problem: p, Rows: rows, Cols: cols, Reason: fmt.Sprintf(format, args...)}
 }
 
-// A LengthError is returned for a slice of the wrong length, or a stride that is too short.
+// A LengthError is returned for a slice of the wrong length, a stride that is too short, or a colour out of range.
 type LengthError struct {
 	Op, Arg   string
 	Got, Want int
@@ -43,8 +44,8 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("coloring: %s: %s = %d, want %d", e.Op, e.Arg, e.Got, e.Want)
 }
 
-// An InvalidColoringError names a place where colours fail: the rows, the columns
-// or, where both have one element, the entry.
+// An InvalidColoringError says where colours do not determine the matrix: it names the rows and columns involved or, if
+// both have one element, the entry.
 type InvalidColoringError struct {
 	Rows, Columns []int
 	Reason        string
@@ -61,6 +62,7 @@ func (e *InvalidColoringError) Error() string {
 	return "coloring: invalid colours: " + strings.Join(at, ", ") + ": " + e.Reason
 }
 
+// list appends to at the word what, in the plural if needed, and the numbers of, unless there are none.
 func list(at []string, what string, of []int) []string {
 	switch len(of) {
 	case 0:
@@ -71,17 +73,18 @@ func list(at []string, what string, of []int) []string {
 	return append(at, fmt.Sprintf("%ss %s", what, strings.Trim(fmt.Sprint(of), "[]")))
 }
 
+// invalid returns an *InvalidColoringError with a formatted reason.
 func invalid(rows, cols []int, format string, args ...any) error {
 	return &InvalidColoringError{Rows: rows, Columns: cols, Reason: fmt.Sprintf(format, args...)}
 }
 
-// An UnsupportedError is an operation that a colouring does not support, with an alternative.
+// An UnsupportedError is returned for an operation that a colouring does not support; its reason names an alternative.
 type UnsupportedError struct{ Op, Reason string }
 
 func (e *UnsupportedError) Error() string { return "coloring: " + e.Op + ": " + e.Reason }
 
-// A BudgetError is returned if [Optimal] has used up its budget. Best is the best colouring found so far: valid, and
-// maybe optimal, but not proved to be.
+// A BudgetError is returned if [Optimal] has used up its budget. Best is the best colouring found so far: it is valid,
+// and may be optimal, but is not proved to be.
 type BudgetError struct {
 	Budget int
 	Best   *Coloring

@@ -6,24 +6,25 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A graph is the input of star and acyclic colouring.
+// A graph is the undirected graph that star and acyclic colourings are computed for, with numbered edges, in compressed
+// adjacency form.
 //
-// For a symmetric matrix it is the adjacency graph: a vertex per column, an edge
-// per entry below the diagonal, numbered in the order of the pattern.
+// For a symmetric matrix it is the adjacency graph: a vertex per column, and an edge per entry below the diagonal,
+// numbered in the order of the pattern.
 //
-// For a bidirectional problem it is the bipartite graph of A, the adjacency graph
-// of [0 Aᵀ; A 0]: the columns 0…cols-1, then the rows, and an edge per entry, with
-// the number of the entry.
+// For a bidirectional problem it is the bipartite graph of A, which is the adjacency graph of [0 Aᵀ; A 0]: the vertices
+// are the columns 0…cols-1, then the rows, and there is an edge per entry, with the number of the entry.
 type graph struct {
 	pattern *sparsity.Pattern
-	n, cols int // vertices; those from cols on are rows
-	ptr     []int32
+	n, cols int        // number of vertices; those from cols on are rows
+	ptr     []int32    // length n+1
 	adj     []int32    // the neighbours of v are adj[ptr[v]:ptr[v+1]], ascending
-	edge    []int32    // the edge to each of them
-	ends    [][2]int32 // of an edge: the column of its entry and the row
-	diag    []bool     // whether a vertex has an entry on the diagonal; nil if bipartite
+	edge    []int32    // parallel to adj: the number of the edge to this neighbour
+	ends    [][2]int32 // edge → the vertices of the column and the row of its entry
+	diag    []bool     // vertex → whether its diagonal entry is present; nil if bipartite
 }
 
+// newGraph returns the graph to be coloured for a symmetric or bidirectional problem.
 func newGraph(p *sparsity.Pattern, problem Problem) *graph {
 	if problem.Structure == Symmetric {
 		return adjacency(p)
@@ -31,6 +32,7 @@ func newGraph(p *sparsity.Pattern, problem Problem) *graph {
 	return bipartite(p)
 }
 
+// adjacency returns the adjacency graph of a symmetric pattern in linear time.
 func adjacency(p *sparsity.Pattern) *graph {
 	_, n := p.Dims()
 	g := &graph{pattern: p, n: n, cols: n, ptr: make([]int32, n+1), diag: make([]bool, n)}
@@ -45,8 +47,8 @@ func adjacency(p *sparsity.Pattern) *graph {
 		}
 		g.ptr[j+1] = int32(len(g.adj))
 	}
-	// The entries above the diagonal of column i meet their mirror images in the
-	// order of the columns j < i, which is the order in which j runs.
+	// The entries above the diagonal in column i are the mirror images of those below the diagonal in row i. The loop
+	// visits the latter for ascending j, which is the order of the former, so upper[i] is the position of the next one.
 	g.edge = make([]int32, len(g.adj))
 	g.ends = make([][2]int32, 0, len(g.adj)/2)
 	upper := append([]int32(nil), g.ptr[:n]...)
@@ -65,6 +67,7 @@ func adjacency(p *sparsity.Pattern) *graph {
 	return g
 }
 
+// bipartite returns the bipartite graph of a pattern in linear time.
 func bipartite(p *sparsity.Pattern) *graph {
 	rows, cols := p.Dims()
 	nnz := p.NNZ()
@@ -93,20 +96,21 @@ func bipartite(p *sparsity.Pattern) *graph {
 	return g
 }
 
+// degree returns the number of neighbours of v.
 func (g *graph) degree(v int32) int32 { return g.ptr[v+1] - g.ptr[v] }
 
-// neighbors implements [vertices].
+// neighbors implements [vertices]; the result is a part of adj.
 func (g *graph) neighbors(v int32, _ []int32) []int32 { return g.adj[g.ptr[v]:g.ptr[v+1]] }
 
+// size implements [vertices].
 func (g *graph) size() int { return g.n }
 
 // other returns the end of edge e that is not v.
 func (g *graph) other(e, v int32) int32 { return g.ends[e][0] ^ g.ends[e][1] ^ v }
 
-// palette returns the first colour a vertex may get and the distance to the next.
-// Rows and columns draw from palettes of their own: a row and a column of the same
-// colour would still cost two products, and apart they do not get into each
-// other's way.
+// palette returns the first colour that v may get and the distance between its colours. In a bipartite graph columns
+// get even and rows odd colours: a row and a column of the same colour would still cost two products, and separate
+// palettes leave more colours allowed.
 func (g *graph) palette(v int32) (first, step int32) {
 	switch {
 	case g.cols == g.n:
@@ -117,7 +121,7 @@ func (g *graph) palette(v int32) (first, step int32) {
 	return 1, 2
 }
 
-// kinds is the number of palettes.
+// kinds returns the number of palettes: 2 for a bipartite graph, otherwise 1.
 func (g *graph) kinds() int32 {
 	if g.cols == g.n {
 		return 1
@@ -125,9 +129,9 @@ func (g *graph) kinds() int32 {
 	return 2
 }
 
-// fewest is a number of products below which no colouring gives all entries. The edges
-// between two of k groups are a forest, so there are less than n·(k-1) edges. Beside the
-// colours there is a neutral group, or one of columns and one of rows.
+// fewest returns a lower bound of the number of products from which all entries can be recovered. In a star or acyclic
+// colouring the edges between two of k groups form a forest, so n vertices with edges have fewer than n·(k-1) edges.
+// One of the groups, or for a bipartite graph two, may be neutral.
 func (g *graph) fewest() int {
 	n := 0
 	for v := range int32(g.n) {
@@ -144,10 +148,10 @@ func (g *graph) fewest() int {
 	return 0
 }
 
-// idle reports whether a vertex has no entries, so that it needs no colour.
+// idle reports whether v has no entries, so that it needs no colour.
 func (g *graph) idle(v int32) bool { return g.degree(v) == 0 && (g.diag == nil || !g.diag[v]) }
 
-// entry returns the row and column of an edge's entry.
+// entry returns the row and column of the entry of edge e; for a symmetric matrix, of the one below the diagonal.
 func (g *graph) entry(e int32) (row, col int) {
 	row, col = int(g.ends[e][1]), int(g.ends[e][0])
 	if g.cols < g.n {
@@ -156,8 +160,8 @@ func (g *graph) entry(e int32) (row, col int) {
 	return row, col
 }
 
-// compact turns colours of palettes, -1 for none, into the colours 1, 2, … of
-// columns, followed by those of rows, and returns how many there are.
+// compact maps colours of palettes, with -1 for none, to the colours 1, 2, … of columns, followed by those of rows, and
+// 0 for none. It returns the colour of each vertex and the number of colours.
 func (g *graph) compact(raw []int32) (color []int32, colors int) {
 	color = make([]int32, g.n)
 	top := int32(-1)

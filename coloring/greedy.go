@@ -6,35 +6,32 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// An Algorithm colours patterns.
+// An Algorithm computes colourings of patterns.
 type Algorithm interface {
-	// Color returns a colouring of p for the problem. It does not change p and may
-	// be called by several goroutines at once.
+	// Color returns a colouring of p for the problem. It does not modify p and may be called concurrently.
 	Color(p *sparsity.Pattern, problem Problem) (*Coloring, error)
 	String() string
 }
 
-// Greedy visits the vertices in an order and gives each the smallest colour that
-// the ones before it allow. Column and row problems are partial distance-2
-// colourings, symmetric problems star (Direct) or acyclic (Substitution) colourings
-// of the adjacency graph, and bidirectional problems the same of the bipartite
-// graph of rows and columns, with separate colours for both.
+// Greedy visits the vertices in an order and gives each the smallest colour that its predecessors allow. Column and row
+// problems are partial distance-2 colourings, symmetric problems star (Direct) or acyclic (Substitution) colourings of
+// the adjacency graph, and bidirectional problems star or acyclic colourings of the bipartite graph of rows and
+// columns, with separate colours for both.
 //
 // The zero Greedy uses the natural order.
 type Greedy struct {
-	// Orders are tried one after the other; the fewest colours win, the first of
-	// them if there are several. None means the natural order. Colourings that turn
-	// out to need several times the colours of an earlier one are given up.
+	// Orders are tried in turn; the colouring of least cost, which is the number of colours unless ReverseCost is set,
+	// is returned, the first of them if there are several. Nil means the natural order. A search that exceeds several
+	// times the colours of an earlier result is abandoned.
 	Orders []Order
-	// Postprocess takes the colour from vertices of which no product is needed, in
-	// symmetric and bidirectional problems. Without it a bidirectional colouring
-	// rarely beats one by columns or rows.
+	// Postprocess makes vertices neutral whose product is not needed, in symmetric and bidirectional problems. Without
+	// it a bidirectional colouring rarely beats one by columns or rows.
 	Postprocess bool
-	// ReverseCost is the cost of a product of rows in products of columns, in
-	// bidirectional problems, where the cheapest colouring wins. 0 means 1.
+	// ReverseCost is the cost of a product of rows in units of a product of columns, for bidirectional problems, for
+	// which the cheapest colouring is chosen. 0 means 1.
 	ReverseCost float64
-	// Monitor is called now and then with the number of vertices that were visited, out
-	// of total in all orders. Its error ends the search and is that of Color.
+	// Monitor, if not nil, is called once per some thousand visited vertices, with the number of vertices visited so
+	// far and the total over all orders. If it returns an error, the search ends and Color returns this error.
 	Monitor func(done, total int) error
 }
 
@@ -52,6 +49,7 @@ func (a Greedy) String() string {
 	return s + ")"
 }
 
+// orders returns the orders to try, at least one.
 func (a Greedy) orders() []Order {
 	if len(a.Orders) == 0 {
 		return []Order{Natural{}}
@@ -59,7 +57,8 @@ func (a Greedy) orders() []Order {
 	return a.Orders
 }
 
-// cost returns the cost by which a compares colourings: the number of products, those of rows weighted by ReverseCost.
+// cost returns the cost by which a compares colourings: the number of products, with those of rows weighted by
+// ReverseCost.
 func (a Greedy) cost(c *Coloring) float64 {
 	reverse := a.ReverseCost
 	if reverse <= 0 || c.problem.Partition != Bidirectional {
@@ -87,7 +86,7 @@ func (a Greedy) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error) {
 		}
 		w.limit = math.MaxInt32
 		switch {
-		case best != nil && a.Postprocess: // which takes colours away
+		case best != nil && a.Postprocess: // neutralize may remove colours from a larger colouring
 			w.limit = pruneFactor*best.Colors() + pruneMargin
 		case best != nil && problem.Partition != Bidirectional:
 			w.limit = best.Colors()
@@ -104,13 +103,15 @@ func (a Greedy) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error) {
 	return best, nil
 }
 
-// A colouring is given up beyond so many times the colours of the best one, and a few.
+// A search is abandoned if it uses more than pruneFactor times the colours of the best result plus pruneMargin, if
+// postprocessing could still reduce them.
 const (
 	pruneFactor = 4
 	pruneMargin = 64
 )
 
-// graphical colours g in an order. It is nil where w ended the search for its colours.
+// graphical returns the colouring of g in an order: star or, with Substitution, acyclic. It returns nil without an
+// error if w ended the search for its number of colours.
 func (a Greedy) graphical(g *graph, problem Problem, order Order, w *watch) (*Coloring, error) {
 	search := star
 	if problem.Decompression == Substitution {
@@ -128,6 +129,8 @@ func (a Greedy) graphical(g *graph, problem Problem, order Order, w *watch) (*Co
 	return c, nil
 }
 
+// partial returns the best partial distance-2 colouring of the columns, or rows, of p over all orders. It stops when
+// the number of colours equals its lower bound, the length of the longest row.
 func (a Greedy) partial(p *sparsity.Pattern, problem Problem) (*Coloring, error) {
 	side := p
 	if problem.Partition == Row {
@@ -160,7 +163,8 @@ func (a Greedy) partial(p *sparsity.Pattern, problem Problem) (*Coloring, error)
 	return best, nil
 }
 
-// longest is the most entries in a column, which no two columns of one colour share.
+// longest returns the largest number of entries in a column of p. All of them need different colours, so it is a lower
+// bound for colourings of the rows.
 func longest(p *sparsity.Pattern) (k int) {
 	_, n := p.Dims()
 	for j := range n {
@@ -169,19 +173,19 @@ func longest(p *sparsity.Pattern) (k int) {
 	return k
 }
 
-// A watch ends a search that takes too many colours or that its monitor ends.
+// A watch ends a search that uses too many colours or that its monitor ends.
 type watch struct {
 	monitor     func(done, total int) error
-	done, total int
-	limit       int // colours
-	err         error
+	done, total int   // visited vertices, in all orders
+	limit       int   // the largest number of a colour, from 0, with which the search goes on
+	err         error // of the monitor
 }
 
-// watchEvery is the number of vertices between two calls of a monitor.
+// watchEvery is the number of vertices between two calls of a monitor, chosen so that the calls cost next to nothing.
 const watchEvery = 1 << 12
 
-// ends is asked for each vertex: it reports whether the search is over, with c the
-// number of the colour that the vertex got.
+// ends counts a visited vertex, calls the monitor if it is due, and reports whether the search must end; c is the
+// number, from 0, of the colour that the vertex got in its palette.
 func (w *watch) ends(c int32) bool {
 	w.done++
 	if w.monitor != nil && w.done%watchEvery == 0 {
@@ -190,6 +194,7 @@ func (w *watch) ends(c int32) bool {
 	return int(c) > w.limit || w.err != nil
 }
 
+// ints returns a copy of s.
 func ints(s []int32) []int {
 	out := make([]int, len(s))
 	for i, v := range s {

@@ -1,24 +1,29 @@
 package coloring
 
-// neighborColors is a partly coloured graph that answers which colours there are around a
-// vertex without walking over all neighbours of vertices that have many.
+// This file has the table of colours around vertices that star and acyclic colouring share. Vertices with at least
+// heavy neighbours have explicit tables of the colours of their neighbours, so a search does not scan their neighbours
+// again for each of them, which would cost the square of the degree.
+
+// A neighborColors is a partly coloured graph with tables of the colours of the neighbours of heavy vertices.
 type neighborColors struct {
 	*graph
-	color []int32 // -1: not yet
-	table []*tabulated
-	top   int32 // no colour beyond it has been given
+	color []int32      // vertex → its colour, -1 if it has none yet
+	table []*tabulated // vertex → its table; nil unless heavy
+	top   int32        // the largest colour given so far, at least 1
 }
 
-// A tabulated holds the colours around a vertex with many neighbours.
+// A tabulated holds the colours of the neighbours of a heavy vertex.
 type tabulated struct {
-	edge []int32 // one of the edges to neighbours of a colour, plus one; 0: there is none
-	used []int32 // the colours that occur
-	free int32   // all colours before it, of the palette of the neighbours, occur
-	hubs taken   // star colouring only: the colours of the hubs it is a spoke of, from 1
+	edge []int32 // colour → an edge to a neighbour of this colour, plus one; 0 for none
+	used []int32 // the colours that occur, in the order of their first use
+	free int32   // all smaller colours of the neighbours' palette occur
+	hubs taken   // star colouring only: the hubs whose spoke the vertex is, by colour in their palette, from 1
 }
 
+// has reports whether a neighbour has colour c.
 func (t *tabulated) has(c int32) bool { return int(c) < len(t.edge) && t.edge[c] != 0 }
 
+// newNeighborColors returns g without colours, and with empty tables for heavy vertices.
 func newNeighborColors(g *graph) *neighborColors {
 	a := &neighborColors{graph: g, color: make([]int32, g.n), table: make([]*tabulated, g.n), top: 1}
 	for v := range a.color {
@@ -30,7 +35,7 @@ func newNeighborColors(g *graph) *neighborColors {
 	return a
 }
 
-// growTables lets the tables by colours hold every colour given so far and a margin.
+// growTables doubles the two tables, which are indexed by colour, until they hold every colour given so far.
 func (a *neighborColors) growTables(forbidden *[]int32, first *[][2]int32) {
 	for int(a.top) >= len(*forbidden) {
 		*forbidden = append(*forbidden, make([]int32, len(*forbidden))...)
@@ -38,7 +43,7 @@ func (a *neighborColors) growTables(forbidden *[]int32, first *[][2]int32) {
 	}
 }
 
-// record tells the tables the colour of v.
+// record enters the colour of v into the tables of its neighbours.
 func (a *neighborColors) record(v int32) {
 	c := a.color[v]
 	a.top = max(a.top, c)
@@ -62,8 +67,8 @@ func (a *neighborColors) record(v int32) {
 	}
 }
 
-// find returns an edge from w to a vertex of colour c other than v, or -1. The
-// colour of v must not be recorded yet.
+// find returns an edge from w to a vertex of colour c other than v, or -1. The colour of v must not be recorded yet, so
+// that the table of w does not contain v.
 func (a *neighborColors) find(w, c, v int32) int32 {
 	if t := a.table[w]; t != nil {
 		if int(c) < len(t.edge) {

@@ -2,15 +2,16 @@ package coloring
 
 import "slices"
 
-// neutralize gives colour 0 to all vertices whose colour no entry is read from, and
-// renumbers the colours that remain in their order. Edges that can be read from
-// either end are read from the ends that need the fewest further colours: those in
-// use anyhow, then, greedily, the colours that cover most of the others.
+// neutralize gives colour 0 to all vertices whose product is not read, renumbers the remaining colours in their order,
+// and returns their number. It modifies color and the hubs in r. An edge that can be read from either end is read from
+// an end whose colour is needed anyway, or else from one that cover chooses.
 func neutralize(g *graph, color []int32, colors int, r *recovery) int {
+	// needed maps a colour to whether an entry is read from its product.
 	needed := make([]bool, colors+1)
 	for v := range g.diag {
 		needed[color[v]] = needed[color[v]] || g.diag[v]
 	}
+	// either maps an edge to whether it is free.
 	either := make([]bool, len(g.ends))
 	for _, e := range r.free {
 		either[e] = true
@@ -42,7 +43,8 @@ func neutralize(g *graph, color []int32, colors int, r *recovery) int {
 	return int(n)
 }
 
-// cover marks more colours as needed until every edge has an end of a needed colour.
+// cover marks further colours as needed until every edge has an end of a needed colour. It is the greedy vertex cover
+// of the graph whose vertices are colours: in each round the colour that covers most of the remaining pairs is marked.
 func cover(g *graph, color []int32, edges []int32, needed []bool) {
 	var pairs [][2]int32
 	for _, e := range edges {
@@ -58,7 +60,8 @@ func cover(g *graph, color []int32, edges []int32, needed []bool) {
 		return int(x[1] - y[1])
 	})
 	pairs = slices.Compact(pairs)
-	open := make([]int32, len(needed)) // pairs without a needed colour
+	open := make([]int32, len(needed)) // colour → number of its pairs without a needed colour
+	// with maps a colour to its pairs.
 	with := make([][]int32, len(needed))
 	for k, p := range pairs {
 		for _, c := range p {

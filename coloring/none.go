@@ -2,9 +2,9 @@ package coloring
 
 import "github.com/nabla-ad/nabla/sparsity"
 
-// None is the algorithm that groups nothing: every column, or for a row problem every
-// row, has a colour of its own. Entries are then read off the derivative's own columns,
-// which serves where a pattern cannot be trusted, and to compare with.
+// None is the algorithm that groups nothing: every column, or for a row problem every row, has a colour of its own.
+// Every entry is then read from a separate column (row) of the derivative. Use it if a pattern may be wrong, or as a
+// reference.
 type None struct{}
 
 func (None) String() string { return "None" }

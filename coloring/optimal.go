@@ -6,19 +6,22 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// Optimal finds a colouring with the fewest colours of all that [Constant] accepts,
-// by branch and bound from the best greedy one. It takes exponential time and is
-// meant for matrices of a few dozen rows and columns, and to judge greedy
-// colourings by; symmetric and bidirectional problems are harder than the others.
+// This file finds colourings with the fewest colours by branch and bound. Feasibility of a partial colouring is tested
+// from the definitions of recoverable entries, so that the result is optimal among all colourings from which the matrix
+// can be recovered, not only among star or acyclic ones.
+
+// Optimal finds a colouring with the fewest colours of all that [Constant] accepts, by branch and bound, starting from
+// the best greedy one. It takes exponential time and is meant for matrices of a few dozen rows and columns, and to
+// assess greedy colourings. Symmetric and bidirectional problems are harder than the others.
 type Optimal struct {
-	// Budget bounds the number of vertices that are given a colour; if it does not
-	// suffice the error is a *BudgetError, which carries the best colouring found.
-	// Zero means a million.
+	// Budget bounds the number of assignments of a colour to a vertex. If it does not suffice, the error is a
+	// *BudgetError, which carries the best colouring found. Zero means a million.
 	Budget int
 }
 
 func (a Optimal) String() string { return fmt.Sprintf("Optimal(%d)", a.budget()) }
 
+// budget returns Budget or its default.
 func (a Optimal) budget() int {
 	if a.Budget > 0 {
 		return a.Budget
@@ -58,7 +61,7 @@ func (a Optimal) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error) 
 			panic("coloring: our bug: an optimal colouring is invalid: " + err.Error())
 		}
 	} else {
-		c := *best // no order made it optimal
+		c := *best // the result depends on no order
 		c.order = nil
 		best = &c
 	}
@@ -68,22 +71,24 @@ func (a Optimal) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error) 
 	return best, nil
 }
 
-// An exact is a branch-and-bound search: it colours the vertices in turn with every colour in use, a new one and the
-// neutral one, as long as the partial colouring is feasible and cheaper than the best. Colouring more vertices never
-// restores feasibility, so the bound is exact.
+// An exact is a branch-and-bound search: it gives the vertices in turn every colour in use, a new one, and the neutral
+// one if allowed, as long as the partial colouring is feasible and has fewer colours than the best. Colouring further
+// vertices never makes an infeasible partial colouring feasible, so no optimum is pruned.
 type exact struct {
-	order    []int32
-	color    []int // -1: not yet
-	side     func(v int32) int
-	neutral  func(v int32) bool // whether v may do without a colour
-	feasible func(v int32) bool // after v was coloured
+	order    []int32            // in which the vertices are coloured
+	color    []int              // vertex → its colour, from 1, 0 for neutral, -1 if it has none yet
+	side     func(v int32) int  // returns 0 for a vertex of a column and 1 for one of a row
+	neutral  func(v int32) bool // reports whether v may be neutral
+	feasible func(v int32) bool // reports whether the partial colouring is feasible after v was coloured
 
-	used        [2]int // colours in use, by side
-	best, lower int
-	found       []int
-	budget      int
+	used        [2]int // side → number of colours in use
+	best, lower int    // the fewest colours found so far, and a lower bound
+	found       []int  // the colours of the best result of the search, nil if it is the greedy one
+	budget      int    // assignments left; negative if exhausted
 }
 
+// search extends the partial colouring of the first t vertices of order in all feasible ways, and stores the best
+// result in found. A new colour is tried only with the next number, which excludes permutations of colours.
 func (s *exact) search(t int) {
 	if s.best <= s.lower || s.budget < 0 {
 		return
@@ -119,6 +124,8 @@ func (s *exact) search(t int) {
 	s.used = before
 }
 
+// start sets the order, and leaves all vertices uncoloured. In order of incidence degree infeasible colours are
+// detected early.
 func (s *exact) start(g vertices) {
 	s.order = IncidenceDegree.permute(g)
 	s.color = make([]int, g.size())
@@ -127,7 +134,8 @@ func (s *exact) start(g vertices) {
 	}
 }
 
-// columns sets s up for a column or row problem.
+// columns prepares s for a column or row problem: adjacent vertices of the column intersection graph must differ. The
+// longest row is a lower bound.
 func (s *exact) columns(p *sparsity.Pattern, problem Problem) {
 	if problem.Partition == Row {
 		p = p.Transpose()
@@ -154,7 +162,9 @@ func (s *exact) columns(p *sparsity.Pattern, problem Problem) {
 	}
 }
 
-// graph sets s up for a symmetric or bidirectional problem.
+// graph prepares s for a symmetric or bidirectional problem. Direct recovery requires that every edge with two coloured
+// ends can be read at one of them; the colour of v affects only edges at v and at its neighbours. Substitution is
+// tested by simulating it.
 func (s *exact) graph(g *graph, problem Problem) {
 	s.start(g)
 	s.side = func(v int32) int {
@@ -189,8 +199,8 @@ func (s *exact) graph(g *graph, problem Problem) {
 	}
 }
 
-// alone reports whether h has a colour and no other coloured vertex around spoke,
-// or spoke itself, has it.
+// alone reports whether h has a colour and neither spoke itself, if its diagonal entry is present, nor another
+// neighbour of spoke has this colour, so that the edge between them can be read from the product of h.
 func (s *exact) alone(g *graph, spoke, h int32) bool {
 	if s.color[h] == 0 || g.diag != nil && g.diag[spoke] && s.color[spoke] == s.color[h] {
 		return false
@@ -203,10 +213,12 @@ func (s *exact) alone(g *graph, spoke, h int32) bool {
 	return true
 }
 
-// substitutable solves for coloured edges as long as it finds one that is the last
-// unknown of a sum.
+// substitutable reports whether the edges with two coloured ends can be recovered by substitution. It solves repeatedly
+// for edges that are the last unknown of a sum, until all are known or none can be solved for.
 func (s *exact) substitutable(g *graph) bool {
+	// known maps an edge to whether its value is recovered.
 	known := make([]bool, len(g.ends))
+	// solves reports whether e is the last unknown term in component leaf of the product of the colour of parent.
 	solves := func(e, leaf, parent int32) bool {
 		if s.color[parent] == 0 {
 			return false

@@ -7,26 +7,24 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// An Order is the order in which a greedy colouring visits the columns, the rows,
-// or, for a bidirectional problem, both. Degrees in an order count the vertices
-// that a colour competes with: for column and row problems the columns (rows) that
-// share a row (column) with it, for symmetric and bidirectional problems the
-// neighbours in the graph.
+// An Order determines in which order a greedy colouring visits the columns, the rows, or, for a bidirectional problem,
+// both. The degree of a vertex is its number of neighbours: for column and row problems the columns (rows) that share a
+// row (column) with it, for symmetric and bidirectional problems its neighbours in the adjacency or bipartite graph.
 type Order interface {
 	String() string
 	permute(g vertices) []int32
 }
 
-// vertices is a graph as orders see it. neighbors returns the distinct neighbours
-// of v, appended to buf or in place: the caller does not write to it.
+// vertices is the view of a graph that orders use. neighbors returns the distinct neighbours of v, either appended to
+// buf or as a slice of the graph, which the caller must not modify.
 type vertices interface {
 	size() int
 	neighbors(v int32, buf []int32) []int32
 }
 
-// Permutation returns the numbers of the columns in the order in which a greedy
-// colouring visits them; for a row problem those of the rows, for a bidirectional
-// one those of the columns and, beginning with the number of columns, of the rows.
+// Permutation returns the numbers of the columns in the order in which a greedy colouring visits them; for a row
+// problem those of the rows; for a bidirectional problem those of the columns, and those of the rows plus the number of
+// columns. The error is that of a pattern that does not fit the problem.
 func Permutation(p *sparsity.Pattern, problem Problem, order Order) ([]int, error) {
 	problem, err := problem.checked(p)
 	if err != nil {
@@ -40,6 +38,7 @@ func Permutation(p *sparsity.Pattern, problem Problem, order Order) ([]int, erro
 	return out, nil
 }
 
+// verticesOf returns the graph in which the problem counts degrees.
 func verticesOf(p *sparsity.Pattern, problem Problem) vertices {
 	switch {
 	case problem.graphical():
@@ -63,7 +62,7 @@ func (Natural) permute(g vertices) []int32 {
 	return perm
 }
 
-// Random is a random order, the same one for the same seed.
+// Random is a pseudo-random order, determined by the seed.
 type Random struct{ Seed uint64 }
 
 func (r Random) String() string { return fmt.Sprintf("Random(%d)", r.Seed) }
@@ -74,7 +73,7 @@ func (r Random) permute(g vertices) []int32 {
 	return perm
 }
 
-// LargestFirst is the order of falling degree, the natural one among equals.
+// LargestFirst is the order of decreasing degree; ties keep the natural order.
 type LargestFirst struct{}
 
 func (LargestFirst) String() string { return "LargestFirst" }
@@ -84,9 +83,9 @@ func (LargestFirst) permute(g vertices) []int32 {
 	return countingSort(Natural{}.permute(g), int(largest)+1, func(v int32) int32 { return largest - degree[v] })
 }
 
-// SmallestFirst is the order of rising degree, the natural one among equals. It
-// suits bidirectional problems with few dense rows and columns: these come last,
-// when the columns and rows they cross are coloured, and get colours of their own.
+// SmallestFirst is the order of increasing degree; ties keep the natural order. It suits bidirectional problems with
+// few dense rows and columns: these are visited last, after the columns and rows they cross, and get colours of their
+// own.
 type SmallestFirst struct{}
 
 func (SmallestFirst) String() string { return "SmallestFirst" }
@@ -96,6 +95,7 @@ func (SmallestFirst) permute(g vertices) []int32 {
 	return countingSort(Natural{}.permute(g), int(largest)+1, func(v int32) int32 { return degree[v] })
 }
 
+// degrees returns the degree of every vertex and the largest degree.
 func degrees(g vertices) (degree []int32, largest int32) {
 	degree = make([]int32, g.size())
 	var buf []int32
@@ -108,8 +108,8 @@ func degrees(g vertices) (degree []int32, largest int32) {
 	return degree, largest
 }
 
-// keep returns the buffer for the next call of neighbors: the grown one, unless the
-// graph handed out a part of itself.
+// keep returns the buffer for the next call of neighbors: near, which may have grown, or buf if near is a slice of the
+// graph.
 func keep(g vertices, buf, near []int32) []int32 {
 	if _, inPlace := g.(*graph); inPlace {
 		return buf
@@ -117,13 +117,11 @@ func keep(g vertices, buf, near []int32) []int32 {
 	return near
 }
 
-// PerfectElimination visits the vertices of a chordal graph in the reverse of an
-// elimination order without fill, found by maximum cardinality search (Tarjan and
-// Yannakakis, SIAM J. Comput. 13 (1984)). Then the visited neighbours of a vertex
-// know each other, and a greedy colouring is optimal: of the columns, if the graph
-// of columns that share a row is chordal, and of a symmetric problem with
-// Substitution, if the matrix has a Cholesky factor without fill. On other graphs
-// it is an order like any other.
+// PerfectElimination visits the vertices of a chordal graph in the reverse of an elimination order without fill, found
+// by maximum cardinality search (Tarjan and Yannakakis, SIAM J. Comput. 13 (1984)). The visited neighbours of each
+// vertex are then pairwise adjacent, and a greedy colouring is optimal: of the columns if the column intersection graph
+// is chordal, and of a symmetric problem with Substitution if the matrix has a Cholesky factor without fill. On other
+// graphs it has no special property.
 type PerfectElimination struct{}
 
 func (PerfectElimination) String() string { return "PerfectElimination" }

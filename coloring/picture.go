@@ -2,11 +2,10 @@ package coloring
 
 import "strings"
 
-// Picture draws the matrix with a letter for every entry: the colour of the
-// product it is read from, digits (then capitals) for columns and small letters for
-// rows, '.' for zeros, '-' for neutral. The colours of the columns are above the
-// matrix, those of the rows to the left. It is meant for matrices that fit on a
-// screen; colours beyond the alphabets are '#'.
+// Picture draws the matrix with a character for every entry: the colour of the product it is read from, digits (then
+// capitals) for columns and small letters for rows, '.' for zeros, '-' for neutral. The colours of the columns are
+// above the matrix, those of the rows to the left. It is meant for matrices that fit on a screen; colours beyond the
+// alphabets are '#'.
 func (c *Coloring) Picture() string {
 	m, n := c.Pattern().Dims()
 	at := make([][]byte, m)
@@ -50,7 +49,7 @@ func (c *Coloring) Picture() string {
 	return s.String()
 }
 
-// readAt is the letter of the product that entry (i, j) is read from.
+// readAt returns the character of the product that entry (i, j) is read from.
 func (c *Coloring) readAt(i, j int) byte {
 	switch {
 	case c.g == nil && c.rows != nil:
@@ -72,6 +71,7 @@ func (c *Coloring) readAt(i, j int) byte {
 	return '?' // not reached
 }
 
+// letter returns the character of a colour of a row or column.
 func letter(color int, row bool) byte {
 	alphabet := "-123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	if row {

@@ -6,14 +6,14 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// Structure is the knowledge about a matrix besides its pattern.
+// Structure is a property of a matrix that its pattern alone does not determine.
 type Structure uint8
 
 const (
-	// Nonsymmetric matrices, as Jacobians, can be of any shape.
+	// Nonsymmetric matrices, such as Jacobians, may have any shape.
 	Nonsymmetric Structure = iota
-	// Symmetric matrices, as Hessians, have two entries for every value: either of
-	// them may be the one that a product gives away.
+	// Symmetric matrices, such as Hessians, have two entries for every value off the diagonal: recovering either
+	// suffices.
 	Symmetric
 )
 
@@ -27,7 +27,7 @@ const (
 	Column Partition = iota
 	// Row colourings group rows: the products are Aᵀ·w, one per colour.
 	Row
-	// Bidirectional colourings take some of both kinds.
+	// Bidirectional colourings group some columns and some rows, and use products of both kinds.
 	Bidirectional
 )
 
@@ -37,16 +37,16 @@ func (p Partition) String() string { return name(int(p), "column", "row", "bidir
 type Decompression uint8
 
 const (
-	// Direct decompression reads every entry off one product.
+	// Direct recovery reads every entry from one component of one product.
 	Direct Decompression = iota
-	// Substitution needs fewer products for symmetric and bidirectional problems:
-	// an entry is a component of a product less entries found before it. Rounding
-	// errors add up along these chains.
+	// Substitution needs fewer products for symmetric and bidirectional problems: an entry is a component of a product
+	// less entries recovered before. Rounding errors accumulate along these chains.
 	Substitution
 )
 
 func (d Decompression) String() string { return name(int(d), "direct", "substitution") }
 
+// name returns names[i], or "unknown".
 func name(i int, names ...string) string {
 	if i < len(names) {
 		return names[i]
@@ -54,25 +54,25 @@ func name(i int, names ...string) string {
 	return "unknown"
 }
 
-// A Problem is the purpose of a colouring. The zero Problem asks for groups of
-// structurally orthogonal columns. Four combinations of Structure and Partition
-// have a meaning: nonsymmetric with every partition, and symmetric with Column
-// (rows and columns of a symmetric matrix are the same thing).
+// A Problem is the kind of a colouring. The zero Problem asks for groups of structurally orthogonal columns. Four
+// combinations of Structure and Partition are valid: Nonsymmetric with every partition, and Symmetric with Column
+// (products with the rows and columns of a symmetric matrix are the same).
 type Problem struct {
 	Structure     Structure
 	Partition     Partition
-	Decompression Decompression // Direct for nonsymmetric Column and Row, whatever is asked
+	Decompression Decompression // ignored for nonsymmetric Column and Row, which use Direct
 }
 
 func (p Problem) String() string {
 	return p.Structure.String() + " " + p.Partition.String() + " " + p.Decompression.String()
 }
 
-// graphical reports whether the problem is a star or acyclic colouring of a graph;
-// otherwise it is a partial distance-2 colouring.
+// graphical reports whether the problem is a star or acyclic colouring of a graph; otherwise it is a partial distance-2
+// colouring.
 func (p Problem) graphical() bool { return p.Structure == Symmetric || p.Partition == Bidirectional }
 
-// checked returns the problem with its defaults resolved, or an error if it does not fit the pattern.
+// checked returns the problem with its defaults resolved, or a *ProblemError if its settings do not fit together, or a
+// *PatternError if the pattern does not fit the problem.
 func (p Problem) checked(s *sparsity.Pattern) (Problem, error) {
 	if p.Structure > Symmetric || p.Partition > Bidirectional || p.Decompression > Substitution {
 		return p, &ProblemError{Problem: p, Reason: "it has a value outside the declared constants"}
@@ -101,7 +101,7 @@ func (p Problem) checked(s *sparsity.Pattern) (Problem, error) {
 	return p, nil
 }
 
-// asymmetry names the first entry without its mirror image.
+// asymmetry returns a *PatternError that names the first entry without its mirror image.
 func asymmetry(p Problem, s *sparsity.Pattern) error {
 	_, cols := s.Dims()
 	for j := range cols {

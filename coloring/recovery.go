@@ -2,23 +2,27 @@ package coloring
 
 import "fmt"
 
-// A recovery says where entries are read from products: it holds, for each edge {s, h} of the graph, its hub h. The
-// value of the edge is read from component s of the product of colour color[h], which is the sum over all neighbours of
-// s of that colour. In direct recovery the edge belongs to a two-coloured star with hub h, and the sum has one term.
-// With substitution it belongs to a two-coloured tree, and the other terms, the edges from s to its children, are
-// recovered before and subtracted.
+// This file derives from a star colouring the product that each entry is read from, and verifies the colouring on the
+// way: direct recovery of Gebremedhin, Manne and Pothen, SIAM Review 47 (2005), for symmetric and bidirectional
+// problems. The recovery by substitution is in recovery_trees.go.
+
+// A recovery holds, for each edge {s, h} of the graph, the end h, its hub, from whose product the value of the edge is
+// recovered: component s of the product of colour color[h], which is the sum of the edges from s to its neighbours of
+// that colour. In direct recovery the edge belongs to a two-coloured star with hub h and spoke s, and the sum has one
+// term. With substitution it belongs to a two-coloured tree, h is the parent of s, and the other terms, the edges from
+// s to its children, are recovered before and subtracted.
 type recovery struct {
-	hub  []int32 // edge → its end whose colour is read
+	hub  []int32 // edge → its hub (parent)
 	free []int32 // edges whose ends are both possible hubs: stars or trees of one edge
 
 	// Substitution only.
-	order   []int32 // the edges from the leaves to the roots
-	termPtr []int32 // of the t-th edge in order, the edges to subtract are
+	order   []int32 // the edges, each after those that it subtracts
+	termPtr []int32 // order[t] subtracts the edges
 	terms   []int32 // terms[termPtr[t]:termPtr[t+1]]
 }
 
-// newRecovery returns the recovery of coloured vertices; 0 is the neutral colour, of which
-// there is no product. The error is an *InvalidColoringError.
+// newRecovery returns the recovery for the colours of the vertices, from 1 to colors; 0 is the neutral colour, which
+// has no product. The error is an *InvalidColoringError that names an entry which cannot be recovered.
 func newRecovery(g *graph, color []int32, colors int, d Decompression) (*recovery, error) {
 	for v := range g.diag {
 		if g.diag[v] && color[v] == 0 {
@@ -31,9 +35,11 @@ func newRecovery(g *graph, color []int32, colors int, d Decompression) (*recover
 	return starRecovery(g, color, colors)
 }
 
-// starRecovery finds the hubs of all edges in linear time.
+// starRecovery returns the hubs for direct recovery, in linear time: an end h of an edge {s, h} can be the hub if no
+// other neighbour of s, nor s itself if it has a diagonal entry, has the colour of h.
 func starRecovery(g *graph, color []int32, colors int) (*recovery, error) {
-	count := make([]int32, colors+1) // the entries of a colour in the row of v
+	count := make([]int32, colors+1) // colour → number of neighbours of v that have it
+	// alone maps an edge to the ends that can be its hub: bit 0 for ends[e][0], bit 1 for ends[e][1].
 	alone := make([]uint8, len(g.ends))
 	for v := range int32(g.n) {
 		near := g.neighbors(v, nil)
@@ -76,9 +82,10 @@ func starRecovery(g *graph, color []int32, colors int) (*recovery, error) {
 	return r, nil
 }
 
-// entangled returns the error for an edge whose value no product determines.
+// entangled returns the *InvalidColoringError for an edge whose value no product determines.
 func (g *graph) entangled(e int32, color []int32) error {
 	row, col := g.entry(e)
+	// at says why the edge cannot be read in component s of the product of h.
 	at := func(s, h int32) string {
 		if color[h] == 0 {
 			return fmt.Sprintf("%s is neutral", g.title(h))
@@ -95,7 +102,7 @@ func (g *graph) entangled(e int32, color []int32) error {
 	return invalid([]int{row}, []int{col}, "no product gives it: %s, and %s", at(b, a), at(a, b))
 }
 
-// across returns v as the vertex of a row (symmetric: the same number).
+// across returns v as the vertex of a row, for title: in a symmetric matrix -1-v, otherwise v.
 func (g *graph) across(v int32) int32 {
 	if g.cols == g.n {
 		return -1 - v
@@ -103,7 +110,7 @@ func (g *graph) across(v int32) int32 {
 	return v
 }
 
-// title names a vertex; those below zero are rows of a symmetric matrix.
+// title returns the name of a vertex for messages; negative ones are rows of a symmetric matrix.
 func (g *graph) title(v int32) string {
 	switch {
 	case v < 0:

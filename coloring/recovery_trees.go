@@ -1,10 +1,14 @@
 package coloring
 
-// treeRecovery orders the edges of every two-coloured tree from the leaves to the
-// roots, in time linear in the edges and colours. It takes the edges of a pair of
-// colours at a time and peels off vertices with one edge left; a vertex knows that
-// edge because it keeps the exclusive or of the edges it has left. Leaves go first
-// come, first served, so chains of substitutions are as short as they can be.
+// This file derives from an acyclic colouring the order of substitution, and verifies the colouring on the way: the
+// edges of two colours form a forest of two-coloured trees, which are recovered from the leaves to the roots, as by
+// Gebremedhin, Manne and Pothen, SIAM Review 47 (2005). A cycle of two colours, or a vertex of the neutral colour that
+// would have to be a parent, is an error.
+
+// treeRecovery returns the parents and the order of the edges of all two-coloured trees, in time linear in the edges
+// and colours. It sorts the edges by the pair of their colours and, for each pair, repeatedly removes a leaf. A vertex
+// stores the exclusive or of its remaining edges, which is the edge itself when one is left. Leaves are removed in the
+// order in which they arise, so chains of substitutions are as short as possible.
 func treeRecovery(g *graph, color []int32, colors int) (*recovery, error) {
 	m := len(g.ends)
 	p := &peeler{graph: g, color: color,
@@ -15,6 +19,7 @@ func treeRecovery(g *graph, color []int32, colors int) (*recovery, error) {
 	for v := range p.child {
 		p.child[v] = -1
 	}
+	// pair returns the two colours of an edge in ascending order.
 	pair := func(e int32) (low, high int32) {
 		a, b := color[g.ends[e][0]], color[g.ends[e][1]]
 		return min(a, b), max(a, b)
@@ -53,7 +58,7 @@ func treeRecovery(g *graph, color []int32, colors int) (*recovery, error) {
 	return p.recovery, nil
 }
 
-// countingSort sorts edges stably by a key in 0…keys-1.
+// countingSort returns the elements of edges sorted stably by a key from 0 to keys-1.
 func countingSort(edges []int32, keys int, key func(int32) int32) []int32 {
 	at := make([]int32, keys+1)
 	for _, e := range edges {
@@ -71,19 +76,20 @@ func countingSort(edges []int32, keys int, key func(int32) int32) []int32 {
 	return sorted
 }
 
+// A peeler is the state of treeRecovery; the slices left, xor and child are reset between two groups of edges.
 type peeler struct {
 	*graph
 	*recovery
 	color   []int32
-	left    []int32 // how many edges of the group a vertex has left
-	xor     []int32 // which edge that is, if it is one
-	child   []int32 // the last edge to a child of a vertex, -1 if there is none
-	sibling []int32 // the one before it
-	queue   []int32
+	left    []int32 // vertex → number of its remaining edges in the group
+	xor     []int32 // vertex → exclusive or of its remaining edges
+	child   []int32 // vertex → the last removed edge to a child, -1 if there is none
+	sibling []int32 // edge → the edge to the previous child of the same parent, or -1
+	queue   []int32 // worklist of vertices that were leaves when they were appended
 }
 
-// peel orders the edges of one pair of colours. It returns an edge that cannot be
-// substituted, or -1.
+// peel appends the edges of one pair of colours to order, children before parents. It returns -1, or an edge that
+// cannot be substituted because it lies on a cycle or between vertices that only a neutral parent could recover.
 func (p *peeler) peel(group []int32) (stuck int32) {
 	for _, e := range group {
 		for _, v := range p.ends[e] {
@@ -106,7 +112,7 @@ func (p *peeler) peel(group []int32) (stuck int32) {
 	for head := 0; head < len(p.queue); head++ {
 		v := p.queue[head]
 		if p.left[v] != 1 {
-			continue // its last edge went with the other end
+			continue // its last edge was removed with the other end
 		}
 		e := p.xor[v]
 		parent := p.other(e, v)
@@ -131,7 +137,7 @@ func (p *peeler) peel(group []int32) (stuck int32) {
 	for _, e := range group {
 		a, b := p.ends[e][0], p.ends[e][1]
 		p.child[a], p.child[b] = -1, -1
-		if stuck < 0 && p.left[a] > 0 && p.left[b] > 0 { // a peeled edge has a leaf with none
+		if stuck < 0 && p.left[a] > 0 && p.left[b] > 0 { // one end of a removed edge has no edges left
 			stuck = e
 		}
 	}

@@ -1,14 +1,13 @@
 package coloring
 
-// star is the first-fit star colouring of a graph in the given order, -1 where a
-// vertex needs no colour: neighbours differ, and every path of four vertices has
-// at least three colours. So the edges of every two colours form stars, and
-// reading a symmetric matrix at the hubs of these stars is unambiguous.
+// star returns the first-fit star colouring of a graph in the given order, with colours from 0, and -1 for a vertex
+// that needs no colour: adjacent vertices differ, and every path of four vertices has at least three colours. So the
+// edges of every two colours form a set of two-coloured stars, each a hub and its spokes, and every edge of a symmetric
+// matrix can be read from the product of its hub.
 //
-// This is Algorithm 4.1 of Gebremedhin, Tarafdar, Manne and Pothen, "New acyclic
-// and star coloring algorithms with application to computing Hessians", SIAM J.
-// Sci. Comput. 29 (2007). The cost is, over all edges (v, w), the number of
-// neighbours of w, or of their colours if w has many. It is nil where watch ends it.
+// This is Algorithm 4.1 of Gebremedhin, Tarafdar, Manne and Pothen, "New acyclic and star coloring algorithms with
+// application to computing Hessians", SIAM J. Sci. Comput. 29 (2007). The cost is, summed over all edges (v, w), the
+// number of neighbours of w, or of their colours if w is heavy. star returns nil if watch ends the search.
 func star(g *graph, order []int32, watch *watch) []int32 {
 	s := &starSearch{
 		neighborColors: newNeighborColors(g),
@@ -33,18 +32,21 @@ func star(g *graph, order []int32, watch *watch) []int32 {
 	return s.color
 }
 
+// A starSearch is the state of a star colouring. Marks hold v+1, for the vertex v that set them, so they need no
+// clearing between vertices.
 type starSearch struct {
 	*neighborColors
-	starOf    []int32      // the star of a coloured edge
-	hub       []int32      // the hub of a star, -1-e while it has the one edge e
-	forbidden []int32      // forbidden[c] == v+1: v may not get colour c
-	first     [][2]int32   // first[c] = {v+1, edge}: v's first neighbour of colour c is over that edge
-	treated   []int32      // treated[w] == v+1: the colours around w are forbidden to v
-	tables    []*tabulated // the colours in these and
-	hubs      []*taken     // in these, by number in the palette, are forbidden to v, too
+	starOf    []int32      // edge with two coloured ends → its star
+	hub       []int32      // star → its hub, or -1-e while e is its only edge
+	forbidden []int32      // colour c → v+1 if v must not get c
+	first     [][2]int32   // colour c → {v+1, edge to v's first neighbour of colour c}
+	treated   []int32      // w → v+1 if the colours of w's neighbours are forbidden to v
+	tables    []*tabulated // v must not get a colour in these tables,
+	hubs      []*taken     // or in these sets, which count from 1 in v's palette
 }
 
-// forbid marks the colours that v may not get.
+// forbid marks the colours that v must not get: those of its neighbours, and those that would create a two-coloured
+// path of four vertices.
 func (s *starSearch) forbid(v int32) {
 	s.growTables(&s.forbidden, &s.first)
 	s.tables, s.hubs = s.tables[:0], s.hubs[:0]
@@ -60,8 +62,7 @@ func (s *starSearch) forbid(v int32) {
 			s.forbidHubs(v, w)
 			continue
 		}
-		// v will be the hub of a star with q and w: neither may have another
-		// neighbour of v's colour.
+		// v will be the hub of a star with the spokes q and w, so neither may have another neighbour of v's colour.
 		if q := s.other(s.first[c][1], v); s.treated[q] != v+1 {
 			s.forbidNeighbors(v, q)
 		}
@@ -69,7 +70,8 @@ func (s *starSearch) forbid(v int32) {
 	}
 }
 
-// forbidHubs forbids v the colours of the hubs that w is a spoke of.
+// forbidHubs forbids v the colours of the hubs whose spoke w is: with such a colour v would extend a path over w and
+// the hub.
 func (s *starSearch) forbidHubs(v, w int32) {
 	if t := s.table[w]; t != nil {
 		s.hubs = append(s.hubs, &t.hubs)
@@ -82,7 +84,7 @@ func (s *starSearch) forbidHubs(v, w int32) {
 	}
 }
 
-// forbidNeighbors forbids v the colours around w.
+// forbidNeighbors forbids v the colours of w's neighbours.
 func (s *starSearch) forbidNeighbors(v, w int32) {
 	s.treated[w] = v + 1
 	if t := s.table[w]; t != nil {
@@ -96,7 +98,7 @@ func (s *starSearch) forbidNeighbors(v, w int32) {
 	}
 }
 
-// smallest returns the first colour that is not forbidden to v.
+// smallest returns the smallest colour of v's palette that is not forbidden to v.
 func (s *starSearch) smallest(v int32) int32 {
 	first, step := s.palette(v)
 	c := first
@@ -125,7 +127,8 @@ search:
 	}
 }
 
-// grow puts the edges from v to coloured neighbours into stars.
+// grow adds the edges from v to coloured neighbours to stars: to the star of another neighbour of w with v's colour,
+// whose hub is w; to the star of another neighbour of v with w's colour, whose hub is v; or to a new star.
 func (s *starSearch) grow(v int32) {
 	for k := s.ptr[v]; k < s.ptr[v+1]; k++ {
 		w, e := s.adj[k], s.edge[k]
@@ -144,7 +147,7 @@ func (s *starSearch) grow(v int32) {
 	}
 }
 
-// join adds edge e to a star, of which hub is the hub.
+// join adds edge e to a star, whose hub, which may not have been determined before, is hub.
 func (s *starSearch) join(e, star, hub int32) {
 	s.starOf[e] = star
 	if h := s.hub[star]; h < 0 {
@@ -154,6 +157,7 @@ func (s *starSearch) join(e, star, hub int32) {
 	s.spoke(s.other(e, hub), hub)
 }
 
+// spoke enters the colour of hub into the table of its spoke x, if x is heavy.
 func (s *starSearch) spoke(x, hub int32) {
 	if t := s.table[x]; t != nil {
 		first, step := s.palette(hub)
