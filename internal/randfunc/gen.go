@@ -2,15 +2,18 @@ package randfunc
 
 import "math"
 
-// Options selects the constructs that New may use.
+// Options select the number of outputs and the kinds of statements of a program. The zero value means one output and
+// neither nested derivatives nor escapes.
 type Options struct {
 	M       int  // number of outputs; 0 means 1
-	Nested  bool // nested derivatives
-	Escapes bool // uses of Value
+	Nested  bool // allow nested derivatives, Grad and Box
+	Escapes bool // allow Escape, which calls Real.Value
 }
 
-// New makes a program and a number of points of its input length from bytes. Every sequence of bytes is valid; the
-// empty one makes the identity.
+// New decodes a program with o.M outputs, and the given number of points to evaluate it at, from data. Every sequence
+// of bytes is valid, so that a fuzzer may change any byte; missing bytes are 0, and without any the program returns its
+// input. The first byte selects the number of inputs (1 to 4), whether arguments are brought into the domains of
+// functions, and whether points have special and extreme components.
 func New(data []byte, points int, o Options) (*Prog, [][]float64) {
 	g := &generator{data: data, o: o}
 	head := g.byte()
@@ -33,18 +36,19 @@ func New(data []byte, points int, o Options) (*Prog, [][]float64) {
 	return p, xs
 }
 
-// A generator makes random decisions from bytes; without any left, all decisions are 0.
+// A generator decodes a program: each decision takes a byte or two from data. Once data is used up, decisions are 0 and
+// no statements are added.
 type generator struct {
 	data []byte
 	o    Options
-	// bounded is set for programs whose arguments are brought into the domains of functions.
+	// bounded is set for programs in which the arguments of functions are transformed into their domains.
 	bounded    bool
-	p          *Prog
-	blockDepth int // nesting of blocks
-	funcDepth  int // nesting of functions
+	p          *Prog // the program, or nested function, being decoded
+	blockDepth int   // number of If and For statements around the current block
+	funcDepth  int   // number of Grad and Box statements around p
 }
 
-// byte returns the next byte, 0 if none is left.
+// byte removes and returns the next byte of data, or returns 0 if there is none.
 func (g *generator) byte() byte {
 	if len(g.data) == 0 {
 		return 0
@@ -54,14 +58,16 @@ func (g *generator) byte() byte {
 	return b
 }
 
-// below returns a number in [0, n), for n up to 256.
+// below takes a byte and returns a number in [0, n), for n up to 256.
 func (g *generator) below(n int) int { return int(g.byte()) % n }
 
-// specials and extremes are constants that are likely to reveal mistakes.
+// specials are constants at which rules often have special cases. extremes are those that overflow, underflow, or have
+// no finite value.
 var specials = []float64{0, 1, -1, 0.5, 2, -2, 3, -0.5, 10, 0.1, 1e-3, -7, 0.25, math.Pi, 1e3, math.Copysign(0, -1)}
 var extremes = []float64{1e300, -1e300, 1e-300, 5e-324, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64}
 
-// constant returns a constant: mostly a special one, rarely, unless the program is bounded, an extreme one.
+// constant returns a constant for a program or a component of a point: with even odds one of specials, otherwise mostly
+// one of [-2, 2), and rarely one of extremes, unless the program is bounded.
 func (g *generator) constant() float64 {
 	b := int(g.byte())
 	switch {
@@ -74,7 +80,8 @@ func (g *generator) constant() float64 {
 }
 
 // prog returns a program of n inputs, m outputs and caps captured numbers, with up to stmts statements at the top
-// level. in is its nesting in other programs.
+// level. It is nested in as many functions as in says. Besides inputs and captured numbers it has four variables, which
+// the first outputs return.
 func (g *generator) prog(n, m, caps, stmts, in int) *Prog {
 	outer, deep := g.p, g.blockDepth
 	p := &Prog{N: n, M: m, Caps: caps, Vars: n + caps + 4, Scratch: 3}
@@ -94,10 +101,10 @@ func (g *generator) prog(n, m, caps, stmts, in int) *Prog {
 	return p
 }
 
-// variable returns any variable.
+// variable returns the index of any variable.
 func (g *generator) variable() int { return g.below(g.p.Vars) }
 
-// target returns a variable to assign, with preference for those that are returned.
+// target returns the index of a variable to assign: mostly one of the four that are neither inputs nor captured.
 func (g *generator) target() int {
 	if b := int(g.byte()); b < 200 {
 		return g.p.N + g.p.Caps + b%(g.p.Vars-g.p.N-g.p.Caps)
@@ -105,7 +112,7 @@ func (g *generator) target() int {
 	return g.variable()
 }
 
-// block returns up to n statements.
+// block returns the statements that n calls of stmt decode, or fewer if data is used up.
 func (g *generator) block(n int) (body []Stmt) {
 	for range n {
 		if len(g.data) == 0 {
@@ -116,7 +123,9 @@ func (g *generator) block(n int) (body []Stmt) {
 	return body
 }
 
-// stmt returns a statement, nil if the chosen kind is not possible here. Half of the bytes select calls of functions.
+// stmt returns a statement, after those that bring its arguments into the domain of its function, or nil if the decoded
+// kind is not allowed: by the options, or because blocks or functions are nested too deep. Most bytes select function
+// calls.
 func (g *generator) stmt() []Stmt {
 	switch b := g.byte(); {
 	case b < 60: // arithmetic
@@ -177,7 +186,7 @@ func (g *generator) stmt() []Stmt {
 	return []Stmt{s}
 }
 
-// variables returns n variables, which may be equal.
+// variables returns the indices of n variables, which may be equal.
 func (g *generator) variables(n int) []int {
 	a := make([]int, n)
 	for i := range a {
@@ -186,7 +195,7 @@ func (g *generator) variables(n int) []int {
 	return a
 }
 
-// fnIndex returns the index of a function in the table.
+// fnIndex returns the index in functions of the function with the given name. It panics if there is none.
 func fnIndex(name string) int {
 	for i := range functions {
 		if functions[i].name == name {
@@ -196,10 +205,11 @@ func fnIndex(name string) int {
 	panic("randfunc: no function " + name)
 }
 
-// The functions that bring arguments into domains.
+// The indices of the functions that transform arguments into domains.
 var fnSq, fnTanh, fnScale, fnAddConst = fnIndex("Sq"), fnIndex("Tanh"), fnIndex("Scale"), fnIndex("AddConst")
 
-// apply returns a call of function f. In bounded programs its arguments are brought into its domain.
+// apply returns a call of function f with variables as arguments. In bounded programs, calls in front of it transform
+// the arguments as the domains of the function require, and store them in variables.
 func (g *generator) apply(f int) (out []Stmt) {
 	fn := &functions[f]
 	s := Stmt{Kind: Apply, Fn: f, D: g.target(), A: g.variables(fn.arity)}
@@ -212,7 +222,7 @@ func (g *generator) apply(f int) (out []Stmt) {
 	if g.bounded {
 		for i := range min(fn.arity, 3) {
 			tmp := s.D
-			if i > 0 { // the target holds the first argument; the second needs another place
+			if i > 0 { // the target already holds the first argument
 				tmp = g.p.Vars - 1
 				if tmp == s.D {
 					tmp--

@@ -6,20 +6,21 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// An Oracle holds the value and the derivatives of a program at a point, computed without any engine, and bounds on the
-// deviation of other orders of operations.
+// An Oracle holds the value and the first and second derivatives of a program at a point, computed in forward mode by
+// code that shares only package rules with the engines, and bounds on the rounding errors. An engine that adds and
+// multiplies in another order may differ within these bounds.
 type Oracle struct {
-	Y      []float64
-	Grad   [][]float64 // by output
-	Hess   [][]float64 // by output, n×n
-	Scale  [][]float64 // Σ |∂| over all paths: rounding errors are multiples of it
-	Scale2 [][]float64 // the same for second derivatives
-	Err    []float64   // approximate bound on the rounding error of the value
-	Smooth bool        // no nested derivative
-	Big    bool        // a factor is so large that another order of products may overflow
+	Y      []float64   // the outputs
+	Grad   [][]float64 // gradient of each output
+	Hess   [][]float64 // Hessian of each output, n×n by rows
+	Scale  [][]float64 // Grad with magnitudes of all terms: rounding errors of Grad are small multiples of eps·Scale
+	Scale2 [][]float64 // the same for Hess
+	Err    []float64   // approximate bound on the rounding error of each output
+	Smooth bool        // no nested derivative was evaluated; otherwise Hess lacks terms
+	Big    bool        // a factor is so large or small that products in another order may overflow or underflow
 }
 
-// Oracle evaluates p at x.
+// Oracle evaluates p and its derivatives at x. It allocates several n×n matrices for each operation.
 func (p *Prog) Oracle(x []float64) *Oracle {
 	n := len(x)
 	g := &oracle{n: n}
@@ -46,8 +47,10 @@ func (p *Prog) Oracle(x []float64) *Oracle {
 	return o
 }
 
-// A dual is a number with first and second derivatives. If depends is false, a derivative is a structural zero. All
-// slices are nil for a constant. gradAbs and hessAbs are sums of the magnitudes of the terms of grad and hess.
+// A dual is a number with its gradient and Hessian with respect to the n inputs. All slices are nil for a number that
+// depends on no input. depends[k] is false if the number does not depend on input k, so that the derivative is a
+// structural zero: its product with an infinite factor is 0. gradAbs and hessAbs hold the sums of the magnitudes of the
+// terms whose sums are grad and hess. Hessians are stored by rows.
 type dual struct {
 	v             float64
 	bound         float64 // bound on the error of v
@@ -58,20 +61,19 @@ type dual struct {
 
 // An oracle is the algebra of duals with n inputs.
 type oracle struct {
-	n int
-	// a nested derivative was evaluated
-	inner bool
-	// see [Oracle.Big]
-	big bool
+	n     int
+	inner bool // a nested derivative was evaluated
+	big   bool // see [Oracle.Big]
 }
 
-// hugeFactor is so far from overflow that a few factors of its size do not overflow.
+// hugeFactor bounds the magnitudes of partial derivatives from above, and its reciprocal bounds them from below, where
+// products of a few of them neither overflow nor underflow.
 const hugeFactor = 1e50
 
 // eps is the distance from 1 to the next float64.
 const eps = 0x1p-52
 
-// zero returns v with all derivatives structurally zero.
+// zero returns a dual with the value v and all derivatives structurally zero.
 func (g *oracle) zero(v float64) dual {
 	n := g.n
 	return dual{
@@ -84,7 +86,7 @@ func (g *oracle) zero(v float64) dual {
 	}
 }
 
-// variable returns input i with the value v.
+// variable returns the dual of input i with the value v.
 func (g *oracle) variable(v float64, i int) dual {
 	x := g.zero(v)
 	x.depends[i], x.grad[i], x.gradAbs[i] = true, 1, 1
@@ -108,7 +110,8 @@ func (g *oracle) where(c Cond, a, b, yes, no dual) dual {
 
 func (g *oracle) composite(*Stmt, []dual) (dual, bool) { return dual{}, false }
 
-// apply applies op by the chain rule, to second order.
+// apply returns op of args with derivatives by the chain rule to second order. An argument that op chooses, as Max
+// does, is returned with its derivatives.
 func (g *oracle) apply(op rules.Op, args []dual) dual {
 	var v [3]float64
 	for i := range args {
@@ -134,10 +137,10 @@ func (g *oracle) apply(op rules.Op, args []dual) dual {
 		if q := math.Abs(p[i]); q > hugeFactor && !math.IsInf(q, 1) || q != 0 && q < 1/hugeFactor {
 			g.big = true
 		}
-		if op == rules.Div && i == 1 && v[1] != 0 && math.IsInf(1/v[1], 0) { // a factor of p[1], whose product may be 0
+		if op == rules.Div && i == 1 && v[1] != 0 && math.IsInf(1/v[1], 0) { // p[1] has the factor 1/v[1]
 			g.big = true
 		}
-		if (op == rules.Mod || op == rules.Remainder) && math.Abs(v[0]) > 1e8*math.Abs(v[1]) { // jumps everywhere
+		if (op == rules.Mod || op == rules.Remainder) && math.Abs(v[0]) > 1e8*math.Abs(v[1]) { // dense jumps
 			g.big = true
 		}
 	}
@@ -156,7 +159,8 @@ func (g *oracle) apply(op rules.Op, args []dual) dual {
 	return out
 }
 
-// add adds p times the derivatives of a to out.
+// add adds p times the first and second derivatives of a to those of out, where p is the partial derivative of op with
+// respect to a.
 func (g *oracle) add(out, a *dual, p float64, op rules.Op) {
 	for k := range g.n {
 		if !a.depends[k] {
@@ -178,7 +182,8 @@ func (g *oracle) add(out, a *dual, p float64, op rules.Op) {
 	}
 }
 
-// second adds the second partial derivative with respect to arguments i and j to out.
+// second adds to the Hessian of out the terms with ∂²op/∂aᵢ∂aⱼ, times the gradients of arguments i and j. The second
+// partial derivative is the derivative of the expression of ∂op/∂aᵢ along argument j.
 func (g *oracle) second(out *dual, op rules.Op, i, j int, args []dual, v float64) {
 	d := make([]lineDual, len(args))
 	for k := range args {
@@ -200,7 +205,7 @@ func (g *oracle) second(out *dual, op rules.Op, i, j int, args []dual, v float64
 	}
 }
 
-// valueOf returns op of plain numbers.
+// valueOf returns op of the numbers a.
 func valueOf(op rules.Op, a []float64) float64 {
 	switch len(a) {
 	case 1:
@@ -211,7 +216,7 @@ func valueOf(op rules.Op, a []float64) float64 {
 	return rules.Value3(op, a[0], a[1], a[2])
 }
 
-// partial returns partial derivative i of op at a, where the value is v.
+// partial returns the partial derivative of op with respect to argument i at a, where op has the value v.
 func partial(op rules.Op, i int, a []float64, v float64) float64 {
 	switch {
 	case len(a) == 1:
@@ -224,13 +229,14 @@ func partial(op rules.Op, i int, a []float64, v float64) float64 {
 	return []float64{a[1], a[0], 1}[i] // FMA
 }
 
-// A lineDual is a number on a line: value, derivative along it, and the derivative with all signs positive.
+// A lineDual is a value that depends on one variable, with the derivative with respect to it. derivAbs is the sum of
+// the magnitudes of the terms whose sum is deriv. depends is false if deriv is a structural zero.
 type lineDual struct {
 	value, deriv, derivAbs float64
 	depends                bool
 }
 
-// eval evaluates the derivative expression e along a line.
+// eval evaluates e, the expression of a partial derivative of an operation with the arguments args and the result v.
 func eval(e *rules.Expr, args []lineDual, v lineDual) lineDual {
 	switch e.Kind {
 	case rules.Num:
@@ -251,7 +257,7 @@ func eval(e *rules.Expr, args []lineDual, v lineDual) lineDual {
 	return applyLine(e.Op, a)
 }
 
-// applyLine returns op of numbers on a line, by the chain rule.
+// applyLine returns op of args, with the derivative by the chain rule.
 func applyLine(op rules.Op, args []lineDual) lineDual {
 	a := make([]float64, len(args))
 	for i := range a {
@@ -281,8 +287,9 @@ func applyLine(op rules.Op, args []lineDual) lineDual {
 	return r
 }
 
-// grad evaluates a nested derivative: its value is a gradient, its derivative a row of a Hessian. Its second
-// derivatives are not computed.
+// grad returns the component s.K of the gradient of s.Sub at a, with captured numbers caps, and its gradient: a row of
+// the Hessian of s.Sub times the gradients of a and caps. The Hessian of the result would need third derivatives of
+// s.Sub; it is left at zero, and g.inner is set.
 func (g *oracle) grad(s *Stmt, a, caps []dual) dual {
 	g.inner = true
 	all := append(append([]dual(nil), a...), caps...)
@@ -317,8 +324,9 @@ func (g *oracle) grad(s *Stmt, a, caps []dual) dual {
 	return out
 }
 
-// box evaluates a function that is differentiated separately. Its zeros are computed, not structural, since its
-// dependences are not visible from outside.
+// box returns s.Sub of a. If an argument depends on an input, so does the result: the trace of the engine does not see
+// inside, so that zeros of the inner derivative are computed numbers, and their product with an infinite derivative of
+// an argument is NaN.
 func (g *oracle) box(s *Stmt, a []dual) dual {
 	y := make([]dual, 1)
 	run[dual](g, s.Sub, y, a, nil)

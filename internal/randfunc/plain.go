@@ -7,16 +7,16 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A Plain runs a program over float64.
+// A Plain runs a program over float64, with package math where it has the operation. It is not for concurrent use.
 type Plain struct {
 	prog *Prog
 	real *Real
-	// Branch is a hash of the decisions of the last run: comparisons, signs, numbers of iterations. The function is
-	// smooth between points with equal hashes.
+	// Branch is a hash of the decisions of the last run: outcomes of comparisons, signs, rounded numbers. If it is
+	// equal at two near points, the function is taken to be smooth between them.
 	Branch uint64
 }
 
-// Plain returns p over float64.
+// Plain returns a Plain that runs p.
 func (p *Prog) Plain() *Plain { return &Plain{prog: p, real: p.Real()} }
 
 // Run writes p(x) to y.
@@ -42,7 +42,7 @@ func (p *Plain) compare(c Cond, a, b float64) bool {
 	return d
 }
 
-// truth returns 1 for true.
+// truth returns the number to record for a decision: 1 for true, 2 for false.
 func truth(b bool) int {
 	if b {
 		return 1
@@ -62,7 +62,7 @@ func (p *Plain) where(c Cond, a, b, yes, no float64) float64 {
 	return no
 }
 
-// inMath1 holds the operations of one argument that package math has.
+// inMath1 maps operations of one argument to functions of package math.
 var inMath1 = map[rules.Op]func(float64) float64{
 	rules.Sqrt: math.Sqrt, rules.Cbrt: math.Cbrt, rules.Exp: math.Exp, rules.Exp2: math.Exp2, rules.Expm1: math.Expm1,
 	rules.Log: math.Log, rules.Log2: math.Log2, rules.Log10: math.Log10, rules.Log1p: math.Log1p,
@@ -76,14 +76,15 @@ var inMath1 = map[rules.Op]func(float64) float64{
 	rules.Trunc: math.Trunc, rules.Round: math.Round, rules.RoundToEven: math.RoundToEven, rules.Logb: math.Logb,
 }
 
-// inMath2 holds those of two arguments.
+// inMath2 maps operations of two arguments to functions of package math.
 var inMath2 = map[rules.Op]func(x, y float64) float64{
 	rules.Pow: math.Pow, rules.Hypot: math.Hypot, rules.Atan2: math.Atan2, rules.Max: math.Max, rules.Min: math.Min,
 	rules.Mod: math.Mod, rules.Remainder: math.Remainder, rules.Copysign: math.Copysign,
 	rules.Nextafter: math.Nextafter,
 }
 
-// apply computes op, by package math if it has op, and records the decisions at which the function is not smooth.
+// apply returns op of a, computed by package math if that has op, otherwise by package rules. It records the branch
+// taken where op is not smooth, such as the sign of the argument of Abs.
 func (p *Plain) apply(op rules.Op, a []float64) float64 {
 	switch op {
 	case rules.Add:
@@ -145,8 +146,8 @@ func (p *Plain) composite(s *Stmt, a []float64) (float64, bool) {
 	return 0, false
 }
 
-// grad evaluates a nested derivative by package nabla, over constants: tests check that the result is the same under
-// differentiation.
+// grad returns the value of a nested derivative. Package nabla computes it from constants; the tests require the same
+// value if the derivative is part of a differentiated function.
 func (p *Plain) grad(s *Stmt, a, caps []float64) float64 {
 	return p.real.grad(s, constants(a), constants(caps)).Value()
 }
@@ -157,7 +158,7 @@ func (p *Plain) box(s *Stmt, a []float64) float64 {
 	return y[0]
 }
 
-// constants returns a as Reals.
+// constants returns the elements of a as Reals without derivative.
 func constants(a []float64) []nabla.Real {
 	out := make([]nabla.Real, len(a))
 	for i, v := range a {

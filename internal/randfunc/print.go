@@ -9,7 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// String returns p as a Go function over nabla.Real.
+// String returns p as the source of a Go function over nabla.Real, to be copied into a test that reproduces a failure.
+// It omits the limit on the number of statements, see steps.
 func (p *Prog) String() string {
 	w := &writer{}
 	w.line("func f(y, x []nabla.Real) {")
@@ -21,7 +22,7 @@ func (p *Prog) String() string {
 	return w.b.String()
 }
 
-// A writer writes Go source with indentation.
+// A writer builds Go source with indented lines.
 type writer struct {
 	b      strings.Builder
 	indent int
@@ -44,7 +45,8 @@ func (w *writer) prog(p *Prog, x string) {
 	w.indent--
 }
 
-// uses reports whether a block contains a statement of one of the kinds.
+// uses reports whether body, or a block nested in it, has a statement of one of the kinds. Functions of nested
+// derivatives do not count, as they have memory of their own.
 func uses(body []Stmt, kinds ...Kind) bool {
 	for i := range body {
 		for _, k := range kinds {
@@ -68,7 +70,7 @@ func (w *writer) block(body []Stmt) {
 // v returns the source of variable i.
 func v(i int) string { return "v[" + strconv.Itoa(i) + "]" }
 
-// list returns the source of a list of variables.
+// list returns the source of a list of variables, separated by commas.
 func list(a []int) string {
 	s := make([]string, len(a))
 	for i, k := range a {
@@ -92,7 +94,7 @@ func number(c float64) string {
 	return strconv.FormatFloat(c, 'g', -1, 64)
 }
 
-// text returns the source of a condition that decides a branch.
+// text returns the source of a condition of an If statement on the variables a, as a method call that returns a bool.
 func (c Cond) text(a []int) string {
 	x, y := v(a[0]), v(a[1])
 	return map[Cond]string{
@@ -101,7 +103,7 @@ func (c Cond) text(a []int) string {
 	}[c]
 }
 
-// where returns the source of a condition for nabla.Where.
+// where returns the source of a condition of a Where statement on the variables a, a nabla.Cond.
 func (c Cond) where(a []int) string {
 	lt := "nabla.Lt(" + list(a[:2]) + ")"
 	switch c {
@@ -121,7 +123,7 @@ func (c Cond) where(a []int) string {
 	return lt + ".Not()"
 }
 
-// call returns the source of a function call.
+// call returns the source of the function call of an Apply statement.
 func (s *Stmt) call() string {
 	fn := &functions[s.Fn]
 	a := list(s.A)
@@ -203,7 +205,7 @@ func (w *writer) stmt(s *Stmt) {
 	}
 }
 
-// Points returns points as Go literals.
+// Points returns the source of points, one slice literal on a line.
 func Points(xs [][]float64) string {
 	var b strings.Builder
 	for _, x := range xs {

@@ -1,9 +1,17 @@
-// Package randfunc generates random functions, for tests that compare engines.
+// Package randfunc generates random functions, for tests that compare engines with each other and with a reference.
 //
-// A [Prog] is a small imperative program: assignments of elementary functions, branches, loops whose length depends on
-// data, scratch memory, in-place outputs, escapes of values, and nested derivatives. [New] makes it from bytes, String
-// prints it as Go, and [Shrink] makes it smaller. It runs over float64 ([Prog.Plain]), over nabla.Real ([Prog.Real])
-// and over numbers that carry first and second derivatives with bounds on their rounding error ([Prog.Oracle]).
+// A [Prog] is a small imperative program on numbered variables: calls of elementary functions, branches, loops whose
+// trip count depends on data, scratch memory, outputs that are written and read again, escapes (a number is replaced by
+// a constant of the same value, without derivative), and nested derivatives. A test decodes a program and points from
+// random bytes or from those of a fuzzer ([New]), and runs it over three number types:
+//
+//   - float64 ([Prog.Plain]), for values and finite differences;
+//   - nabla.Real ([Prog.Real]), which the engines under test differentiate;
+//   - numbers that carry first and second derivatives with bounds on their rounding errors ([Prog.Oracle]), the
+//     reference.
+//
+// All three share one interpreter, run, which gets the operations on numbers from an algebra. If a test fails, [Shrink]
+// simplifies the program, and [Prog.String] and [Points] print it as Go.
 package randfunc
 
 import "github.com/nabla-ad/nabla/rules"
@@ -11,17 +19,18 @@ import "github.com/nabla-ad/nabla/rules"
 // A Prog is a function of N numbers with M outputs.
 type Prog struct {
 	N, M    int
-	Vars    int // number of variables: the inputs, the captured numbers, the others
-	Caps    int // numbers captured from the enclosing function
+	Vars    int // number of variables: first the inputs, then the captured numbers, then all others
+	Caps    int // number of captured numbers, which are variables of the enclosing function
 	Scratch int // length of the scratch slice
 	Body    []Stmt
-	Outs    []int // variables that are returned
+	Outs    []int // Outs[i] is the variable that output i is set to at the end
 }
 
 // A Kind is the kind of a statement.
 type Kind uint8
 
-// The kinds of statements. v are the variables, s the scratch slice, y the outputs.
+// The kinds of statements with their meaning. v holds the variables, s is the scratch slice, and y holds the outputs.
+// A0, A1, … are the elements of A, and index(x) is the integer part of |x| modulo len(s).
 const (
 	Apply   Kind = iota // v[D] = Fn(v[A]...)
 	Const               // v[D] = C
@@ -39,38 +48,40 @@ const (
 	numKinds
 )
 
-// A Stmt is one statement. Its kind determines the fields in use.
+// A Stmt is one statement. The comments of the kinds say which of the fields are in use; the others are zero.
 type Stmt struct {
 	Kind       Kind
-	Fn         int // index into the table of functions
-	D          int
-	A          []int
-	C          float64
-	K          int
+	Fn         int     // index into functions
+	D          int     // variable that is assigned
+	A          []int   // variables that are arguments
+	C          float64 // constant
+	K          int     // index, limit of a loop, or integer argument of a function
 	Cond       Cond
 	Body, Else []Stmt
-	Sub        *Prog
-	Caps       []int
-	Engine     int // index of the engine that differentiates Sub
+	Sub        *Prog // function with one output that is differentiated inside
+	Caps       []int // variables that Sub captures
+	Engine     int   // index into Engines of the one that differentiates Sub
 }
 
-// A Cond is a comparison.
+// A Cond is a comparison of two numbers a and b. LtAnd and LtOr also compare the two values, yes and no, between which
+// a Where statement selects.
 type Cond uint8
 
-// The conditions. The last three are for Where only.
+// The conditions. Those from LtAnd on are for Where only, and NaN in a Where counts as NotLt.
 const (
 	Lt Cond = iota
 	Le
 	Eq
 	Gt
-	NaN
+	NaN   // a is NaN
 	LtAnd // a < b and no < yes
 	LtOr  // a < b or yes == no
-	NotLt
+	NotLt // !(a < b)
 	numConds
 )
 
-// A composite names a function of package nabla that is no elementary operation.
+// A composite is a function of package nabla that is not an elementary operation of package rules. call defines it in
+// terms of operations. Some functions take a number besides their arguments, from Stmt.C or Stmt.K.
 type composite uint8
 
 const (
@@ -92,7 +103,8 @@ const (
 	isInf
 )
 
-// A domain is the transformation of an argument into the domain of a function, for programs with bounded values.
+// A domain says how bounded programs transform an argument x of a function, so that the function is defined there and
+// neither its value nor its derivatives are large.
 type domain uint8
 
 const (
@@ -104,16 +116,18 @@ const (
 	zeroTwo         // 1 + 0.9·tanh x
 )
 
-// A function is a row of the table: an elementary operation or a composite.
+// A function is a row of the table of functions: it has an elementary operation, op, or a composite, comp.
 type function struct {
-	name  string // Go expression, to be followed by the arguments
+	name  string // name of the function, of the method of Real, or of a result of Modf
 	arity int
-	op    rules.Op
-	comp  composite
-	in    [3]domain
+	op    rules.Op  // rules.Invalid for a composite
+	comp  composite // none for an operation
+	in    [3]domain // transformations of the first three arguments
 }
 
-// functions is the table of all functions that a program can call.
+// functions lists all functions that a program may call. Stmt.Fn is an index into it, and New decodes bytes to indices,
+// so that a change of the order changes the programs of all recorded inputs. The first eight count as arithmetic and
+// are decoded more often.
 var functions = []function{
 	{name: "Add", arity: 2, op: rules.Add},
 	{name: "Sub", arity: 2, op: rules.Sub},
@@ -190,7 +204,7 @@ var functions = []function{
 	{name: "Yn", arity: 1, comp: yn, in: [3]domain{positive}},
 }
 
-// Has reports whether p has a statement of kind k, also inside others.
+// Has reports whether p has a statement of kind k, in nested blocks and functions too.
 func (p *Prog) Has(k Kind) bool { return has(p.Body, k) }
 
 func has(body []Stmt, k Kind) bool {
@@ -203,10 +217,10 @@ func has(body []Stmt, k Kind) bool {
 	return false
 }
 
-// Size is the number of statements.
+// Size returns the number of statements of p, those of nested blocks and functions included.
 func (p *Prog) Size() int { return size(p.Body) }
 
-// size returns the number of statements of a block, including nested ones.
+// size returns the number of statements of body, those of nested blocks and functions included.
 func size(body []Stmt) int {
 	n := len(body)
 	for i := range body {
@@ -218,8 +232,9 @@ func size(body []Stmt) int {
 	return n
 }
 
-// Singles is the programs of one call, by the name of the function in package nabla,
-// without those that take a constant besides.
+// Singles returns, for each function of package nabla that programs may call, a program that returns the function of
+// its inputs: name of the function → program. Functions that take a constant, an order or an exponent besides their
+// arguments are left out.
 func Singles() map[string]*Prog {
 	all := map[string]*Prog{}
 	for i := range functions {

@@ -8,32 +8,33 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// A Real runs a program over nabla.Real.
+// A Real runs a program over nabla.Real, so that engines can differentiate it: its methods Scalar, Vector and Into are
+// the functions to pass to operators.
 type Real struct {
 	prog  *Prog
-	boxes map[*Prog]func([]nabla.Real) nabla.Real
+	boxes map[*Prog]func([]nabla.Real) nabla.Real // function of a Box statement → its differentiated form
 }
 
-// Real returns p over nabla.Real.
+// Real returns a Real that runs p.
 func (p *Prog) Real() *Real {
 	return &Real{prog: p, boxes: map[*Prog]func([]nabla.Real) nabla.Real{}}
 }
 
-// Scalar runs p as a function with one output.
+// Scalar returns the first output of p at x.
 func (r *Real) Scalar(x []nabla.Real) nabla.Real {
 	var y [1]nabla.Real
 	run[nabla.Real](r, r.prog, y[:], x, nil)
 	return y[0]
 }
 
-// Vector runs p as a function that returns a slice.
+// Vector returns all outputs of p at x in a new slice.
 func (r *Real) Vector(x []nabla.Real) []nabla.Real {
 	y := make([]nabla.Real, r.prog.M)
 	run[nabla.Real](r, r.prog, y, x, nil)
 	return y
 }
 
-// Into runs p as a function that writes its outputs.
+// Into writes the outputs of p at x to y.
 func (r *Real) Into(y, x []nabla.Real) { run[nabla.Real](r, r.prog, y, x, nil) }
 
 func (r *Real) constant(c float64) nabla.Real { return nabla.Const(c) }
@@ -75,6 +76,7 @@ func (r *Real) where(c Cond, a, b, yes, no nabla.Real) nabla.Real {
 	return nabla.Where(d, yes, no)
 }
 
+// real1 maps operations of one argument to functions of package nabla.
 var real1 = map[rules.Op]func(nabla.Real) nabla.Real{
 	rules.Neg: nabla.Real.Neg, rules.Sq: nabla.Real.Sq, rules.Inv: nabla.Inv, rules.Sqrt: nabla.Sqrt,
 	rules.Cbrt: nabla.Cbrt,
@@ -93,6 +95,7 @@ var real1 = map[rules.Op]func(nabla.Real) nabla.Real{
 	rules.Logb: nabla.Logb,
 }
 
+// real2 maps operations of two arguments to functions of package nabla.
 var real2 = map[rules.Op]func(x, y nabla.Real) nabla.Real{
 	rules.Add: nabla.Real.Add, rules.Sub: nabla.Real.Sub, rules.Mul: nabla.Real.Mul, rules.Div: nabla.Real.Div,
 	rules.Pow: nabla.Pow, rules.Hypot: nabla.Hypot, rules.Atan2: nabla.Atan2, rules.Max: nabla.Max,
@@ -148,12 +151,14 @@ func (r *Real) composite(s *Stmt, a []nabla.Real) (nabla.Real, bool) {
 	return nabla.Real{}, false
 }
 
-// Engines lists the engines of nested derivatives.
+// Engines lists the backends that compute nested derivatives. Stmt.Engine is an index into it.
 var Engines = []nabla.Backend{
 	forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
 	forwarddiff.Backend{Chunk: 1},
 }
 
+// grad differentiates s.Sub at a with nabla.GradientFunc and returns component s.K. The captured numbers caps may
+// depend on the inputs of the outer function.
 func (r *Real) grad(s *Stmt, a, caps []nabla.Real) nabla.Real {
 	inner := func(z []nabla.Real) nabla.Real {
 		var y [1]nabla.Real
@@ -163,6 +168,8 @@ func (r *Real) grad(s *Stmt, a, caps []nabla.Real) nabla.Real {
 	return nabla.GradientFunc(inner, Engines[s.Engine])(a)[s.K]
 }
 
+// box returns s.Sub of a by nabla.DifferentiateWith. The differentiated function is made once for each s.Sub, as users
+// would.
 func (r *Real) box(s *Stmt, a []nabla.Real) nabla.Real {
 	f, ok := r.boxes[s.Sub]
 	if !ok {

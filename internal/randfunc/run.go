@@ -6,34 +6,44 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// An algebra is the number type that a program computes with, and its operations.
+// An algebra is a number type T, over which programs run, with its operations. The implementations are [Plain], [Real]
+// and oracle.
 type algebra[T any] interface {
+	// constant returns a number without derivative.
 	constant(c float64) T
+	// apply returns the elementary operation op of a.
 	apply(op rules.Op, a []T) T
-	// composite applies a function of package nabla that is more than one operation, and reports whether the algebra
-	// implements it.
+	// composite returns the composite function of s, applied to a, and reports whether the algebra implements it.
 	composite(s *Stmt, a []T) (T, bool)
+	// compare evaluates a condition of an If or For statement.
 	compare(c Cond, a, b T) bool
+	// where returns yes if the condition holds, otherwise no, as nabla.Where does.
 	where(c Cond, a, b, yes, no T) T
+	// value returns the value of a, without its derivative.
 	value(a T) float64
+	// toInt truncates a to an integer.
 	toInt(a T) int
+	// grad returns component s.K of the gradient of s.Sub at a, with the captured numbers caps.
 	grad(s *Stmt, a, caps []T) T
+	// box returns s.Sub of a, which an engine differentiates separately.
 	box(s *Stmt, a []T) T
 }
 
-// steps bounds the number of statements of a run.
+// steps is the largest number of statements that one run of a program executes, since nested loops could take long. The
+// statements after it have no effect.
 const steps = 400
 
-// A runner is the state of a run: variables, scratch memory and outputs.
+// A runner executes one program.
 type runner[T any] struct {
 	g     algebra[T]
-	v     []T
-	s     []T
-	y     []T
-	steps int
+	v     []T // variables
+	s     []T // scratch slice
+	y     []T // outputs
+	steps int // number of statements that may still be executed
 }
 
-// run executes p at x and writes its outputs to y.
+// run executes p at the inputs x and captured numbers caps, and writes the outputs to y. Other variables start as 0,
+// element i of the scratch slice as i.
 func run[T any](g algebra[T], p *Prog, y, x, caps []T) {
 	r := &runner[T]{g: g, v: make([]T, p.Vars), s: make([]T, p.Scratch), y: y, steps: steps}
 	for i := range r.v {
@@ -50,7 +60,7 @@ func run[T any](g algebra[T], p *Prog, y, x, caps []T) {
 	}
 }
 
-// index maps a number to an index of the scratch slice.
+// index returns |a| mod len(s), with a truncated to an integer: the index in the scratch slice that a selects.
 func (r *runner[T]) index(a T) int {
 	i := r.g.toInt(a) % len(r.s)
 	if i < 0 {
@@ -59,7 +69,7 @@ func (r *runner[T]) index(a T) int {
 	return i
 }
 
-// block executes statements until the limit of steps.
+// block executes body, or as many of its statements as the limit of steps permits.
 func (r *runner[T]) block(body []Stmt) {
 	for i := range body {
 		if r.steps--; r.steps < 0 {
@@ -69,7 +79,7 @@ func (r *runner[T]) block(body []Stmt) {
 	}
 }
 
-// args returns the values of variables.
+// args returns the values of the variables a.
 func (r *runner[T]) args(a []int) []T {
 	out := make([]T, len(a))
 	for i, k := range a {
@@ -117,7 +127,8 @@ func (r *runner[T]) stmt(s *Stmt) {
 	}
 }
 
-// call applies the function of s, by its definition if the algebra does not implement it.
+// call returns the function of an Apply statement, applied to a. Composites that the algebra does not implement are
+// computed by their definitions.
 func call[T any](g algebra[T], s *Stmt, a []T) T {
 	fn := &functions[s.Fn]
 	if fn.op != rules.Invalid {
@@ -168,10 +179,10 @@ func call[T any](g algebra[T], s *Stmt, a []T) T {
 	panic("randfunc: no definition of " + fn.name)
 }
 
-// ldexpBy holds the exponents of Ldexp.
+// ldexpBy holds the exponents of Ldexp; Stmt.K selects one.
 var ldexpBy = [4]int{0, 3, -5, 40}
 
-// decide evaluates a condition on values.
+// decide evaluates condition c for numbers a and b, and yes and no as the values of a Where statement.
 func decide(c Cond, a, b, yes, no float64) bool {
 	switch c {
 	case Lt:

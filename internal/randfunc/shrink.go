@@ -5,7 +5,10 @@ import (
 	"slices"
 )
 
-// Shrink returns a smaller program and points for which fails still returns true.
+// Shrink returns a program and points that are at most as large as p and xs, and for which fails still returns true.
+// It applies single simplifications as long as one of them keeps the failure, for at most 20 rounds: it removes points
+// and statements, replaces branches and loops by their bodies, and replaces variables, constants and components of
+// points by simpler ones. fails must return true for p and xs.
 func Shrink(p *Prog, xs [][]float64, fails func(p *Prog, xs [][]float64) bool) (*Prog, [][]float64) {
 	try := func(q *Prog, ys [][]float64) bool {
 		if !fails(q, ys) {
@@ -93,7 +96,7 @@ func Shrink(p *Prog, xs [][]float64, fails func(p *Prog, xs [][]float64) bool) (
 	return p, xs
 }
 
-// simpler reports whether c is a simpler constant than x.
+// simpler reports whether c is a simpler constant than x: in this order 0, 1, -1, integers, multiples of 1/16, others.
 func simpler(c, x float64) bool {
 	rank := func(v float64) int {
 		switch {
@@ -116,7 +119,7 @@ func simpler(c, x float64) bool {
 // same reports whether p and q have the same source.
 func same(p, q *Prog) bool { return p.String() == q.String() }
 
-// clone returns a deep copy.
+// clone returns a deep copy of p.
 func clone(p *Prog) *Prog {
 	q := *p
 	q.Body = cloneBlock(p.Body)
@@ -137,8 +140,9 @@ func cloneBlock(body []Stmt) []Stmt {
 	return out
 }
 
-// edit returns a copy of p with statement i, in the order of the source including inner functions, replaced by the
-// result of f, and reports whether there is such a statement.
+// edit returns a copy of p in which statement i is replaced by the statements that f returns for it, and reports
+// whether p has statement i. Statements are counted in the order of the source, nested blocks and functions included. f
+// may modify its argument.
 func edit(p *Prog, i int, f func(s *Stmt) []Stmt) (*Prog, bool) {
 	q := clone(p)
 	found := false
