@@ -5,16 +5,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// FromMatrix returns a copy of a over the pattern of its entries, which
-// [sparsity.FromMatrix] finds: those other than zero of a dense matrix, those stored
-// of a sparse one.
+// FromMatrix returns a copy of a over the pattern of its entries, as [sparsity.FromMatrix] returns it: the nonzero
+// entries of a dense matrix, the stored ones of a sparse matrix.
 func FromMatrix(a mat.Matrix) *CSC {
 	m := NewCSC(sparsity.FromMatrix(a), nil)
 	m.gather(a)
 	return m
 }
 
-// gather copies the entries of a on the pattern.
+// gather stores the values of a at the entries of m's pattern. The shapes must be equal.
 func (m *CSC) gather(a mat.Matrix) {
 	_, cols := m.Dims()
 	ptr, idx := m.ColPtr(), m.RowIndex()
@@ -25,10 +24,9 @@ func (m *CSC) gather(a mat.Matrix) {
 	}
 }
 
-// CopyFrom copies the entries of a to m, whose pattern stays. It returns a
-// *[ShapeError] if the shapes differ, and a *[PatternError], leaving m as it was, if
-// a has an entry other than zero, NaN included, off the pattern. It looks at every
-// entry of a, or at the stored ones if a is a *CSC with the same pattern.
+// CopyFrom copies the entries of a to m, whose pattern does not change. It returns a *[ShapeError] if the shapes
+// differ, and a *[PatternError], leaving m unchanged, if a has a nonzero entry, NaN included, off the pattern. It reads
+// every entry of a, or only the stored ones if a is a *CSC with an equal pattern. a may be a transpose of m.
 func (m *CSC) CopyFrom(a mat.Matrix) error {
 	rows, cols := m.Dims()
 	if r, c := a.Dims(); r != rows || c != cols {
@@ -46,15 +44,15 @@ func (m *CSC) CopyFrom(a mat.Matrix) error {
 		}
 	}
 	if u, ok := a.(mat.Untransposer); ok && u.Untranspose() == mat.Matrix(m) {
-		a = m.Transpose() // a view of m would change under the loop
+		a = m.Transpose() // gather would read elements of m that it has overwritten
 	}
 	m.gather(a)
 	return nil
 }
 
-// Dense stores m in dst and returns it. A nil dst is allocated and an empty one sized;
-// another shape panics with a *[ShapeError]. gonum has no 0×n matrices: for one without
-// entries, dst must be nil or empty, and the result is empty.
+// Dense stores m in dst and returns it. A nil dst is allocated and an empty one sized; another shape panics with a
+// *[ShapeError]. gonum has no 0×n matrices: for a matrix with no rows or no columns, dst must be nil or empty, and the
+// result is empty.
 func (m *CSC) Dense(dst *mat.Dense) *mat.Dense {
 	rows, cols := m.Dims()
 	if dst == nil {

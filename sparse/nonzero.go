@@ -2,9 +2,8 @@ package sparse
 
 import "gonum.org/v1/gonum/mat"
 
-// DoNonZero calls fn for every entry other than zero, column by column. Stored zeros
-// are left out, as gonum's matrices do; a loop over ColPtr, RowIndex and Data sees
-// them.
+// DoNonZero calls fn for every nonzero entry, column by column. Stored zeros are left out, as by gonum's matrices; use
+// ColPtr, RowIndex and Data to visit them too.
 func (m *CSC) DoNonZero(fn func(i, j int, v float64)) {
 	_, cols := m.Dims()
 	for j := range cols {
@@ -12,8 +11,8 @@ func (m *CSC) DoNonZero(fn func(i, j int, v float64)) {
 	}
 }
 
-// DoColNonZero calls fn for the entries of column j other than zero, from the top. It
-// panics with mat.ErrColAccess if there is no column j.
+// DoColNonZero calls fn for the nonzero entries of column j, by ascending row. It panics with mat.ErrColAccess if there
+// is no column j.
 func (m *CSC) DoColNonZero(j int, fn func(i, j int, v float64)) {
 	_, cols := m.Dims()
 	checkIndex(j, cols, mat.ErrColAccess)
@@ -25,9 +24,8 @@ func (m *CSC) DoColNonZero(j int, fn func(i, j int, v float64)) {
 	}
 }
 
-// DoRowNonZero calls fn for the entries of row i other than zero, from the left. It
-// panics with mat.ErrRowAccess if there is no row i. The first call for a pattern
-// transposes it; then the cost is logarithmic for each entry.
+// DoRowNonZero calls fn for the nonzero entries of row i, by ascending column. It panics with mat.ErrRowAccess if there
+// is no row i. The first call for a pattern transposes it; then each entry costs a binary search.
 func (m *CSC) DoRowNonZero(i int, fn func(i, j int, v float64)) {
 	rows, _ := m.Dims()
 	checkIndex(i, rows, mat.ErrRowAccess)

@@ -6,10 +6,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Norm returns a norm of m, as mat.Norm, which calls it: 1 is the largest sum of
-// magnitudes of a column, 2 the Frobenius norm, math.Inf(1) the largest sum of a row.
-// The cost is linear in the entries and the shape. It panics with mat.ErrNormOrder for
-// another norm, with mat.ErrZeroLength if there are no entries.
+// Norm returns a norm of m, and is called by mat.Norm: 1 is the largest column sum of magnitudes, 2 the Frobenius norm,
+// math.Inf(1) the largest row sum of magnitudes. The cost is linear in the entries and the shape. It panics with
+// mat.ErrNormOrder for another norm, and with mat.ErrZeroLength if there are no rows or no columns.
 func (m *CSC) Norm(norm float64) float64 {
 	rows, cols := m.Dims()
 	if rows == 0 || cols == 0 {
@@ -42,7 +41,7 @@ func (m *CSC) Norm(norm float64) float64 {
 	panic(mat.ErrNormOrder)
 }
 
-// largest returns the largest of numbers that are not negative; NaN is the largest.
+// largest returns the largest of nonnegative numbers, NaN if there is one, and 0 if there are none.
 func largest(s []float64) float64 {
 	l := 0.0
 	for _, v := range s {
@@ -51,13 +50,15 @@ func largest(s []float64) float64 {
 	return l
 }
 
-// frobenius sums squares without overflow: scale²·sum, as LAPACK's dlassq.
+// A frobenius is a sum of squares in the form scale²·sum, which neither overflows nor underflows, as in LAPACK's
+// dlassq.
 type frobenius struct{ scale, sum float64 }
 
+// add adds v².
 func (f *frobenius) add(v float64) {
 	switch a := math.Abs(v); {
 	case a == 0:
-	case a == f.scale: // Inf/Inf would be NaN
+	case a == f.scale: // separate, since Inf/Inf is NaN
 		f.sum++
 	case a > f.scale:
 		f.sum = 1 + f.sum*(f.scale/a)*(f.scale/a)
@@ -67,10 +68,11 @@ func (f *frobenius) add(v float64) {
 	}
 }
 
+// norm returns the square root of the sum.
 func (f *frobenius) norm() float64 { return f.scale * math.Sqrt(f.sum) }
 
-// Trace returns the sum of the diagonal, as mat.Trace, which calls it. It panics with
-// mat.ErrSquare if m is not square, with mat.ErrZeroLength if there are no entries.
+// Trace returns the sum of the diagonal, and is called by mat.Trace. It panics with mat.ErrSquare if m is not square,
+// and with mat.ErrZeroLength if there are no rows or no columns.
 func (m *CSC) Trace() float64 {
 	rows, cols := m.Dims()
 	if rows == 0 || cols == 0 {
@@ -82,6 +84,7 @@ func (m *CSC) Trace() float64 {
 	return trace(m)
 }
 
+// trace returns the sum of the diagonal of a square matrix.
 func trace(m mat.Matrix) float64 {
 	rows, _ := m.Dims()
 	sum := 0.0

@@ -9,14 +9,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// FromSymmetric returns a copy of a that stores the part uplo, over the pattern of its
-// entries, which [sparsity.FromMatrix] finds. Another uplo than blas.Upper, blas.Lower
-// and blas.All panics with a *[PatternError].
+// FromSymmetric returns a copy of a that stores the part uplo, over the pattern of its entries, as
+// [sparsity.FromMatrix] returns it. Another uplo than blas.Upper, blas.Lower and blas.All panics with a
+// *[PatternError].
 func FromSymmetric(a mat.Symmetric, uplo blas.Uplo) *SymCSC {
 	return symFrom("FromSymmetric", a, sparsity.FromMatrix(a), uplo)
 }
 
-// symFrom copies the part uplo of a symmetric matrix with the symmetric pattern p.
+// symFrom returns a copy of a symmetric matrix with the symmetric pattern p that stores the part uplo; op is the
+// caller's name in the panic for an invalid uplo.
 func symFrom(op string, a mat.Matrix, p *sparsity.Pattern, uplo blas.Uplo) *SymCSC {
 	if err := checkUplo(op, uplo); err != nil {
 		panic(err)
@@ -26,10 +27,9 @@ func symFrom(op string, a mat.Matrix, p *sparsity.Pattern, uplo blas.Uplo) *SymC
 	return &SymCSC{uplo, m.pattern, m.data}
 }
 
-// Sym returns a copy of m, whose values must be symmetric, as a symmetric matrix that
-// stores the part uplo. An entry that is stored on one side only counts as stored on
-// both. It returns a *[PatternError] if m is not square or not symmetric, NaN being
-// equal to NaN, or if uplo is not blas.Upper, blas.Lower or blas.All.
+// Sym returns a copy of m, whose values must be symmetric, as a symmetric matrix that stores the part uplo. If m stores
+// an entry and not its mirror image, which is then 0, the result stores both. It returns a *[PatternError] if m is not
+// square or not symmetric, with NaN equal to NaN, or if uplo is not blas.Upper, blas.Lower or blas.All.
 func (m *CSC) Sym(uplo blas.Uplo) (*SymCSC, error) {
 	if err := checkUplo("CSC.Sym", uplo); err != nil {
 		return nil, err
@@ -44,12 +44,12 @@ func (m *CSC) Sym(uplo blas.Uplo) (*SymCSC, error) {
 			m.At(i, j), m.At(j, i))
 	}
 	if !p.Symmetric() {
-		p, _ = p.Union(p.Transpose()) // both are square
+		p, _ = p.Union(p.Transpose()) // no error: both are square
 	}
 	return symFrom("CSC.Sym", m, p, uplo), nil
 }
 
-// asymmetry returns a place at which the square matrix differs from its transpose.
+// asymmetry returns an entry at which the square matrix differs from its transpose, and reports whether there is one.
 func (m *CSC) asymmetry() (i, j int, found bool) {
 	ptr, idx := m.ColPtr(), m.RowIndex()
 	for j := range len(ptr) - 1 {
@@ -69,9 +69,9 @@ func (s *SymCSC) CSC() *CSC {
 	return &CSC{a.Pattern(), a.data}
 }
 
-// To returns a copy of s that stores the part uplo. The patterns of s are shared where
-// they can be: that of one triangle is the transpose of the other's. Another uplo than
-// blas.Upper, blas.Lower and blas.All panics with a *[PatternError].
+// To returns a copy of s that stores the part uplo. It shares patterns of s if it can: the pattern of one triangle is
+// the transpose of that of the other. Another uplo than blas.Upper, blas.Lower and blas.All panics with a
+// *[PatternError].
 func (s *SymCSC) To(uplo blas.Uplo) *SymCSC {
 	if err := checkUplo("SymCSC.To", uplo); err != nil {
 		panic(err)
@@ -86,9 +86,9 @@ func (s *SymCSC) To(uplo blas.Uplo) *SymCSC {
 	return symFrom("SymCSC.To", s, sparsity.FromMatrix(s), uplo)
 }
 
-// SymDense stores s in dst and returns it. A nil dst is allocated and an empty one
-// sized; another size panics with a *[ShapeError]. gonum has no 0×0 matrices but empty
-// ones: for one, dst must be nil or empty, and the result is empty.
+// SymDense stores s in dst and returns it. A nil dst is allocated and an empty one sized; another size panics with a
+// *[ShapeError]. gonum has no 0×0 matrices other than empty ones: for a 0×0 matrix, dst must be nil or empty, and the
+// result is empty.
 func (s *SymCSC) SymDense(dst *mat.SymDense) *mat.SymDense {
 	n := s.SymmetricDim()
 	if dst == nil {
@@ -105,7 +105,7 @@ func (s *SymCSC) SymDense(dst *mat.SymDense) *mat.SymDense {
 	} else {
 		dst.Zero()
 	}
-	raw := dst.RawSymmetric() // the upper triangle, as in every SymDense
+	raw := dst.RawSymmetric() // a SymDense stores the upper triangle
 	ptr, idx := s.ColPtr(), s.RowIndex()
 	for j := range n {
 		for k := ptr[j]; k < ptr[j+1]; k++ {

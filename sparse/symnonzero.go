@@ -5,38 +5,35 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// DoNonZero calls fn for every entry of the whole matrix other than zero, column by
-// column: for an entry off the diagonal and for its mirror image. Stored zeros are
-// left out.
+// DoNonZero calls fn for every nonzero entry of the whole matrix, column by column: for an entry off the diagonal and
+// for its mirror image. Stored zeros are left out.
 func (s *SymCSC) DoNonZero(fn func(i, j int, v float64)) {
 	for j := range s.SymmetricDim() {
 		s.do(j, false, fn)
 	}
 }
 
-// DoColNonZero calls fn for the entries of column j of the whole matrix other than
-// zero, from the top. It panics with mat.ErrColAccess if there is no column j. If a
-// triangle is stored, the first call for a pattern transposes it; then the cost is
-// logarithmic for each entry.
+// DoColNonZero calls fn for the nonzero entries of column j of the whole matrix, by ascending row. It panics with
+// mat.ErrColAccess if there is no column j. If a triangle is stored, the first call for a pattern transposes it; then
+// each mirrored entry costs a binary search.
 func (s *SymCSC) DoColNonZero(j int, fn func(i, j int, v float64)) {
 	checkIndex(j, s.SymmetricDim(), mat.ErrColAccess)
 	s.do(j, false, fn)
 }
 
-// DoRowNonZero calls fn for the entries of row i of the whole matrix other than zero,
-// from the left, like [SymCSC.DoColNonZero]. It panics with mat.ErrRowAccess if there
-// is no row i.
+// DoRowNonZero calls fn for the nonzero entries of row i of the whole matrix, by ascending column, at the cost of
+// [SymCSC.DoColNonZero]. It panics with mat.ErrRowAccess if there is no row i.
 func (s *SymCSC) DoRowNonZero(i int, fn func(i, j int, v float64)) {
 	checkIndex(i, s.SymmetricDim(), mat.ErrRowAccess)
 	s.do(i, true, fn)
 }
 
-// do visits column j, or as its mirror image row j.
+// do visits the entries of column j of the whole matrix in ascending order, or if asRow is set those of row j.
 func (s *SymCSC) do(j int, asRow bool, fn func(i, j int, v float64)) {
 	switch s.uplo {
 	case blas.All:
 		s.stored(j, asRow, fn)
-	case blas.Upper: // down to the diagonal in the column, below it in the row
+	case blas.Upper: // rows to the diagonal are stored in column j, the others in row j
 		s.stored(j, asRow, fn)
 		s.mirrored(j, asRow, fn)
 	case blas.Lower:
@@ -45,7 +42,7 @@ func (s *SymCSC) do(j int, asRow bool, fn func(i, j int, v float64)) {
 	}
 }
 
-// stored visits the entries which are stored in column j.
+// stored visits the entries that are stored in column j.
 func (s *SymCSC) stored(j int, asRow bool, fn func(i, j int, v float64)) {
 	ptr, idx := s.ColPtr(), s.RowIndex()
 	for k := ptr[j]; k < ptr[j+1]; k++ {
@@ -53,8 +50,7 @@ func (s *SymCSC) stored(j int, asRow bool, fn func(i, j int, v float64)) {
 	}
 }
 
-// mirrored visits the entries of column j whose mirror images are stored in row j,
-// without the diagonal.
+// mirrored visits the entries of column j off the diagonal whose mirror images are stored in row j.
 func (s *SymCSC) mirrored(j int, asRow bool, fn func(i, j int, v float64)) {
 	for _, i := range s.pattern.Transpose().Col(j) {
 		if i == j {
@@ -65,7 +61,7 @@ func (s *SymCSC) mirrored(j int, asRow bool, fn func(i, j int, v float64)) {
 	}
 }
 
-// visit calls fn for an entry other than zero, or for its mirror image.
+// visit calls fn for entry (i, j), or if mirrored is set for (j, i), unless v is 0.
 func visit(i, j int, v float64, mirrored bool, fn func(i, j int, v float64)) {
 	switch {
 	case v == 0:

@@ -7,8 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Norm returns a norm of the whole matrix, as [CSC.Norm]; 1 and math.Inf(1) are the
-// same.
+// Norm returns a norm of the whole matrix, like [CSC.Norm]; 1 and math.Inf(1) are equal for a symmetric matrix.
 func (s *SymCSC) Norm(norm float64) float64 {
 	n := s.SymmetricDim()
 	if n == 0 {
@@ -47,8 +46,8 @@ func (s *SymCSC) Norm(norm float64) float64 {
 	return largest(sums)
 }
 
-// Trace returns the sum of the diagonal, as mat.Trace, which calls it. It panics with
-// mat.ErrZeroLength if there are no entries.
+// Trace returns the sum of the diagonal, and is called by mat.Trace. It panics with mat.ErrZeroLength if the matrix is
+// 0×0.
 func (s *SymCSC) Trace() float64 {
 	if s.SymmetricDim() == 0 {
 		panic(mat.ErrZeroLength)

@@ -6,10 +6,9 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// FromTriplets returns the rows×cols matrix with the values v[k] at (i[k], j[k]), in
-// any order. Values at one place are added, in the order in which they are listed;
-// zeros are stored. The cost is linear, but for the logarithm of the length of a
-// column. A place outside the shape, or i and j of different lengths, are a
+// FromTriplets returns the rows×cols matrix with the values v[k] at (i[k], j[k]), in any order. Values at the same
+// place are added, in the order in which they are listed; zeros are stored. The cost is linear, apart from a binary
+// search in a column for each value. A place outside the shape, or i and j of different lengths, are a
 // *[sparsity.FormatError], another length of v is a *[ShapeError].
 func FromTriplets(rows, cols int, i, j []int, v []float64) (*CSC, error) {
 	p, err := sparsity.FromEntries(rows, cols, i, j)
@@ -21,7 +20,7 @@ func FromTriplets(rows, cols int, i, j []int, v []float64) (*CSC, error) {
 	}
 	m := NewCSC(p, nil)
 	for k := range m.data {
-		m.data[k] = math.Copysign(0, -1) // 0+x loses the sign of -0, -0+x does not
+		m.data[k] = math.Copysign(0, -1) // -0+x keeps the sign of x = -0, 0+x does not
 	}
 	for k := range v {
 		at, _ := p.Index(i[k], j[k])
@@ -30,9 +29,8 @@ func FromTriplets(rows, cols int, i, j []int, v []float64) (*CSC, error) {
 	return m, nil
 }
 
-// Triplets appends the rows, columns and values of the stored entries, column by
-// column, to i, j and v, which may be nil, and returns them. Stored zeros are
-// included.
+// Triplets appends the row indices, column indices and values of the stored entries, column by column, to i, j and v,
+// which may be nil, and returns them. Stored zeros are included.
 func (m *CSC) Triplets(i, j []int, v []float64) ([]int, []int, []float64) {
 	ptr := m.ColPtr()
 	for c := range len(ptr) - 1 {
