@@ -17,7 +17,7 @@ func acyclic(g *graph, order []int32, watch *watch) []int32 {
 		visit:          make([][2]int32, len(g.ends)),
 	}
 	for _, v := range order {
-		if g.idle(v) {
+		if g.isolated(v) {
 			continue
 		}
 		s.forbid(v)
@@ -26,7 +26,7 @@ func acyclic(g *graph, order []int32, watch *watch) []int32 {
 			c += step
 		}
 		s.color[v] = c
-		if watch.ends(c / s.kinds()) {
+		if watch.ends(c / s.palettes()) {
 			return nil
 		}
 		s.grow(v)

@@ -18,13 +18,13 @@ func distance2(p *sparsity.Pattern, order []int32, watch *watch) (color []int32,
 	color = make([]int32, cols)
 	forbidden := make([]int32, cols+2) // colour c → v+1 if a column that shares a row with v has it
 	// long maps a heavy row to the colours of its columns, and other rows to nil.
-	long := make([]*taken, rows)
+	long := make([]*colorSet, rows)
 	for i := range rows {
 		if len(t.Col(i)) >= heavy {
-			long[i] = new(taken)
+			long[i] = new(colorSet)
 		}
 	}
-	var near []*taken
+	var near []*colorSet
 	for _, v := range order {
 		column := p.Col(int(v))
 		if len(column) == 0 {
@@ -66,19 +66,19 @@ func distance2(p *sparsity.Pattern, order []int32, watch *watch) (color []int32,
 	return color, colors
 }
 
-// A taken is a set of colours, counted from 1, that maintains its smallest missing colour.
-type taken struct {
+// A colorSet is a set of colours, counted from 1, that maintains its smallest missing colour.
+type colorSet struct {
 	words []uint64 // bit c%64 of words[c/64] is set if the set has colour c
 	free  int32    // the smallest missing colour; 0 means 1
 }
 
 // has reports whether c is in the set.
-func (s *taken) has(c int32) bool {
+func (s *colorSet) has(c int32) bool {
 	return int(c>>6) < len(s.words) && s.words[c>>6]>>(c&63)&1 != 0
 }
 
 // add inserts c. The total cost of updating free is linear in the number of colours.
-func (s *taken) add(c int32) {
+func (s *colorSet) add(c int32) {
 	for int(c>>6) >= len(s.words) {
 		s.words = append(s.words, 0)
 	}

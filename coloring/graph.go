@@ -121,18 +121,18 @@ func (g *graph) palette(v int32) (first, step int32) {
 	return 1, 2
 }
 
-// kinds returns the number of palettes: 2 for a bipartite graph, otherwise 1.
-func (g *graph) kinds() int32 {
+// palettes returns the number of palettes: 2 for a bipartite graph, otherwise 1.
+func (g *graph) palettes() int32 {
 	if g.cols == g.n {
 		return 1
 	}
 	return 2
 }
 
-// fewest returns a lower bound of the number of products from which all entries can be recovered. In a star or acyclic
-// colouring the edges between two of k groups form a forest, so n vertices with edges have fewer than n·(k-1) edges.
-// One of the groups, or for a bipartite graph two, may be neutral.
-func (g *graph) fewest() int {
+// lowerBound returns a lower bound of the number of products from which all entries can be recovered. In a star or
+// acyclic colouring the edges between two of k groups form a forest, so n vertices with edges have fewer than n·(k-1)
+// edges. One of the groups, or for a bipartite graph two, may be neutral.
+func (g *graph) lowerBound() int {
 	n := 0
 	for v := range int32(g.n) {
 		if g.degree(v) > 0 {
@@ -141,15 +141,15 @@ func (g *graph) fewest() int {
 	}
 	switch {
 	case n > 0:
-		return max(1, (len(g.ends)+n-1)/n+1-int(g.kinds()))
+		return max(1, (len(g.ends)+n-1)/n+1-int(g.palettes()))
 	case slices.Contains(g.diag, true):
 		return 1
 	}
 	return 0
 }
 
-// idle reports whether v has no entries, so that it needs no colour.
-func (g *graph) idle(v int32) bool { return g.degree(v) == 0 && (g.diag == nil || !g.diag[v]) }
+// isolated reports whether v has no entries, so that it needs no colour.
+func (g *graph) isolated(v int32) bool { return g.degree(v) == 0 && (g.diag == nil || !g.diag[v]) }
 
 // entry returns the row and column of the entry of edge e; for a symmetric matrix, of the one below the diagonal.
 func (g *graph) entry(e int32) (row, col int) {

@@ -78,7 +78,7 @@ func (a Greedy) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error) {
 	}
 	g := newGraph(p, problem)
 	w := &watch{monitor: a.Monitor, total: g.n * len(a.orders())}
-	bound := g.fewest()
+	bound := g.lowerBound()
 	var best *Coloring
 	for i, order := range a.orders() {
 		if best != nil && best.Colors() <= bound {
@@ -141,7 +141,7 @@ func (a Greedy) partial(p *sparsity.Pattern, problem Problem) (*Coloring, error)
 	fewest := -1
 	g := newColumns(side)
 	w := &watch{monitor: a.Monitor, total: g.size() * len(a.orders())}
-	bound := longest(side.Transpose())
+	bound := maxColumnLength(side.Transpose())
 	for i, order := range a.orders() {
 		if fewest == bound {
 			break
@@ -163,9 +163,9 @@ func (a Greedy) partial(p *sparsity.Pattern, problem Problem) (*Coloring, error)
 	return best, nil
 }
 
-// longest returns the largest number of entries in a column of p. All of them need different colours, so it is a lower
-// bound for colourings of the rows.
-func longest(p *sparsity.Pattern) (k int) {
+// maxColumnLength returns the largest number of entries in a column of p. Rows that share a column need different
+// colours, so it is a lower bound for colourings of the rows.
+func maxColumnLength(p *sparsity.Pattern) (k int) {
 	_, n := p.Dims()
 	for j := range n {
 		k = max(k, len(p.Col(j)))

@@ -14,10 +14,10 @@ type neighborColors struct {
 
 // A tabulated holds the colours of the neighbours of a heavy vertex.
 type tabulated struct {
-	edge []int32 // colour → an edge to a neighbour of this colour, plus one; 0 for none
-	used []int32 // the colours that occur, in the order of their first use
-	free int32   // all smaller colours of the neighbours' palette occur
-	hubs taken   // star colouring only: the hubs whose spoke the vertex is, by colour in their palette, from 1
+	edge []int32  // colour → an edge to a neighbour of this colour, plus one; 0 for none
+	used []int32  // the colours that occur, in the order of their first use
+	free int32    // all smaller colours of the neighbours' palette occur
+	hubs colorSet // star colouring only: the hubs whose spoke the vertex is, by colour in their palette, from 1
 }
 
 // has reports whether a neighbour has colour c.

@@ -69,7 +69,7 @@ func starRecovery(g *graph, color []int32, colors int) (*recovery, error) {
 	for e, a := range alone {
 		switch a {
 		case 0:
-			return nil, g.entangled(int32(e), color)
+			return nil, g.unrecoverable(int32(e), color)
 		case 1:
 			r.hub[e] = g.ends[e][0]
 		case 2:
@@ -82,8 +82,8 @@ func starRecovery(g *graph, color []int32, colors int) (*recovery, error) {
 	return r, nil
 }
 
-// entangled returns the *InvalidColoringError for an edge whose value no product determines.
-func (g *graph) entangled(e int32, color []int32) error {
+// unrecoverable returns the *InvalidColoringError for an edge whose value no product determines.
+func (g *graph) unrecoverable(e int32, color []int32) error {
 	row, col := g.entry(e)
 	// at says why the edge cannot be read in component s of the product of h.
 	at := func(s, h int32) string {

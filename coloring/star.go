@@ -18,12 +18,12 @@ func star(g *graph, order []int32, watch *watch) []int32 {
 		treated:        make([]int32, g.n),
 	}
 	for _, v := range order {
-		if g.idle(v) {
+		if g.isolated(v) {
 			continue
 		}
 		s.forbid(v)
 		s.color[v] = s.smallest(v)
-		if watch.ends(s.color[v] / s.kinds()) {
+		if watch.ends(s.color[v] / s.palettes()) {
 			return nil
 		}
 		s.grow(v)
@@ -42,7 +42,7 @@ type starSearch struct {
 	first     [][2]int32   // colour c → {v+1, edge to v's first neighbour of colour c}
 	treated   []int32      // w → v+1 if the colours of w's neighbours are forbidden to v
 	tables    []*tabulated // v must not get a colour in these tables,
-	hubs      []*taken     // or in these sets, which count from 1 in v's palette
+	hubs      []*colorSet  // or in these sets, which count from 1 in v's palette
 }
 
 // forbid marks the colours that v must not get: those of its neighbours, and those that would create a two-coloured

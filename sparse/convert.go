@@ -26,7 +26,7 @@ func (m *CSC) gather(a mat.Matrix) {
 
 // CopyFrom copies the entries of a to m, whose pattern does not change. It returns a *[ShapeError] if the shapes
 // differ, and a *[PatternError], leaving m unchanged, if a has a nonzero entry, NaN included, off the pattern. It reads
-// every entry of a, or only the stored ones if a is a *CSC with an equal pattern. a may be a transpose of m.
+// every entry of a, or only the stored ones if a is a *CSC with an equal pattern. a may be m.T().
 func (m *CSC) CopyFrom(a mat.Matrix) error {
 	rows, cols := m.Dims()
 	if r, c := a.Dims(); r != rows || c != cols {

@@ -41,7 +41,8 @@ func (m *CSC) Norm(norm float64) float64 {
 	panic(mat.ErrNormOrder)
 }
 
-// largest returns the largest of nonnegative numbers, NaN if there is one, and 0 if there are none.
+// largest returns the largest of nonnegative numbers, 0 if there are none. As in math.Max, NaN exceeds all numbers but
+// +Inf.
 func largest(s []float64) float64 {
 	l := 0.0
 	for _, v := range s {
@@ -50,8 +51,8 @@ func largest(s []float64) float64 {
 	return l
 }
 
-// A frobenius is a sum of squares in the form scale²·sum, which neither overflows nor underflows, as in LAPACK's
-// dlassq.
+// A frobenius is a sum of squares in the form scale²·sum, which avoids overflow and underflow of the squares, as in
+// LAPACK's dlassq.
 type frobenius struct{ scale, sum float64 }
 
 // add adds v².

@@ -28,8 +28,9 @@ func symFrom(op string, a mat.Matrix, p *sparsity.Pattern, uplo blas.Uplo) *SymC
 }
 
 // Sym returns a copy of m, whose values must be symmetric, as a symmetric matrix that stores the part uplo. If m stores
-// an entry and not its mirror image, which is then 0, the result stores both. It returns a *[PatternError] if m is not
-// square or not symmetric, with NaN equal to NaN, or if uplo is not blas.Upper, blas.Lower or blas.All.
+// an entry and not its mirror image, which is then 0, the pattern of the result has both, as far as they belong to the
+// part. It returns a *[PatternError] if m is not square or not symmetric, with NaN equal to NaN, or if uplo is not
+// blas.Upper, blas.Lower or blas.All.
 func (m *CSC) Sym(uplo blas.Uplo) (*SymCSC, error) {
 	if err := checkUplo("CSC.Sym", uplo); err != nil {
 		return nil, err

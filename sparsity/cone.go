@@ -12,14 +12,14 @@ import "slices"
 // by the number of the graph. Between two blocks, t, word, seen and met are zero.
 type cone struct {
 	walker
-	needed []bool   // whether an operand of a node with second derivatives depends on the number
-	ptr    []int32  // the nodes with number v as an operand are
-	users  []int32  // users[ptr[v]:ptr[v+1]]
-	t      []uint64 // number → set of the inputs of the block that it depends on
-	up     []int32  // needed numbers that depend on the block, each after its dependents
-	rising []int32  // stack of climb; ^v marks a number whose dependents are all pushed
-	bends  []int32  // nodes with second derivatives and an operand in up
-	met    []bool   // whether a node is in bends
+	needed    []bool   // whether an operand of a node with second derivatives depends on the number
+	ptr       []int32  // the nodes with number v as an operand are
+	users     []int32  // users[ptr[v]:ptr[v+1]]
+	t         []uint64 // number → set of the inputs of the block that it depends on
+	up        []int32  // needed numbers that depend on the block, each after its dependents
+	rising    []int32  // stack of climb; ^v marks a number whose dependents are all pushed
+	nonlinear []int32  // nodes with second derivatives and an operand in up
+	met       []bool   // whether a node is in nonlinear
 }
 
 // coneHessian returns the pattern of the second derivatives. It returns false, and no pattern, if its estimated cost
@@ -34,7 +34,7 @@ func (g *graph) coneHessian(budget int64) (*Pattern, bool) {
 		c.fall()
 		inputs = c.pass(inputs[:0])
 		found := c.take(&r, k, inputs)
-		budget -= walkCost*int64(len(c.up)+len(c.bends)+len(c.order)) + entryCost*int64(found)
+		budget -= walkCost*int64(len(c.up)+len(c.nonlinear)+len(c.order)) + entryCost*int64(found)
 		g.step(first+64, g.n, len(r.idx))
 		if budget < 0 {
 			return nil, false
@@ -130,16 +130,16 @@ func (c *cone) climb(v int32) {
 // of the operands the inputs of the block that they interact with there, and appends these operands and the numbers
 // that they depend on to order. It clears t.
 func (c *cone) fall() {
-	c.bends, c.order = c.bends[:0], c.order[:0]
+	c.nonlinear, c.order = c.nonlinear[:0], c.order[:0]
 	for _, v := range c.up {
 		for _, w := range c.users[c.ptr[v]:c.ptr[v+1]] {
 			if !c.met[w] && c.g.node(w).class&seconds != 0 {
 				c.met[w] = true
-				c.bends = append(c.bends, w)
+				c.nonlinear = append(c.nonlinear, w)
 			}
 		}
 	}
-	for _, w := range c.bends {
+	for _, w := range c.nonlinear {
 		c.met[w] = false
 		n := c.g.node(w)
 		ta, tb := c.t[n.a], c.t[n.b]

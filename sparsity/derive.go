@@ -38,7 +38,7 @@ func (g *graph) walkJacobian(budget int64) (*Pattern, bool) {
 // depends on it; exactly in this case the operations in between pass the second derivative on to an output. hessian
 // modifies the classes of the nodes.
 func (g *graph) hessian() *Pattern {
-	g.settle()
+	g.clearDead()
 	if g.n > 64*smallBlocks {
 		if p, ok := g.coneHessian(2 * g.sweepsCost()); ok {
 			return p
@@ -47,9 +47,9 @@ func (g *graph) hessian() *Pattern {
 	return g.sweepHessian()
 }
 
-// settle removes the second derivatives from the classes of the nodes on which no output depends: a backward sweep for
-// liveness.
-func (g *graph) settle() {
+// clearDead removes the second derivatives from the classes of the nodes on which no output depends: a backward sweep
+// for liveness.
+func (g *graph) clearDead() {
 	live := make([]bool, g.size())
 	for _, v := range g.outs {
 		live[v] = true

@@ -111,7 +111,7 @@ func TestAgainstNaiveSets(t *testing.T) {
 			}
 		}
 		want = entries(t, n, n, i, j)
-		g.settle()
+		g.clearDead()
 		check(t, seed, "Hessian by sweeps", g.sweepHessian(), want)
 		if p, ok = g.coneHessian(math.MaxInt64); !ok {
 			t.Fatal("a cone gave up")
@@ -123,7 +123,7 @@ func TestAgainstNaiveSets(t *testing.T) {
 
 func TestBudgets(t *testing.T) {
 	g := randomGraph(rand.New(rand.NewPCG(1, 1)), 100, 1000, 100, false)
-	g.settle()
+	g.clearDead()
 	for budget := int64(1); budget < 1<<30; budget *= 2 {
 		if p, ok := g.walkJacobian(budget); ok {
 			check(t, 0, "Jacobian", p, g.sweepJacobian())

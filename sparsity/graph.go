@@ -92,8 +92,8 @@ func (g *graph) apply(c class, a, b int32) int32 {
 	return int32(g.size() - 1)
 }
 
-// join returns a number that depends linearly on all of vs.
-func (g *graph) join(vs []int32) int32 {
+// linearIn returns a number that depends linearly on all of vs.
+func (g *graph) linearIn(vs []int32) int32 {
 	sum := int32(0)
 	for _, v := range vs {
 		sum = g.apply(linear, sum, v)
@@ -141,7 +141,7 @@ func (g *graph) call(c core.Custom, outs, args []int32) {
 		}
 	}
 	if rows == nil {
-		all := g.apply(kind, g.join(args), 0)
+		all := g.apply(kind, g.linearIn(args), 0)
 		for i := range outs {
 			outs[i] = all
 		}
@@ -153,6 +153,6 @@ func (g *graph) call(c core.Custom, outs, args []int32) {
 		for _, j := range rows[i] {
 			some = append(some, args[j])
 		}
-		outs[i] = g.apply(kind, g.join(some), 0)
+		outs[i] = g.apply(kind, g.linearIn(some), 0)
 	}
 }

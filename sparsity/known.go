@@ -46,7 +46,7 @@ func (None) Name() string { return "none" }
 // Jacobian returns the full pattern, or an error if it exceeds the memory limit of f's task.
 func (None) Jacobian(f Function, _ []float64) (*Pattern, error) {
 	n, m := f.Dims()
-	if err := fits(f, m, n); err != nil {
+	if err := checkFull(f, m, n); err != nil {
 		return nil, err
 	}
 	return Full(m, n), nil
@@ -55,16 +55,16 @@ func (None) Jacobian(f Function, _ []float64) (*Pattern, error) {
 // Hessian returns the full pattern, or an error if it exceeds the memory limit of f's task.
 func (None) Hessian(f Function, _ []float64) (*Pattern, error) {
 	n, _ := f.Dims()
-	if err := fits(f, n, n); err != nil {
+	if err := checkFull(f, n, n); err != nil {
 		return nil, err
 	}
 	return Full(n, n), nil
 }
 
-// fits returns an error if a full rows×cols pattern, with all that is built on it, exceeds the memory limit of f's
+// checkFull returns an error if a full rows×cols pattern, with all that is built on it, exceeds the memory limit of f's
 // task. A product too large for an int64 counts as the largest int64.
-func fits(f Function, rows, cols int) (err error) {
-	defer caught(&err)
+func checkFull(f Function, rows, cols int) (err error) {
+	defer recoverAbort(&err)
 	bytes := int64(math.MaxInt64)
 	if cols == 0 || int64(rows) < bytes/bytesPerEntry/int64(cols) {
 		bytes = bytesPerEntry * int64(rows) * int64(cols)

@@ -9,7 +9,7 @@ import (
 // is set, the recording must have kept its values, which then narrow the classes of the operations down. The error is
 // that with which a custom rule aborts.
 func fromRecording(r core.Recorded, ys []core.Rep, local bool) (g *graph, err error) {
-	defer caught(&err)
+	defer recoverAbort(&err)
 	g = newGraph(r.NIn, r.Len)
 	first := r.NIn + r.NParam + 1
 	number := make([]int32, first+r.Len) // id → number of the graph; 0 for parameters and guards
@@ -70,9 +70,9 @@ func fromRecording(r core.Recorded, ys []core.Rep, local bool) (g *graph, err er
 	return g, nil
 }
 
-// caught recovers the panic with which a custom rule or a task aborts and stores its error in *err. Other panics are
-// passed on. It must be deferred directly.
-func caught(err *error) {
+// recoverAbort recovers the panic with which a custom rule or a task aborts and stores its error in *err. Other panics
+// are passed on. It must be deferred directly.
+func recoverAbort(err *error) {
 	switch v := recover().(type) {
 	case nil:
 	case core.Abort:

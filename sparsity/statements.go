@@ -9,7 +9,7 @@ import (
 // inputs, with one node per element of a vector statement. It is valid wherever the guards of the program hold. The
 // error is that with which a custom rule aborts.
 func fromProgram(p *program.Program) (g *graph, err error) {
-	defer caught(&err)
+	defer recoverAbort(&err)
 	n := 0
 	if len(p.Ins) > 0 {
 		n = p.Ins[0].N

@@ -10,9 +10,9 @@ import "math/bits"
 // A sweep goes once through all nodes with one word for each, a bit for each of 64
 // inputs. Its cost does not depend on the pattern.
 
-// ahead makes a forward sweep: it stores in t, for each number, the set of the inputs first+1 to first+64 that it
+// forward makes a forward sweep: it stores in t, for each number, the set of the inputs first+1 to first+64 that it
 // depends on. Bit k is input first+1+k.
-func (g *graph) ahead(t []uint64, first int) {
+func (g *graph) forward(t []uint64, first int) {
 	clear(t[:g.n+1])
 	for k := range min(64, g.n-first) {
 		t[first+1+k] = 1 << k
@@ -36,7 +36,7 @@ func (g *graph) sweepJacobian() *Pattern {
 	t, out := make([]uint64, g.size()), make([]uint64, len(g.outs))
 	p := Empty(len(g.outs), g.n)
 	for first := 0; first < g.n; first += 64 {
-		g.ahead(t, first)
+		g.forward(t, first)
 		for i, v := range g.outs {
 			out[i] = t[v]
 		}
@@ -53,7 +53,7 @@ func (g *graph) sweepHessian() *Pattern {
 	t, h := make([]uint64, g.size()), make([]uint64, g.size())
 	p := Empty(g.n, g.n)
 	for first := 0; first < g.n; first += 64 {
-		g.ahead(t, first)
+		g.forward(t, first)
 		clear(h)
 		for i := len(g.nodes) - 1; i >= 0; i-- {
 			n := &g.nodes[i]
@@ -69,7 +69,7 @@ func (g *graph) sweepHessian() *Pattern {
 }
 
 // columns appends the columns of p from first on, at most 64, which must be the next to be filled: bit k of words[i]
-// says whether p has entry (i, first+k).
+// is 1 if p has entry (i, first+k).
 func (p *Pattern) columns(first int, words []uint64) {
 	var at [64]int
 	for _, w := range words {
