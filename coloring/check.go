@@ -6,10 +6,6 @@ import "github.com/nabla-ad/nabla/sparsity"
 // (1998) entry by entry. They read only a pattern and colours and share no code with the algorithms. Their cost is
 // quadratic and worse: they are meant for tests.
 
-// The checks of this file follow the definitions entry by entry, look at nothing
-// but a pattern and colours, and share no code with the algorithms. They are
-// quadratic and worse: for tests.
-
 // StructurallyOrthogonalColumns returns nil if all columns with entries have a colour and no two columns of one colour
 // have an entry in the same row; otherwise an *InvalidColoringError that names two columns and their row, or a
 // *LengthError if there is not one colour per column.

@@ -18,8 +18,8 @@ type Dynamic struct {
 
 // These are the dynamic orders with names in the literature.
 var (
-	// SmallestLast puts the vertex of smallest degree last and repeats this with the rest: a first-fit colouring uses
-	// at most one colour more than the largest of these degrees.
+	// SmallestLast puts the vertex of smallest degree last and repeats this with the rest: a column or row colouring
+	// then uses at most one colour more than the largest of these degrees.
 	SmallestLast = Dynamic{Descending: true}
 	// IncidenceDegree visits next the vertex with most visited neighbours.
 	IncidenceDegree = Dynamic{}

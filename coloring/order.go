@@ -12,6 +12,7 @@ import (
 // row (column) with it, for symmetric and bidirectional problems its neighbours in the adjacency or bipartite graph.
 type Order interface {
 	String() string
+	// permute returns the vertices of g in this order.
 	permute(g vertices) []int32
 }
 

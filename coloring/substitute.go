@@ -36,7 +36,7 @@ func (s *steps) link(r *recovery) {
 			slot[e] = s.slot[t]
 		}
 	}
-	next := 0 // in r.order
+	next := 0 // position in r.order
 	for _, e := range s.edge {
 		if e >= 0 {
 			for _, term := range r.terms[r.termPtr[next]:r.termPtr[next+1]] {

@@ -16,6 +16,7 @@ import (
 // from zero.
 type class uint8
 
+// The bits of a class.
 const (
 	first1   class = 1 << iota // ∂/∂a
 	first2                     // ∂/∂b
@@ -24,6 +25,7 @@ const (
 	second12                   // ∂²/∂a∂b
 )
 
+// Unions of bits.
 const (
 	firsts  = first1 | first2
 	seconds = second11 | second22 | second12

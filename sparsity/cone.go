@@ -5,8 +5,8 @@ import "slices"
 // This file computes the pattern of a Hessian from the dependency graph, 64 inputs at a time: an upward search (rise)
 // finds the nodes that depend on these inputs, and a downward search (fall, pass) finds the inputs that share a
 // nonlinear operation with them. Only nodes on such paths are visited, so the cost is small if each input interacts
-// with few others, however many operations there are. The interaction sets are those of
-// Walther, "Computing sparse Hessians with automatic differentiation", ACM Trans. Math. Softw. 34 (2008).
+// with few others, however many operations there are. The interaction sets are those of Walther,
+// "Computing sparse Hessians with automatic differentiation", ACM Trans. Math. Softw. 34 (2008).
 
 // A cone is the state of the search for the rows of a Hessian pattern that belong to 64 inputs. Its tables are indexed
 // by the number of the graph. Between two blocks, t, word, seen and met are zero.

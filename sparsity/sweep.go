@@ -7,9 +7,6 @@ import "math/bits"
 // not depend on the pattern. This is the propagation of bit vectors of Griewank and Walther, "Evaluating Derivatives",
 // 2nd ed. (2008), chapter 7.
 
-// A sweep goes once through all nodes with one word for each, a bit for each of 64
-// inputs. Its cost does not depend on the pattern.
-
 // forward makes a forward sweep: it stores in t, for each number, the set of the inputs first+1 to first+64 that it
 // depends on. Bit k is input first+1+k.
 func (g *graph) forward(t []uint64, first int) {

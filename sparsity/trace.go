@@ -33,6 +33,7 @@ type Local struct {
 	Limit int
 }
 
+// The size of recordings.
 const (
 	defaultLimit      = 100_000_000 // operations, which take about 6 GB
 	bytesPerOperation = 60          // memory of a detection, about
