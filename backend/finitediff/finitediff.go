@@ -70,7 +70,7 @@ type Backend struct {
 
 	// Workers is the number of goroutines that evaluate f; 0 is 1. With more than
 	// one, f is called from several goroutines at the same time, each with a clone
-	// of the bound struct (engine.Function.Clone); what f captures must bear that.
+	// of the bound struct (engine.Function.Clone); data that f captures must allow concurrent use.
 	// Results are bit for bit those of one worker. Starting the goroutines
 	// allocates.
 	Workers int

@@ -14,7 +14,7 @@ import (
 // costs nothing, one with NaN or ±Inf in it gives NaN. Where the bounds leave no
 // room on either side of x along v, the columns of J are taken one by one.
 //
-// The calls do not allocate with one worker, beyond what f does.
+// With one worker the calls allocate nothing themselves; f may.
 func (b Backend) PreparePushforward(f *engine.Function, x []float64, lanes int) (engine.Pushforward, error) {
 	s, err := b.first(f)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *settings) evaluate(w *worker, x []float64, j int) (nodes, error) {
 // of eps^(2/3) for Central, eps^(1/2) for Forward and Backward, and eps for
 // Complex.
 //
-// The calls do not allocate with one worker, beyond what f does.
+// With one worker the calls allocate nothing themselves; f may.
 func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobian, error) {
 	s, err := b.first(f)
 	if err != nil {

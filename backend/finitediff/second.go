@@ -16,7 +16,7 @@ import (
 // 2n² runs of the recorded program and an error of eps^(2/3); its gradient is as
 // accurate as ValueAndGradient.
 //
-// The calls do not allocate with one worker, beyond what f does.
+// With one worker the calls allocate nothing themselves; f may.
 func (b Backend) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian, error) {
 	if err := scalar(f, "finitediff Hessian"); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (p *hessian) row(w *worker, i int) error {
 // the recorded program for a tangent and n for the gradient, with an error of
 // eps^(2/3).
 //
-// The calls do not allocate with one worker, beyond what f does.
+// With one worker the calls allocate nothing themselves; f may.
 func (b Backend) PrepareHVP(f *engine.Function, x []float64, lanes int) (engine.HVP, error) {
 	if err := scalar(f, "finitediff HVP"); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Options select what New builds. The zero value is right for functions whose arguments share no memory.
+// Options configure a Program. The zero value is right for functions whose arguments share no memory.
 type Options struct {
 	// Overlap permits arguments that share memory. The adjoints are slower.
 	Overlap bool

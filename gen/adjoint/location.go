@@ -108,7 +108,7 @@ func (ls *locations) collect(list []*node) {
 	sp := ls.sp
 	ls.assignments, ls.loopIndex, ls.modified = map[*ir.Var]int{}, map[*ir.Var]bool{}, locationSet{}
 	ls.definition, ls.activeClass = map[*ir.Var]*ir.Let{}, map[any]bool{}
-	sp.summary.modified = ls.modified // recursive calls read what has been collected so far
+	sp.summary.modified = ls.modified // recursive calls read the memory collected so far
 	for _, v := range sp.g.f.Params {
 		ls.assignments[v] = 0
 		if sp.hasShadow(v) {

@@ -98,7 +98,7 @@ func (sp *specialization) decide() *plan {
 			break
 		}
 	}
-	// Callers add their own needs; of interest is what this function adds to nothing. The entry fact is a subset of
+	// Callers add their own needs; the summary holds the needs of this function alone. The entry fact is a subset of
 	// that above, so this pass sets no further marks.
 	pl.neededAtExit = pl.recordFunc(locationSet{})
 	each(pl.body, func(n *node) {

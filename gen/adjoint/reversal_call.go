@@ -13,8 +13,8 @@ import (
 //	consume    t := yBar; yBar = 0
 //	propagate  t1 = f_reverse(x, s, sBar, t, ws); xBar += t1
 //
-// The reverse sweep takes only those of x and s whose values it needs. It finds what its forward sweep recorded on top
-// of the stacks in ws: all calls between the two have popped what they pushed.
+// The reverse sweep takes only those of x and s whose values it needs. It finds the values that its forward sweep
+// recorded on top of the stacks in ws: all calls between the two have popped theirs.
 
 // pairCall returns the nodes of a call. A callee without derivatives or effects is called as it is. Otherwise the
 // specialisation for the activity and the aliasing of the arguments is requested, which analyses the callee first; its

@@ -61,11 +61,11 @@ type specialization struct {
 	// phase 4: which memory they read and write; the alias classes are known while statements are paired
 	locations *locations
 	plan      *plan    // phases 5 and 6: what is fused, recomputed and recorded
-	summary   *summary // what callers know; complete after phase 6, its functions are filled by phase 7
+	summary   *summary // the interface to callers; complete after phase 6, its functions are filled by phase 7
 	ws        *ir.Var  // the parameter that points to the workspace
 
-	// what phase 7 adds to the workspace: stacks that the sweeps push to and pop from, and counters of allocations in
-	// use
+	// fields that phase 7 adds to the workspace: stacks that the sweeps push to and pop from, and counters of
+	// allocations in use
 	stacks   []tapeStack
 	counters []*ir.Place
 	emitted  bool // the functions of the summary are filled

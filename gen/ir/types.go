@@ -2,11 +2,11 @@ package ir
 
 import "go/types"
 
-// Types of values, and predicates on them. The representation has the types of Go but complex numbers; what may be done
-// with a channel, map or function is restricted by the statements that there are.
+// Types of values, and predicates on them. The representation has the types of Go but complex numbers, and
+// no operations on channels, maps and functions.
 //
 // A further numeric type is admitted here (checker.typ), gets its arithmetic in arith.go, its conversion from and to Go
-// values in govalue.go, and its constants in constfit.go and package print; package lower refuses what is not admitted
+// values in govalue.go, and its constants in constfit.go and package print; package lower refuses other types
 // (refusedType in its types.go).
 
 // typ checks that values can have type t: tuples, untyped, complex and invalid types are refused.

@@ -25,8 +25,8 @@ type Vec struct {
 // Scratch is the memory of a nabla.Scratch: workspace of a traced function.
 type Scratch struct{ Buf []core.Rep }
 
-// Fields tells what each field of a struct is to a traced function. Fields are found once, by reflection, and accessed
-// by their offsets from then on.
+// Fields gives the role of each field of a struct in a traced function. Fields are found once, by reflection, and
+// accessed by their offsets from then on.
 type Fields struct {
 	params  []field // Real and Vec, in the order of the struct
 	scratch []field

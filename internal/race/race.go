@@ -45,7 +45,7 @@ type Candidate struct {
 	Prepare func() (Call, error)
 }
 
-// A Result holds what a race found out about a candidate.
+// A Result holds the measurements of a candidate.
 type Result struct {
 	// Err is the reason why the candidate was rejected: an error of Prepare or of a call, or one that wraps
 	// ErrDisagree.
