@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"errors"
 	"go/types"
 	"strings"
@@ -76,8 +77,8 @@ func makeAdjoint(u *unit, t *target) (*built, error) {
 	for _, n := range u.adjoints[t].Remarks {
 		if n.Ignored {
 			u.problem(&Problem{Pos: n.Pos, Reason: "the loop " + n.Text,
-				Remedy: "let iterations pass values on in memory that is allocated before the loop, or remove " +
-					"the directive",
+				Remedy: cmp.Or(n.Remedy, "let iterations pass values on in memory that is allocated before the loop") +
+					", or remove the directive",
 				Severity: Warning})
 		}
 	}

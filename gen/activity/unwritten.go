@@ -265,6 +265,12 @@ func (a *writeSummary) stmt(s ir.Stmt) {
 	}
 }
 
+// isPointer reports whether t is a pointer type.
+func isPointer(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Pointer)
+	return ok
+}
+
 // targetMemory returns the memory that a value assigned to p is stored in. Memory of global variables is not tracked.
 func (a *writeSummary) targetMemory(p *ir.Place) memory {
 	if p.Root.Kind == ir.Global {
@@ -289,10 +295,12 @@ func (a *writeSummary) call(s *ir.Call) {
 			a.unified[s] = merged
 		}
 		for i, x := range s.Args {
+			// The methods of an object of the standard library change it, though never memory that others read.
+			changes := r != nil && r.Effects && isPointer(x.Type())
 			writes := r == nil || r.Writes(i)
 			stores := writes && pointsToRefs(x.Type())
 			a.eachMemory(x, func(v memory) {
-				if writes && (r == nil || !a.analysis.derivative) {
+				if changes || writes && (r == nil || !a.analysis.derivative) {
 					a.markWritten(a.collapse(v))
 				}
 				if stores {

@@ -31,6 +31,9 @@ import (
 //
 // Snapshots are taken only as long as there is capacity. advance runs the primal, segment is the joint reversal.
 
+// notRepeatable is the reason why a loop with effects is not checkpointed.
+const notRepeatable = "it calls a function whose calls must not be repeated, such as one that prints or reads the clock"
+
 // A checkpointedLoop holds the specialisations of a segment function that the sweeps of its loop call.
 type checkpointedLoop struct {
 	segment *specialization // runs both sweeps of a segment
@@ -56,6 +59,9 @@ func (p *Program) checkpointed(k spec) *specialization {
 			g.segment.notCheckpointed = why
 		}
 		return nil
+	}
+	if hasEffects(g.f.Body) {
+		return slow(notRepeatable)
 	}
 	// The segment must treat as active all that any iteration makes active.
 	closed, err := p.closeOverIterations(g, k.facts)

@@ -1,6 +1,7 @@
 package adjoint
 
 import (
+	"cmp"
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -149,6 +150,9 @@ func (ls *locations) effects(list ...*node) *effects {
 		}
 		// Effects of callees on memory.
 		if c, ok := n.s.(*ir.Call); ok {
+			if primal := cmp.Or(n.call, c); hasEffects(ir.Block{primal}) {
+				a.reads[outside], a.writes[outside] = true, true
+			}
 			for _, e := range c.Args {
 				if v := ir.VarOf(e); v != nil && v != ls.sp.ws && ir.HasRefs(v.Type) && ls.sp.primalOf[v] == nil {
 					ls.addReachable(a.reads, v)
@@ -162,6 +166,17 @@ func (ls *locations) effects(list ...*node) *effects {
 		}
 	})
 	return a
+}
+
+// outside is a location for the state that calls of rules with effects read and write, such as files and clocks.
+var outside = location{v: &ir.Var{Name: "outside", Type: types.Typ[types.Bool]}}
+
+// hasEffects reports whether b, or a function that it calls, calls a rule with effects.
+func hasEffects(b ir.Block) bool {
+	return anywhere(b, func(s ir.Stmt) bool {
+		c, ok := s.(*ir.Call)
+		return ok && c.Callee.Rule != nil && c.Callee.Rule.Effects
+	})
 }
 
 // addTarget adds the location that an assignment to p writes.

@@ -13,6 +13,7 @@ type Remark struct {
 	Text string         // for the user
 	// Ignored is set if a directive at Pos has no effect, for the reason in Text.
 	Ignored bool
+	Remedy  string // what to do to give the directive an effect, empty for a change of the memory that iterations use
 }
 
 // remarks returns the decisions in sp and its callees, without repetitions, in execution order with callees after their
@@ -75,7 +76,11 @@ func (sp *specialization) loopRemark() (Remark, bool) {
 	case sp.checkpointed != nil:
 		return Remark{Pos: g.f.Pos, Text: sp.checkpointed.snapshot.describe(g.f.Checkpoint)}, true
 	case sp.spec.mode == modeSplit:
-		return ignored(g.f.Pos, g.segment.notCheckpointed), true
+		note := ignored(g.f.Pos, g.segment.notCheckpointed)
+		if g.segment.notCheckpointed == notRepeatable {
+			note.Remedy = "move the call out of the loop"
+		}
+		return note, true
 	}
 	return Remark{}, false
 }

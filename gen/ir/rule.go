@@ -17,6 +17,11 @@ type Rule struct {
 	Object *types.Func
 	// Passive reports that the results have no derivative.
 	Passive bool
+	// Output reports that the function is passive and has no other effect than output that the program does not read.
+	Output bool
+	// Effects reports that calls have effects besides those on the memory of the arguments, or depend on such effects
+	// of others: they must remain in order, and must not be repeated.
+	Effects bool
 	// Tangent and Pullback are the derivatives, with the signatures that Shape returns; nil if
 	// missing.
 	Tangent, Pullback *Callee

@@ -61,6 +61,8 @@ func (l *lowerer) builtinStmt(call *ast.CallExpr) bool {
 		l.emit(&ir.Clear{At: l.at(call), S: l.expr(call.Args[0])})
 	case "min", "max":
 		l.expr(call)
+	case "print", "println":
+		l.printBuiltin(call, name)
 	default:
 		l.noBuiltin(call, name)
 	}
@@ -80,8 +82,6 @@ func (l *lowerer) noBuiltin(call *ast.CallExpr, name string) {
 			"functions that recover from panics are not supported",
 			"test the condition before it panics",
 		)
-	case "print", "println":
-		l.refuse(call, name, "it would print again in the derivative", "remove it")
 	case "delete", "close":
 		l.refuse(call, name, "maps and channels have no place for derivatives", "use a slice or a struct")
 	default:

@@ -199,6 +199,17 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	}
 	// Functions without a rule are lowered from their source.
 	d := l.p.decls[fn]
+	if ok, why := passiveStandard(fn); ok && !isGeneric(fn) {
+		rest, _ := l.arguments(call, list, sig, s)
+		if !l.writerArgument(call, fn) {
+			return nil, nil
+		}
+		return &ir.Callee{Rule: passiveRule(fn)}, append(args, rest...)
+	} else if why != "" {
+		l.arguments(call, list, sig, s)
+		l.refuse(call, "call of "+fn.FullName(), why, remedyRule)
+		return nil, nil
+	}
 	if d == nil {
 		l.arguments(call, list, sig, s) // for the refusals of the arguments
 		l.noSource(call, fn)
@@ -236,7 +247,7 @@ func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, value
 			"call it from a passive function without")
 		return nil, nil
 	}
-	return &ir.Callee{Rule: &ir.Rule{Name: d.fn.FullName(), Object: d.fn, Passive: true}}, args
+	return &ir.Callee{Rule: &ir.Rule{Name: d.fn.FullName(), Object: d.fn, Passive: true, Effects: true}}, args
 }
 
 // instance returns a specialization of a declared function for function values, whose captured

@@ -132,6 +132,9 @@ func (l *lowerer) method(x *ast.SelectorExpr, s *types.Selection) callee {
 		t = deref(t).Underlying().(*types.Struct).Field(i).Type()
 	}
 	if types.IsInterface(t) {
+		if isErrorText(fn) {
+			return callee{kind: declared, fn: fn, recv: x, path: path}
+		}
 		return callee{why: [3]string{"call of interface method " + x.Sel.Name,
 			"which function it is depends on the value", "pass a concrete type, or make the function generic"}}
 	}

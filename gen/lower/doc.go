@@ -12,6 +12,16 @@
 // are tested. A closure becomes a function whose last parameters are its captured variables, by pointer if a closure
 // assigns to them.
 //
+// Calls of the standard library that carry no derivative are performed where the function performs
+// them, in the part of the derivative that computes its values: once in a tangent, and once in the
+// forward sweep of an adjoint, in the same order. These are output by fmt, log and log/slog, print
+// and println, and the functions of errors, strings, strconv, bytes, time, unicode and path whose
+// parameters and results permit it. Their results are constants for differentiation, the numbers of
+// strconv.ParseFloat and time.Duration.Seconds included; where text may have been made of a float,
+// numbers made of it are refused. log.Fatal and os.Exit end the program, as a panic ends the
+// function. Forms over Reals print nothing. A loop that prints or reads the clock is not
+// checkpointed, since its iterations would be repeated.
+//
 // The scope of loop variables is that of the Go version of the file that contains the loop: one
 // variable per loop before Go 1.22, one per iteration since, also in copies of the function.
 //

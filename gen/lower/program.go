@@ -289,7 +289,8 @@ func (e *specialization) allRefusals() (all Refusals) {
 	}
 	// The analysis assumes that all functions are lowered.
 	if len(all) == 0 {
-		all = writtenGlobals(sortedFuncs(reached))
+		funcs := sortedFuncs(reached)
+		all = append(writtenGlobals(funcs), numbersFromText(funcs)...)
 	}
 	return all.sorted()
 }

@@ -79,6 +79,9 @@ func (l *lowerer) exprStmt(s *ast.ExprStmt) {
 		return
 	}
 	l.callInto(call, nil)
+	if l.isEndless(call) {
+		l.neverReturns(call)
+	}
 }
 
 // declStmt lowers variable declarations; constants and types need no code.

@@ -178,6 +178,12 @@ func (p *printer) call(s *ir.Call, op string) {
 		p.refuse("a call of %s, which package %s does not export; functions with rules and their derivatives are "+
 			"exported where other packages call them", s.Callee.Rule.Name, o.Pkg().Path())
 	}
+	// go vet reports calls whose results would have been all that they are for.
+	if n := 0; head == "" && o != nil && s.Callee.Rule.Passive {
+		if n = o.Signature().Results().Len(); n > 0 && (!s.Callee.Rule.Effects || o.Name() == "String") {
+			head = strings.Repeat("_, ", n-1) + "_ = "
+		}
+	}
 	if o == nil || o.Signature().TypeParams().Len() > 0 || o.Signature().RecvTypeParams().Len() > 0 {
 		p.refuse("a call of %s, which cannot be named", s.Callee.Rule.Name)
 	}
@@ -197,6 +203,9 @@ func (p *printer) object(o *types.Func, args []ir.Expr, params []types.Type) str
 	if len(args) != len(params) {
 		p.refuse("a call of %s with %d arguments", o.FullName(), len(args))
 	}
+	if o.Pkg() == nil && sig.Recv() == nil { // print or println
+		return o.Name() + "(" + p.args(args, params, false) + ")"
+	}
 	if sig.Recv() == nil {
 		return p.qualified(o.Pkg(), o.Name()) + "(" + p.args(args, params, sig.Variadic()) + ")"
 	}
@@ -210,8 +219,11 @@ func (p *printer) args(args []ir.Expr, params []types.Type, variadic bool) strin
 	for i, a := range args {
 		list[i] = p.expr(a, params[i])
 	}
-	if variadic {
-		list[len(list)-1] += "..."
+	if n := len(list) - 1; variadic {
+		if c, ok := args[n].(*ir.Const); ok && c.Val == nil {
+			return strings.Join(list[:n], ", ")
+		}
+		list[n] += "..."
 	}
 	return strings.Join(list, ", ")
 }
