@@ -256,7 +256,7 @@ func TestTypes(t *testing.T) {
 		floats, refs bool
 	}{
 		{f64, true, false}, {number, false, false}, {types.Typ[types.Float32], true, false},
-		{types.Typ[types.Complex128], false, false},
+		{types.Typ[types.Complex128], true, false},
 		{slice(f64), true, true}, {slice(number), false, true}, {array(f64), true, false},
 		{array(slice(number)), false, true},
 		{types.NewStruct([]*types.Var{field(array(f64))}, nil), true, false}, {node, false, true},

@@ -7,8 +7,11 @@ import (
 )
 
 // HasFloats reports whether a value of type t, or memory reachable from it through slices, pointers, arrays and
-// structs, holds floats. Maps, functions and interfaces carry no derivatives.
-func HasFloats(t types.Type) bool { return contains(t, ir.IsFloat, map[types.Type]bool{}) }
+// structs, holds floats or complex numbers. Maps, functions and interfaces carry no derivatives.
+func HasFloats(t types.Type) bool { return contains(t, ir.IsContinuous, map[types.Type]bool{}) }
+
+// HasComplex is HasFloats for complex numbers only.
+func HasComplex(t types.Type) bool { return contains(t, ir.IsComplex, map[types.Type]bool{}) }
 
 // contains reports whether is holds for the underlying type of t or of a type reachable from it. Seen are the types
 // visited before; it stops recursion.

@@ -126,7 +126,7 @@ func (ls *locations) effects(list ...*node) *effects {
 			ls.addExprReads(a.reads, s.E)
 			ls.addPathReads(a.reads, s.P)
 			to := a.accumulates
-			if !ir.IsFloat(s.P.Type()) {
+			if !ir.IsContinuous(s.P.Type()) {
 				to = a.writes
 				ls.addRead(a.reads, s.P)
 			}

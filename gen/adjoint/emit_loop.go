@@ -158,7 +158,7 @@ func (o *reorderCheck) findSums(b ir.Block) bool {
 			ok = ok && o.declared[s.P.Root]
 		case *ir.Add:
 			switch {
-			case !ir.IsFloat(s.P.Type()):
+			case !ir.IsContinuous(s.P.Type()):
 				ok = ok && o.declared[s.P.Root] && !s.P.Indirect()
 			case s.P.Indirect():
 				ok = ok && o.shadow(s.P.Root)

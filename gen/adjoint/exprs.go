@@ -97,7 +97,7 @@ func cut(s ir.Expr, lo, hi ir.Expr) ir.Expr {
 
 // zeroOf returns the zero value of t, for floats as an explicit 0.
 func zeroOf(t types.Type) ir.Expr {
-	if ir.IsFloat(t) {
+	if ir.IsContinuous(t) {
 		return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeFloat64(0)}
 	}
 	return ir.Zero(t)

@@ -3,6 +3,7 @@ package adjoint
 import (
 	"go/token"
 
+	"github.com/nabla-ad/nabla/gen/elementary"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -110,11 +111,11 @@ func (h *flattener) argument(e ir.Expr) ir.Expr {
 func (h *flattener) definition(e ir.Expr) ir.Expr {
 	switch x := e.(type) {
 	case *ir.Math:
-		if ir.IsFloat(x.T) {
+		if ir.IsContinuous(x.T) && !elementary.IsLinear(x) {
 			return h.math(x)
 		}
 	case *ir.Binary:
-		if x.Op == token.QUO && ir.IsFloat(x.T) {
+		if x.Op == token.QUO && ir.IsContinuous(x.T) {
 			return ir.NewBinary(x.T, x.Op, h.expr(x.X), h.expr(x.Y))
 		}
 	}
@@ -125,7 +126,7 @@ func (h *flattener) definition(e ir.Expr) ir.Expr {
 func (h *flattener) math(x *ir.Math) ir.Expr {
 	m := &ir.Math{Typed: x.Typed, Name: x.Name}
 	for _, a := range x.Args {
-		if _, ok := a.(*ir.Load); !ok && ir.IsFloat(a.Type()) {
+		if _, ok := a.(*ir.Load); !ok && ir.IsContinuous(a.Type()) {
 			a = h.atom("arg", h.expr(a))
 		}
 		m.Args = append(m.Args, a)
@@ -144,7 +145,7 @@ func (h *flattener) expr(e ir.Expr) ir.Expr {
 		}
 		return &m
 	}
-	if e == nil || !ir.IsFloat(e.Type()) {
+	if e == nil || !ir.IsContinuous(e.Type()) {
 		return e
 	}
 	switch x := e.(type) {
@@ -161,6 +162,13 @@ func (h *flattener) expr(e ir.Expr) ir.Expr {
 	case *ir.Math:
 		if len(x.Args) == 0 {
 			return e
+		}
+		if elementary.IsLinear(x) { // like a sign
+			m := &ir.Math{Typed: x.Typed, Name: x.Name}
+			for _, a := range x.Args {
+				m.Args = append(m.Args, h.expr(a))
+			}
+			return m
 		}
 		return h.let(baseNameOf(x.Name), h.math(x))
 	}

@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"go/types"
 
+	"github.com/nabla-ad/nabla/gen/elementary"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -67,7 +68,7 @@ func (pl *planner) recomputeCost(e ir.Expr) (cost int, ok bool) {
 		switch e := e.(type) {
 		case *ir.Math:
 			// Elementary functions cost tens of operations; these are single instructions.
-			if e.Name != "min" && e.Name != "max" && e.Name != "math.Abs" {
+			if e.Name != "min" && e.Name != "max" && e.Name != "math.Abs" && !elementary.IsLinear(e) {
 				cost += maxRecomputeCost
 			}
 			cost++

@@ -121,7 +121,7 @@ func (sp *specialization) pairLet(s *ir.Let) (out []*node) {
 				w.propagateMath(e, s.V.Load(), bar.Load())
 			}
 		case *ir.Binary:
-			if !ir.IsFloat(e.T) || !w.active(e) {
+			if !ir.IsContinuous(e.T) || !w.active(e) {
 				break
 			}
 			if e.Op.String() == "/" {
@@ -153,7 +153,7 @@ func (sp *specialization) literalElements(l *ir.Literal, p *ir.Place) (take, giv
 	for i, k := range l.Keys {
 		v := sp.g.local("t", of)
 		give = append(give, w.Nested(func() {
-			if ir.IsFloat(of) {
+			if ir.IsContinuous(of) {
 				w.propagate(l.Elems[i], v.Load())
 			} else {
 				w.propagateValue(l.Elems[i], v.Place())
@@ -180,7 +180,7 @@ func (sp *specialization) pairSet(s *ir.Set) (out []*node) {
 		w := sp.writer(s)
 		bar := sp.barPlace(s.P)
 		// Take the cotangent before it is zeroed: the place may occur in the value.
-		if ir.IsFloat(t) {
+		if ir.IsContinuous(t) {
 			if w.active(s.E) {
 				old := w.let("t", ir.LoadOf(bar, t))
 				w.clearFloats(t, bar)

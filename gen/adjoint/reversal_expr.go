@@ -64,15 +64,15 @@ func (w *writer) active(e ir.Expr) (found bool) {
 	case *ir.Unary:
 		return w.active(x.X)
 	case *ir.Convert:
-		return ir.IsFloat(x.X.Type()) && w.active(x.X)
+		return ir.IsContinuous(x.X.Type()) && w.active(x.X)
 	case *ir.Binary:
-		return ir.IsFloat(x.T) && (w.active(x.X) || w.active(x.Y))
+		return ir.IsContinuous(x.T) && (w.active(x.X) || w.active(x.Y))
 	case *ir.Math:
-		if !ir.IsFloat(x.T) {
+		if !ir.IsContinuous(x.T) {
 			return false
 		}
 		for _, a := range x.Args {
-			found = found || ir.IsFloat(a.Type()) && w.active(a)
+			found = found || ir.IsContinuous(a.Type()) && w.active(a)
 		}
 	}
 	return found
@@ -150,14 +150,14 @@ func (w *writer) propagateBinary(x *ir.Binary, t ir.Expr) {
 		if both && ir.Equal(x.X, x.Y) {
 			u, minus := unsigned(t)
 			twice := signed(w.let("twice", ir.NewBinary(x.T, token.ADD, u, u)), minus)
-			w.propagate(x.X, product(twice, x.X))
+			w.propagate(x.X, product(twice, ir.Conj(x.X)))
 			return
 		}
 		if w.active(x.X) {
-			w.propagate(x.X, product(t, x.Y))
+			w.propagate(x.X, product(t, ir.Conj(x.Y)))
 		}
 		if w.active(x.Y) {
-			w.propagate(x.Y, product(t, x.X))
+			w.propagate(x.Y, product(t, ir.Conj(x.X)))
 		}
 	case token.QUO:
 		w.propagateQuotient(x, nil, t)
@@ -169,14 +169,16 @@ func (w *writer) propagateBinary(x *ir.Binary, t ir.Expr) {
 // propagateQuotient is propagate for the quotient x, whose value is v; a nil v is evaluated again.
 func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	if isConstant(x.Y) {
-		w.propagate(x.X, ir.NewBinary(x.T, token.QUO, t, x.Y))
+		w.propagate(x.X, ir.NewBinary(x.T, token.QUO, t, ir.Conj(x.Y)))
 		return
 	}
+	// The partial derivatives of complex numbers are conjugated.
+	by := ir.Conj(x.Y)
 	t = w.atom("t", t)
 	u, minus := unsigned(t)
 	if !w.active(x.Y) {
 		w.strongZero(t, elementary.Nonzero(x.Y), func() { w.propagate(x.X, elementary.Skip(x.T)) },
-			func() { w.propagate(x.X, signed(ir.NewBinary(x.T, token.QUO, u, x.Y), minus)) })
+			func() { w.propagate(x.X, signed(ir.NewBinary(x.T, token.QUO, u, by), minus)) })
 		return
 	}
 	if v == nil {
@@ -194,11 +196,12 @@ func (w *writer) propagateQuotient(x *ir.Binary, v ir.Expr, t ir.Expr) {
 	}
 	w.strongZero(t, elementary.Finite(v), skip, func() {
 		if !w.active(x.X) { // (t·v)/y instead of (t/y)·v: t/y may overflow although the result does not
-			w.propagate(x.Y, signed(ir.NewBinary(x.T, token.QUO, ir.NewBinary(x.T, token.MUL, u, v), x.Y), !minus))
+			w.propagate(x.Y,
+				signed(ir.NewBinary(x.T, token.QUO, ir.NewBinary(x.T, token.MUL, u, ir.Conj(v)), by), !minus))
 			return
 		}
-		r := signed(w.let("r", ir.NewBinary(x.T, token.QUO, u, x.Y)), minus)
-		w.propagate(x.Y, negative(product(r, v)))
+		r := signed(w.let("r", ir.NewBinary(x.T, token.QUO, u, by)), minus)
+		w.propagate(x.Y, negative(product(r, ir.Conj(v))))
 		w.propagate(x.X, r)
 	})
 }
@@ -224,6 +227,15 @@ func (w *writer) propagateMath(e *ir.Math, v ir.Expr, t ir.Expr) {
 		w.propagate(e.Args[0], s)
 		return
 	}
+	if elementary.IsLinear(e) {
+		if e.Name == ir.ComplexName {
+			t = w.atom("t", t)
+		}
+		for i, a := range e.Args {
+			w.propagate(a, elementary.LinearCotangent(e, i, t))
+		}
+		return
+	}
 	if v == nil {
 		v = w.let(baseNameOf(e.Name), e)
 	}
@@ -233,8 +245,9 @@ func (w *writer) propagateMath(e *ir.Math, v ir.Expr, t ir.Expr) {
 		w.propagateMinMax(e, v, t)
 		return
 	}
+	holomorphic := elementary.IsHolomorphic(e.Name)
 	op, ok := elementary.Op(e.Name)
-	if !ok {
+	if !ok && !holomorphic {
 		w.sp.refuse("", "function %s has no rule", e.Name)
 	}
 	if op == rules.Select {
@@ -244,12 +257,17 @@ func (w *writer) propagateMath(e *ir.Math, v ir.Expr, t ir.Expr) {
 	x := &elementary.Rule{Type: e.T, Args: e.Args, Value: v, Name: func(e ir.Expr) ir.Expr { return w.atom("a", e) }}
 	u, minus := unsigned(t)
 	for i, a := range e.Args {
-		if rules.Partial(op, i) == nil || !ir.IsFloat(a.Type()) || !w.active(a) {
+		if !holomorphic && rules.Partial(op, i) == nil || !ir.IsContinuous(a.Type()) || !w.active(a) {
 			continue
 		}
-		p := x.Partial(op, i)
+		var p *elementary.Product
+		if holomorphic {
+			p = x.HolomorphicPartial(e.Name, i)
+		} else {
+			p = x.Partial(op, i)
+		}
 		give := func() { w.propagate(a, signed(p.ScaleCotangent(u), minus != p.Minus)) }
-		if elementary.Bounded(op) {
+		if !holomorphic && elementary.Bounded(op) {
 			give()
 		} else {
 			w.strongZero(t, p.Finite(), func() { w.propagate(a, elementary.Skip(e.T)) }, give)
@@ -296,7 +314,7 @@ func (w *writer) propagateValue(e ir.Expr, t *ir.Place) {
 			w.addFloats(x.T, w.sp.barPlace(x.P), t)
 		}
 	case *ir.Convert:
-		if ir.IsFloat(x.T) {
+		if ir.IsContinuous(x.T) {
 			w.propagate(e, ir.LoadOf(t, x.T))
 			return
 		}
@@ -310,7 +328,7 @@ func (w *writer) propagateValue(e ir.Expr, t *ir.Place) {
 			w.propagateValue(x.Elems[i], ir.Extend(t, s))
 		}
 	default:
-		if ir.IsFloat(e.Type()) {
+		if ir.IsContinuous(e.Type()) {
 			w.propagate(e, ir.LoadOf(t, e.Type()))
 		}
 	}
@@ -321,7 +339,7 @@ const maxUnrolled = 4
 
 // addFloats adds the floats at src to those at dst. Both hold a value of type t.
 func (w *writer) addFloats(t types.Type, dst, src *ir.Place) {
-	if ir.IsFloat(t) {
+	if ir.IsContinuous(t) {
 		w.Emit(&ir.Add{At: w.At, P: dst, E: ir.LoadOf(src, t)})
 		return
 	}

@@ -270,7 +270,7 @@ func (sp *specialization) grownFloats(s *ir.Append, appended, taken *node, of ty
 			v := ir.VarOf(w.let("t", ir.LoadOf(at, of)))
 			w.clearFloats(of, at)
 			after = append(after, func() {
-				if ir.IsFloat(of) {
+				if ir.IsContinuous(of) {
 					w.propagate(e, v.Load())
 				} else {
 					w.propagateValue(e, v.Place())

@@ -38,7 +38,10 @@ func Name(op rules.Op) string {
 // the product is 0, or computed, so that the product is NaN.
 func Skip(t types.Type) ir.Expr {
 	var e ir.Expr = &ir.Math{Typed: ir.Typed{T: types.Typ[types.Float64]}, Name: ir.SkipName}
-	if !types.Identical(t, e.Type()) {
+	switch {
+	case ir.IsComplex(t):
+		e = ir.ComplexOf(t, e, zero(e.Type()))
+	case !types.Identical(t, e.Type()):
 		e = &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 	}
 	return e
@@ -52,7 +55,7 @@ func IsSkip(e ir.Expr) bool {
 	case *ir.Convert:
 		return IsSkip(x.X)
 	case *ir.Math:
-		return x.Name == ir.SkipName
+		return x.Name == ir.SkipName || x.Name == ir.ComplexName && IsSkip(x.Args[0])
 	}
 	return false
 }
@@ -129,10 +132,11 @@ func (r *Rule) Partial(op rules.Op, i int) *Product {
 	return p
 }
 
-// ScaleCotangent returns the cotangent t, of the type of the rule, times the factors from first to last.
+// ScaleCotangent returns the cotangent t, of the type of the rule, times the factors from first to last, or their
+// conjugates if they are complex.
 func (p *Product) ScaleCotangent(t ir.Expr) ir.Expr {
 	for _, f := range p.factors {
-		t = p.times(t, f)
+		t = p.times(t, factor{ir.Conj(f.e), f.inv})
 	}
 	return t
 }
@@ -181,6 +185,10 @@ func Finite(e ir.Expr) ir.Expr {
 // Nonzero returns the condition that e is neither 0 nor NaN.
 func Nonzero(e ir.Expr) ir.Expr {
 	boolean := types.Typ[types.Bool]
+	if ir.IsComplex(e.Type()) {
+		return ir.NewBinary(boolean, token.LAND, ir.NewBinary(boolean, token.NEQ, e, zero(e.Type())),
+			ir.NewBinary(boolean, token.EQL, e, e))
+	}
 	return ir.NewBinary(boolean, token.LOR, ir.NewBinary(boolean, token.GTR, e, zero(e.Type())),
 		ir.NewBinary(boolean, token.LSS, e, zero(e.Type())))
 }

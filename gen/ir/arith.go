@@ -8,7 +8,7 @@ import (
 )
 
 // Arithmetic of the evaluator on values, with Go's semantics: integers wrap to the size of their
-// type, float32 operations are rounded to float32, and each float operation is rounded by itself.
+// type, float32 and complex64 operations are rounded, and each float operation is rounded by itself.
 
 // wrap truncates an integer to the size of its kind, with sign extension, and rounds a float to its
 // precision.
@@ -18,6 +18,10 @@ func wrap(v Value, k types.BasicKind) Value {
 		return v
 	case types.Float32:
 		return floatValue(float64(float32(v.float())))
+	case types.Complex128:
+		return v
+	case types.Complex64:
+		return complexValue(complex128(complex64(v.complex())))
 	}
 	bits, signed := bitsOf(k)
 	shift := 64 - uint(bits)
@@ -39,6 +43,12 @@ func arith(op token.Token, x, y Value, t types.Type) Value {
 			return floatValue(float64(floatOp(op, float32(a), float32(b))))
 		}
 		return floatValue(floatOp(op, a, b))
+	case IsComplex(t):
+		a, b := x.complex(), y.complex()
+		if k == types.Complex64 {
+			return complexValue(complex128(floatOp(op, complex64(a), complex64(b))))
+		}
+		return complexValue(floatOp(op, a, b))
 	}
 	if op == token.QUO || op == token.REM {
 		if y.num == 0 {
@@ -53,7 +63,7 @@ func arith(op token.Token, x, y Value, t types.Type) Value {
 
 // floatOp returns a op b, rounded once. Results are returned through the function, which keeps the
 // compiler from fusing an addition with a multiplication.
-func floatOp[T float32 | float64](op token.Token, a, b T) T {
+func floatOp[T float32 | float64 | complex64 | complex128](op token.Token, a, b T) T {
 	switch op {
 	case token.ADD:
 		return a + b
@@ -178,6 +188,9 @@ func constValue(v constant.Value, t types.Type) Value {
 		}
 		x, _ := constant.Float64Val(constant.ToFloat(v))
 		return floatValue(x)
+	case IsComplex(t):
+		re, im := constValue(constant.Real(v), PartType(t)), constValue(constant.Imag(v), PartType(t))
+		return complexValue(complex(re.float(), im.float()))
 	case IsInteger(t):
 		i := constant.ToInt(v)
 		if x, ok := constant.Int64Val(i); ok {
@@ -230,6 +243,8 @@ func box(v Value, from, to types.Type) Value {
 func convertNumber(v Value, f, t *types.Basic) Value {
 	_, signed := bitsOf(f.Kind())
 	switch {
+	case IsComplex(t):
+		return wrap(v, t.Kind())
 	case IsFloat(f) && IsFloat(t):
 		return wrap(v, t.Kind())
 	case IsFloat(f):
@@ -296,7 +311,23 @@ func sliceToArray(s slice, to types.Type) Value {
 // elementaryValue applies an elementary function other than min and max to its arguments.
 func elementaryValue(name string, a []Value) Value {
 	arg := func(i int) float64 { return a[i].float() }
+	switch name {
+	case RealName:
+		return floatValue(real(a[0].complex()))
+	case ImagName:
+		return floatValue(imag(a[0].complex()))
+	case ComplexName:
+		return complexValue(complex(arg(0), arg(1)))
+	}
 	switch f := elementary[name].(type) {
+	case func() complex128:
+		return complexValue(f())
+	case func(complex128) bool:
+		return boolValue(f(a[0].complex()))
+	case func(complex128) complex128:
+		return complexValue(f(a[0].complex()))
+	case func(complex128, complex128) complex128:
+		return complexValue(f(a[0].complex(), a[1].complex()))
 	case func() float64:
 		return floatValue(f())
 	case func(float64) float64:

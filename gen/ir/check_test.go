@@ -79,7 +79,13 @@ var broken = []struct{ body, want string }{
 	{"r = copy(x, x)", "the number of copied elements is an int"},
 	{"clear(p)", "clear is of a slice"},
 	{"n = opaque[int](\"a\")", "an opaque expression is no number"},
-	{"let v complex128", "complex numbers are not in this form"},
+	{"let v complex128\nlet w complex64\nlet u complex128 = v * w", "w has type complex64 and not complex128"},
+	{"let v complex128\nok = v < v", "no operator < between a complex128 and a complex128"},
+	{"let v complex128\nv = v % v", "no operator % between a complex128 and a complex128"},
+	{"let v complex64\nr = real(v)", "of type float32 is assigned to a float64"},
+	{"let v complex128 = complex(r, n)", "n has type int"},
+	{"let v complex128 = complex128(r)", "a float64 is not converted to a complex128"},
+	{"let v complex128 = cmplx.Sin(r)", "r has type float64"},
 	{"let geom int\nr = geom.Table[n]", ""},
 }
 

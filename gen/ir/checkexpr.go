@@ -299,6 +299,10 @@ func (c *checker) math(e *Math) {
 		}
 		return
 	}
+	if e.Name == RealName || e.Name == ImagName || e.Name == ComplexName {
+		c.parts(e)
+		return
+	}
 	if len(e.Args) != len(params) {
 		c.fail("%s takes %d arguments", e.Name, len(params))
 	}
@@ -318,4 +322,28 @@ func (c *checker) math(e *Math) {
 		c.hasType(x, number(params[i]))
 	}
 	c.hasType(e, number(result))
+}
+
+// parts checks a call of real, imag or complex: the type of the parts is the float type without a name that belongs to
+// the complex one, or for an argument of complex a type defined as it.
+func (c *checker) parts(e *Math) {
+	n := 1
+	if e.Name == ComplexName {
+		n = 2
+	}
+	if len(e.Args) != n {
+		c.fail("%s takes %d arguments", e.Name, n)
+	}
+	x := e.Args[0].Type()
+	switch {
+	case n == 1 && !IsComplex(x):
+		c.fail("%s of a %s", e.Name, typeText(x))
+	case n == 1:
+		c.hasType(e, PartType(x))
+	case !IsFloat(x) || same(x, Real):
+		c.fail("%s of a %s", e.Name, typeText(x))
+	default:
+		c.hasType(e.Args[1], x)
+		c.hasType(e, complexType(x))
+	}
 }

@@ -19,8 +19,17 @@ func constantFits(v constant.Value, t types.Type) string {
 		ok = isBool(t)
 	case constant.String:
 		ok = IsString(t)
+	case constant.Complex:
+		if IsComplex(t) {
+			if err := constantFits(constant.Real(v), PartType(t)); err != "" {
+				return err
+			}
+			return constantFits(constant.Imag(v), PartType(t))
+		}
 	case constant.Int, constant.Float:
 		switch {
+		case IsComplex(t):
+			return constantFits(v, PartType(t))
 		case IsFloat(t):
 			x, _ := constant.Float64Val(constant.ToFloat(v))
 			if basic(t).Kind() == types.Float32 {

@@ -16,7 +16,7 @@ func IntConst(t types.Type, n int64) Expr {
 // Count returns n as a constant of type int.
 func Count[N ~int | ~int64](n N) Expr { return IntConst(types.Typ[types.Int], int64(n)) }
 
-// FloatConst returns v, which must be finite, as a constant of the floating-point type t.
+// FloatConst returns v, which must be finite, as a constant of the floating-point or complex type t.
 func FloatConst(t types.Type, v float64) Expr {
 	return &Const{Typed: Typed{T: t}, Val: constant.MakeFloat64(v)}
 }
@@ -51,6 +51,47 @@ func ConvertTo(t types.Type, e Expr) Expr {
 		return e
 	}
 	return &Convert{Typed: Typed{T: t}, X: e}
+}
+
+// RealOf returns the real part of the complex number z.
+func RealOf(z Expr) Expr {
+	return &Math{Typed: Typed{T: PartType(z.Type())}, Name: RealName, Args: []Expr{z}}
+}
+
+// ImagOf returns the imaginary part of the complex number z.
+func ImagOf(z Expr) Expr {
+	return &Math{Typed: Typed{T: PartType(z.Type())}, Name: ImagName, Args: []Expr{z}}
+}
+
+// ComplexOf returns the complex number of type t with the parts re and im, whose types must fit t.
+func ComplexOf(t types.Type, re, im Expr) Expr {
+	part := PartType(t)
+	var e Expr = &Math{Typed: Typed{T: complexType(part)}, Name: ComplexName,
+		Args: []Expr{ConvertTo(part, re), ConvertTo(part, im)}}
+	return ConvertTo(t, e)
+}
+
+// Conj returns the conjugate of z, and z itself for a real number. That of a constant is a constant.
+func Conj(z Expr) Expr {
+	t := z.Type()
+	if !IsComplex(t) {
+		return z
+	}
+	switch e := z.(type) {
+	case *Const:
+		if e.Val == nil || constant.Sign(constant.Imag(e.Val)) == 0 {
+			return z
+		}
+		im := constant.MakeImag(constant.UnaryOp(token.SUB, constant.Imag(e.Val), 0))
+		return &Const{Typed: e.Typed, Val: constant.BinaryOp(constant.Real(e.Val), token.ADD, im)}
+	case *Math:
+		if e.Name == ConjName {
+			return e.Args[0]
+		}
+	}
+	number := types.Type(types.Typ[types.Complex128])
+	var e Expr = &Math{Typed: Typed{T: number}, Name: ConjName, Args: []Expr{ConvertTo(number, z)}}
+	return ConvertTo(t, e)
 }
 
 // LenOf returns len(s).

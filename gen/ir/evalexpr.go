@@ -169,6 +169,8 @@ func (fr *frame) unary(e *Unary) Value {
 		return x
 	case IsFloat(e.T):
 		return floatValue(-x.float())
+	case IsComplex(e.T):
+		return complexValue(-x.complex())
 	case isVector(e.T):
 		return eachLane(func(k int) float64 { return -x.parts()[k].float() })
 	case e.Op == token.SUB:

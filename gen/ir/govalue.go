@@ -19,8 +19,8 @@ func ValueOf(x any) Value { return ValuesOf(x)[0] }
 // ValuesOf returns the list as values of the evaluator, in new memory. Slices and pointers to the
 // same elements or variables share them in the result too, except that a pointer to a field or to
 // an element of an array points to a copy. It panics for values that the evaluator does not
-// support: maps, channels, functions, complex numbers, and interfaces with dynamic types other than
-// numbers, bool and string.
+// support: maps, channels, functions, and interfaces with dynamic types other than numbers, bool and
+// string.
 func ValuesOf(list ...any) []Value {
 	c := &importer{seen: make(map[region]bool), regions: make(map[reflect.Type][]*region)}
 	for _, x := range list {
@@ -141,6 +141,8 @@ func (c *importer) value(v reflect.Value) Value {
 		return Value{num: v.Uint()}
 	case reflect.Float32, reflect.Float64:
 		return floatValue(v.Float())
+	case reflect.Complex64, reflect.Complex128:
+		return complexValue(v.Complex())
 	case reflect.String:
 		return stringValue(v.String())
 	case reflect.Slice:
@@ -219,6 +221,8 @@ func (e *exporter) set(dst reflect.Value, v Value) {
 		dst.SetFloat(v.float())
 	case reflect.Float64:
 		dst.Set(reflect.ValueOf(math.Float64frombits(v.num)).Convert(dst.Type()))
+	case reflect.Complex64, reflect.Complex128:
+		dst.SetComplex(v.complex())
 	case reflect.String:
 		dst.SetString(v.string())
 	case reflect.Slice:

@@ -3,11 +3,20 @@ package ir
 import (
 	"go/types"
 	"math"
+	"math/cmplx"
 )
 
 // SkipName is the elementary function of no arguments that generated code calls to count a
 // contribution that a strong zero left out. Its value is 0.
 const SkipName = "rules.skip"
+
+// The builtin functions that take complex numbers apart and compose them. They are elementary functions for both
+// complex types, with parts of the float type that belongs to it.
+const (
+	RealName, ImagName, ComplexName = "real", "imag", "complex"
+	// ConjName is the conjugate, which occurs in cotangents.
+	ConjName = "cmplx.Conj"
+)
 
 // elementary maps the names of elementary functions, apart from min and max, to their Go functions.
 // rulemath.go adds those of package rules. Every function from floats to a float has a rule in
@@ -30,15 +39,22 @@ var elementary = map[string]any{
 	"math.Sinh": math.Sinh, "math.Sqrt": math.Sqrt, "math.Tan": math.Tan, "math.Tanh": math.Tanh,
 	"math.Trunc": math.Trunc, "math.Y0": math.Y0, "math.Y1": math.Y1, "math.Yn": math.Yn,
 	"math.Float32bits": math.Float32bits, "math.Float32frombits": math.Float32frombits,
+	"cmplx.Acos": cmplx.Acos, "cmplx.Acosh": cmplx.Acosh, "cmplx.Asin": cmplx.Asin, "cmplx.Asinh": cmplx.Asinh,
+	"cmplx.Atan": cmplx.Atan, "cmplx.Atanh": cmplx.Atanh, ConjName: cmplx.Conj, "cmplx.Cos": cmplx.Cos,
+	"cmplx.Cosh": cmplx.Cosh, "cmplx.Cot": cmplx.Cot, "cmplx.Exp": cmplx.Exp, "cmplx.Log": cmplx.Log,
+	"cmplx.Log10": cmplx.Log10, "cmplx.Pow": cmplx.Pow, "cmplx.Sin": cmplx.Sin, "cmplx.Sinh": cmplx.Sinh,
+	"cmplx.Sqrt": cmplx.Sqrt, "cmplx.Tan": cmplx.Tan, "cmplx.Tanh": cmplx.Tanh,
+	"cmplx.Inf": cmplx.Inf, "cmplx.IsInf": cmplx.IsInf, "cmplx.IsNaN": cmplx.IsNaN, "cmplx.NaN": cmplx.NaN,
 	SkipName:           func() float64 { return 0 },
 	"math.Float64bits": math.Float64bits, "math.Float64frombits": math.Float64frombits,
 }
 
 // Elementary reports whether name is an elementary function, which a [Math] may call, and returns
-// the types of its parameters and result. Those of min and max, which take any number of arguments
-// of any one ordered type, are nil.
+// the types of its parameters and result. They are nil for those whose types depend on the arguments: min
+// and max, which take any number of arguments of any one ordered type, and real, imag and complex.
 func Elementary(name string) (params []types.Type, result types.Type, ok bool) {
-	if name == "min" || name == "max" {
+	switch name {
+	case "min", "max", RealName, ImagName, ComplexName:
 		return nil, nil, true
 	}
 	f, ok := elementary[name]
@@ -48,11 +64,20 @@ func Elementary(name string) (params []types.Type, result types.Type, ok bool) {
 	var (
 		f32, f64 = types.Typ[types.Float32], types.Typ[types.Float64]
 		u32, u64 = types.Typ[types.Uint32], types.Typ[types.Uint64]
+		c128     = types.Typ[types.Complex128]
 		integer  = types.Typ[types.Int]
 		boolean  = types.Typ[types.Bool]
 		list     = func(t ...types.Type) []types.Type { return t }
 	)
 	switch f.(type) {
+	case func() complex128:
+		return nil, c128, true
+	case func(complex128) bool:
+		return list(c128), boolean, true
+	case func(complex128) complex128:
+		return list(c128), c128, true
+	case func(complex128, complex128) complex128:
+		return list(c128, c128), c128, true
 	case func() float64:
 		return nil, f64, true
 	case func(float64) float64:

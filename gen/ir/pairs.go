@@ -4,13 +4,18 @@ import (
 	"go/token"
 	"go/types"
 	"math"
+	"math/cmplx"
 )
 
-// pairFuncs maps the names of functions of package math with two results to their evaluation.
+// pairFuncs maps the names of functions of packages math and math/cmplx with two results to their evaluation.
 var pairFuncs = map[string]func([]Value) []Value{
 	"math.Sincos": func(a []Value) []Value {
 		s, c := math.Sincos(a[0].float())
 		return []Value{floatValue(s), floatValue(c)}
+	},
+	"cmplx.Polar": func(a []Value) []Value {
+		r, angle := cmplx.Polar(a[0].complex())
+		return []Value{floatValue(r), floatValue(angle)}
 	},
 	"math.Modf": func(a []Value) []Value {
 		i, f := math.Modf(a[0].float())
@@ -26,7 +31,7 @@ var pairFuncs = map[string]func([]Value) []Value{
 	},
 }
 
-// Expand returns statements equivalent to a call of a function of package math with two results, in
+// Expand returns statements equivalent to a call of a function of package math or math/cmplx with two results, in
 // terms of elementary functions, which have rules. The integer results of Frexp and Lgamma remain a
 // passive call. It returns nil for other calls, and for an argument that is not a variable or
 // constant, since that would be evaluated twice, or that a result overwrites. New variables get
@@ -67,6 +72,9 @@ func (s *Call) Expand(names *Namer) []Stmt {
 	case "math.Sincos":
 		set(first, of("math.Sin", x))
 		set(second, of("math.Cos", x))
+	case "cmplx.Polar":
+		set(first, of("math.Hypot", RealOf(x), ImagOf(x)))
+		set(second, of("math.Atan2", ImagOf(x), RealOf(x)))
 	case "math.Modf":
 		whole := of("math.Trunc", x)
 		set(first, whole)

@@ -114,6 +114,15 @@ func (p *parser) selfTyped(x ast.Expr) bool {
 // conversion.
 func (p *parser) constant(x ast.Expr) (v constant.Value, text string, def types.Type, ok bool) {
 	switch x := x.(type) {
+	case *ast.ParenExpr:
+		text, ok = complexText(x)
+		if !ok {
+			return nil, "", nil, false
+		}
+		if v, def = literalValue(text); v == nil {
+			p.failAt(x, "no constant of this kind")
+		}
+		return v, text, def, true
 	case *ast.BasicLit:
 		v, def = literalValue(x.Value)
 		if v == nil {
@@ -156,6 +165,27 @@ func (p *parser) constant(x ast.Expr) (v constant.Value, text string, def types.
 		return v, text, def, true
 	}
 	return
+}
+
+// complexText returns the text of a constant complex number, (re+imi), and reports whether x is one.
+func complexText(x *ast.ParenExpr) (string, bool) {
+	b, ok := x.X.(*ast.BinaryExpr)
+	if !ok {
+		return "", false
+	}
+	im, ok := b.Y.(*ast.BasicLit)
+	if !ok || im.Kind != token.IMAG {
+		return "", false
+	}
+	sign, re := "", b.X
+	if u, ok := re.(*ast.UnaryExpr); ok && u.Op == token.SUB {
+		sign, re = "-", u.X
+	}
+	lit, ok := re.(*ast.BasicLit)
+	if !ok {
+		return "", false
+	}
+	return "(" + sign + lit.Value + b.Op.String() + im.Value + ")", true
 }
 
 // newConst returns a constant of type t, which must be able to represent it. The spelling is
@@ -244,6 +274,20 @@ func (p *parser) builtinExpr(x *ast.CallExpr, name string, want types.Type) Expr
 	case "new":
 		p.wantArgs(x, 1, 1)
 		return &New{Typed{types.NewPointer(p.typ(x.Args[0]))}}
+	case RealName, ImagName:
+		p.wantArgs(x, 1, 1)
+		z := p.expr(x.Args[0], nil)
+		if !IsComplex(z.Type()) {
+			p.failAt(x, "not of a complex number")
+		}
+		return &Math{Typed{PartType(z.Type())}, name, []Expr{z}}
+	case ComplexName:
+		p.wantArgs(x, 2, 2)
+		re, im := p.expr(x.Args[0], nil), p.expr(x.Args[1], nil)
+		if !IsFloat(re.Type()) {
+			p.failAt(x, "not of floats")
+		}
+		return &Math{Typed{complexType(re.Type())}, name, []Expr{re, im}}
 	case "zero":
 		p.wantArgs(x, 1, 1)
 		return &Const{Typed: Typed{p.typ(x.Args[0])}}

@@ -144,6 +144,8 @@ func (p *printer) mathArgs(e *Math, want types.Type) []string {
 		switch {
 		case i < len(params):
 			list[i] = p.expr(x, params[i])
+		case e.Name != "min" && e.Name != "max": // real, imag or complex
+			list[i] = p.expr(x, explicit)
 		case known || i > 0:
 			list[i] = p.expr(x, e.T)
 		default:
@@ -356,6 +358,17 @@ func valueText(v constant.Value, t types.Type) (text string, def types.Type) {
 	case constant.String:
 		return strconv.Quote(constant.StringVal(v)), types.Typ[types.String]
 	}
+	if IsComplex(t) && constant.Sign(constant.Imag(v)) == 0 {
+		v, t = constant.Real(v), PartType(t)
+	}
+	if IsComplex(t) {
+		re, _ := valueText(constant.Real(v), PartType(t))
+		im, _ := valueText(constant.Imag(v), PartType(t))
+		if !strings.HasPrefix(im, "-") {
+			im = "+" + im
+		}
+		return "(" + re + im + "i)", types.Typ[types.Complex128]
+	}
 	if IsFloat(t) {
 		x, _ := constant.Float64Val(constant.ToFloat(v))
 		bits := 64
@@ -376,8 +389,25 @@ func valueText(v constant.Value, t types.Type) (text string, def types.Type) {
 }
 
 // literalValue returns the value and the default type of a literal, possibly negative; nil if text
-// is none.
+// is none. That of a complex number is written (re+imi), with both parts.
 func literalValue(text string) (constant.Value, types.Type) {
+	if inner, ok := strings.CutPrefix(text, "("); ok {
+		if inner, ok = strings.CutSuffix(inner, "i)"); !ok {
+			return nil, nil
+		}
+		for i := len(inner) - 1; i > 0; i-- {
+			if inner[i] != '+' && inner[i] != '-' || inner[i-1] == 'e' {
+				continue
+			}
+			re, _ := literalValue(inner[:i])
+			im, _ := literalValue(strings.TrimPrefix(inner[i:], "+"))
+			if re == nil || im == nil {
+				return nil, nil
+			}
+			return constant.BinaryOp(re, token.ADD, constant.MakeImag(im)), types.Typ[types.Complex128]
+		}
+		return nil, nil
+	}
 	bare, negative := strings.CutPrefix(text, "-")
 	toks, err := scan(bare)
 	if err != nil || len(toks) != 1 || toks[0].off != 0 {

@@ -169,12 +169,12 @@ func (s *Shape) Pullback() *types.Signature {
 	return signature(params, results)
 }
 
-// ContainsFloats reports whether a value of type t contains floats directly, not through slices or
-// pointers.
+// ContainsFloats reports whether a value of type t contains floats or complex numbers directly, not through
+// slices or pointers.
 func ContainsFloats(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
-		return u.Info()&types.IsFloat != 0
+		return u.Info()&(types.IsFloat|types.IsComplex) != 0
 	case *types.Array:
 		return u.Len() > 0 && ContainsFloats(u.Elem())
 	case *types.Struct:
@@ -188,7 +188,7 @@ func ContainsFloats(t types.Type) bool {
 }
 
 // ReachesFloats reports whether a value of type t contains slices or pointers through which floats
-// can be reached.
+// or complex numbers can be reached.
 func ReachesFloats(t types.Type) bool { return reachesFloats(t, map[types.Type]bool{}) }
 
 // reachesFloats is ReachesFloats; seen holds the referenced types that were visited, which ends the

@@ -2,14 +2,14 @@ package ir
 
 import "go/types"
 
-// Types of values, and predicates on them. The representation has the types of Go but complex numbers, and
-// no operations on channels, maps and functions.
+// Types of values, and predicates on them. The representation has the types of Go, and no operations on channels, maps
+// and functions.
 //
 // A further numeric type is admitted here (checker.typ), gets its arithmetic in arith.go, its conversion from and to Go
 // values in govalue.go, and its constants in constfit.go and package print; package lower refuses other types
 // (refusedType in its types.go).
 
-// typ checks that values can have type t: tuples, untyped, complex and invalid types are refused.
+// typ checks that values can have type t: tuples, untyped and invalid types are refused.
 func (c *checker) typ(t types.Type) {
 	if t == nil {
 		c.fail("something has no type")
@@ -21,8 +21,6 @@ func (c *checker) typ(t types.Type) {
 		switch {
 		case b.Info()&types.IsUntyped != 0:
 			c.fail("the type %s is untyped", b)
-		case b.Info()&types.IsComplex != 0:
-			c.fail("complex numbers are not in this form")
 		case b.Kind() == types.Invalid:
 			c.fail("a type is invalid")
 		}
@@ -53,11 +51,34 @@ func IsString(t types.Type) bool { return HasInfo(t, types.IsString) }
 
 func isBool(t types.Type) bool { return HasInfo(t, types.IsBoolean) }
 
-// isNumber reports whether t is an integer or a float; complex numbers are not in this form.
-func isNumber(t types.Type) bool { return HasInfo(t, types.IsInteger|types.IsFloat) }
+// isNumber reports whether t is an integer, a float or a complex number.
+func isNumber(t types.Type) bool { return HasInfo(t, types.IsNumeric) }
 
 // IsFloat reports whether the underlying type of t is a float. It is false for a nil t.
 func IsFloat(t types.Type) bool { return HasInfo(t, types.IsFloat) }
+
+// IsComplex reports whether the underlying type of t is complex64 or complex128. It is false for a nil t.
+func IsComplex(t types.Type) bool { return HasInfo(t, types.IsComplex) }
+
+// IsContinuous reports whether values of type t can carry derivatives: the underlying type is a float or a complex
+// number. It is false for a nil t.
+func IsContinuous(t types.Type) bool { return HasInfo(t, types.IsFloat|types.IsComplex) }
+
+// PartType returns the type of the real and the imaginary part of a complex type t.
+func PartType(t types.Type) types.Type {
+	if basic(t).Kind() == types.Complex64 {
+		return types.Typ[types.Float32]
+	}
+	return types.Typ[types.Float64]
+}
+
+// complexType returns the complex type whose parts are of the floating-point type t.
+func complexType(t types.Type) types.Type {
+	if basic(t).Kind() == types.Float32 {
+		return types.Typ[types.Complex64]
+	}
+	return types.Typ[types.Complex128]
+}
 
 // HasRefs reports whether a value of type t contains references (slices, pointers, maps, channels, functions,
 // interfaces), so that two of them can lead to the same memory.

@@ -13,7 +13,7 @@ import (
 // that as an argument. The zero Value is the zero value of all these types but arrays and structs.
 type Value struct {
 	num uint64 // bits of a number or bool; integers are sign-extended to 64 bits, floats are float64s
-	// ref is a string, slice, pointer, boxed or parts, or nil.
+	// ref is a complex128, string, slice, pointer, boxed or parts, or nil.
 	ref any
 }
 
@@ -44,6 +44,8 @@ func boolValue(b bool) Value {
 func intValue(i int64) Value     { return Value{num: uint64(i)} }
 func floatValue(x float64) Value { return Value{num: math.Float64bits(x)} }
 
+func complexValue(z complex128) Value { return Value{ref: z} }
+
 func stringValue(s string) Value {
 	if s == "" {
 		return Value{}
@@ -65,6 +67,11 @@ func pointerTo(v *Value) Value { return Value{ref: pointer(v)} }
 func (v Value) bool() bool     { return v.num != 0 }
 func (v Value) int() int64     { return int64(v.num) }
 func (v Value) float() float64 { return math.Float64frombits(v.num) }
+
+func (v Value) complex() complex128 {
+	z, _ := v.ref.(complex128)
+	return z
+}
 
 func (v Value) string() string {
 	s, _ := v.ref.(string)
@@ -195,6 +202,8 @@ func equal(a, b Value, t types.Type) bool {
 		switch {
 		case IsFloat(t):
 			return a.float() == b.float()
+		case IsComplex(t):
+			return a.complex() == b.complex()
 		case IsString(t):
 			return a.string() == b.string()
 		}
@@ -252,6 +261,11 @@ func (v Value) show(t types.Type, depth int) any {
 				return float32(v.float())
 			}
 			return v.float()
+		case IsComplex(t):
+			if u.Kind() == types.Complex64 {
+				return complex64(v.complex())
+			}
+			return v.complex()
 		}
 		if _, signed := bitsOf(u.Kind()); signed {
 			return v.int()

@@ -33,7 +33,7 @@ func vectorMath(name string) bool { return name == "math.Sqrt" || name == "math.
 
 // convertsVector reports whether a conversion is a broadcast or extracts the first lane.
 func convertsVector(from, to types.Type) bool {
-	return isVector(to) && isNumber(from) || isVector(from) && same(to, types.Typ[types.Float64])
+	return isVector(to) && isNumber(from) && !IsComplex(from) || isVector(from) && same(to, types.Typ[types.Float64])
 }
 
 // eachLane returns a vector whose lane k is of(k).

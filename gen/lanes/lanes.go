@@ -120,6 +120,9 @@ func (p *Program) Build(f *ir.Func, params, results activity.Mask) (g *ir.Func, 
 			g, err = nil, e
 		}
 	}()
+	if g := p.findComplex(f); g != nil {
+		return nil, &Error{Func: g.Name, What: "it computes with complex numbers, which have no lane type", Pos: g.Pos}
+	}
 	v := p.analyzeDivergence(f, params, results)
 	for i, x := range slices.Concat(f.Params, f.Results) {
 		wanted := i < len(f.Params) && params.Has(i) || i >= len(f.Params) && results.Has(i-len(f.Params))
@@ -222,6 +225,30 @@ func (p *Program) reachable(f *ir.Func) []*ir.Func {
 		})
 	}
 	return list
+}
+
+// findComplex returns a function among f and its direct and indirect callees that has variables or expressions with
+// complex numbers, or nil if there is none.
+func (p *Program) findComplex(f *ir.Func) *ir.Func {
+	for _, g := range p.reachable(f) {
+		found := false
+		for _, v := range slices.Concat(g.Params, g.Results) {
+			found = found || activity.HasComplex(v.Type)
+		}
+		ir.Walk(g.Body, func(s ir.Stmt) bool {
+			for _, e := range ir.Exprs(s) {
+				ir.WalkExpr(e, func(e ir.Expr) bool {
+					found = found || ir.IsComplex(e.Type())
+					return !found
+				})
+			}
+			return !found
+		})
+		if found {
+			return g
+		}
+	}
+	return nil
 }
 
 // isPerLane reports whether c is registered with CallPerLane.

@@ -59,7 +59,7 @@ func (l *lowerer) update(n ast.Node, p *ir.Place, op token.Token, e ir.Expr) {
 		e = l.coerce(e, t, n)
 	}
 	// An Add must not read its target. Strings are concatenated by Set.
-	number := ir.IsFloat(t) || ir.IsInteger(t)
+	number := ir.IsContinuous(t) || ir.IsInteger(t)
 	if number && (op == token.ADD || op == token.SUB) && basic(t)&types.IsUnsigned == 0 && !l.readsSame(p, e) {
 		if op == token.SUB {
 			e = negate(e)

@@ -59,7 +59,7 @@ func (l *lowerer) builtinStmt(call *ast.CallExpr) bool {
 			break
 		}
 		l.emit(&ir.Clear{At: l.at(call), S: l.expr(call.Args[0])})
-	case "min", "max":
+	case "min", "max", ir.RealName, ir.ImagName, ir.ComplexName:
 		l.expr(call)
 	case "print", "println":
 		l.printBuiltin(call, name)
@@ -101,6 +101,19 @@ func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 			m.Args = append(m.Args, l.coerce(l.expr(a), t, a))
 		}
 		return m
+	case ir.RealName, ir.ImagName:
+		return &ir.Math{Typed: typed, Name: name, Args: []ir.Expr{l.expr(x.Args[0])}}
+	case ir.ComplexName:
+		// An untyped constant takes the type of the other part.
+		re, im := l.expr(x.Args[0]), l.expr(x.Args[1])
+		part := re.Type()
+		if ir.IsConst(re) {
+			part = im.Type()
+		}
+		if !ir.IsFloat(part) {
+			part = ir.PartType(t)
+		}
+		return &ir.Math{Typed: typed, Name: name, Args: []ir.Expr{l.coerce(re, part, x), l.coerce(im, part, x)}}
 	case "make":
 		if !isSlice(t) {
 			return l.refuseExpr(x, "make of "+typeText(t), "maps and channels have no place for derivatives",

@@ -195,7 +195,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		default:
 			rest[0] = loadVar(l.temp(call, "x", x.Type(), x))
 		}
-		return &ir.Callee{Rule: &ir.Rule{Name: "math." + fn.Name(), Object: fn}}, append(args, rest...)
+		return &ir.Callee{Rule: &ir.Rule{Name: elementary(fn), Object: fn}}, append(args, rest...)
 	}
 	// Functions without a rule are lowered from their source.
 	d := l.p.decls[fn]

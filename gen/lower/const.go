@@ -18,6 +18,10 @@ func (l *lowerer) constant(e ast.Expr, v constant.Value, t types.Type) ir.Expr {
 	switch {
 	case ir.IsFloat(t):
 		c.Val = constant.ToFloat(v)
+	case ir.IsComplex(t):
+		if c.Val = constant.ToComplex(v); c.Val.Kind() == constant.Complex && constant.Sign(constant.Imag(c.Val)) == 0 {
+			c.Val = constant.Real(c.Val)
+		}
 	case ir.IsInteger(t):
 		c.Val = constant.ToInt(v)
 	}
@@ -27,7 +31,7 @@ func (l *lowerer) constant(e ast.Expr, v constant.Value, t types.Type) ir.Expr {
 	if lit, ok := ast.Unparen(e).(*ast.BasicLit); ok && lit.Kind != token.FLOAT {
 		return c
 	}
-	if ir.IsFloat(t) || named(e) {
+	if ir.IsContinuous(t) || named(e) {
 		c.Text, _ = l.text(e)
 	}
 	return c

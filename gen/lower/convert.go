@@ -10,9 +10,8 @@ import (
 
 // Conversions between types.
 
-// numeric selects integer and floating-point types: a conversion between two of them converts a
-// number.
-const numeric = types.IsInteger | types.IsFloat
+// numeric selects the types of numbers: a conversion between two of them converts a number.
+const numeric = types.IsNumeric
 
 // convert lowers the conversion T(x). Conversions of numbers are kept even if the types are
 // identical, since they affect rounding; those between slices and arrays copy.
@@ -32,6 +31,9 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 		if c, ok := e.(*ir.Const); ok && c.Val != nil {
 			if ir.IsFloat(t) {
 				return &ir.Const{Typed: typed, Val: constant.ToFloat(c.Val), Text: c.Text}
+			}
+			if ir.IsComplex(t) {
+				return &ir.Const{Typed: typed, Val: c.Val, Text: c.Text}
 			}
 			if v := constant.ToInt(c.Val); v.Kind() == constant.Int && ir.IsInteger(from) && ir.IsInteger(t) {
 				return &ir.Convert{Typed: typed, X: c}

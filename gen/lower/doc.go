@@ -7,10 +7,16 @@
 //
 // Numbers, arrays, slices, structs and pointers; all loops of Go over them, if and switch, labels, early returns and
 // panics; calls of functions and methods, generic ones included, and of closures that do not escape; constants,
-// package-level variables that are only read, and package math. A callee is specialised for its calling context: its
-// type arguments, function values, and the dynamic types of interface values whose methods are called or whose types
-// are tested. A closure becomes a function whose last parameters are its captured variables, by pointer if a closure
-// assigns to them.
+// package-level variables that are only read, and packages math and math/cmplx. A callee is specialised for its calling
+// context: its type arguments, function values, and the dynamic types of interface values whose methods are called or
+// whose types are tested. A closure becomes a function whose last parameters are its captured variables, by pointer if
+// a closure assigns to them.
+//
+// A complex number is a pair of real numbers: its tangent is the complex number of the tangents of both parts, its
+// cotangent the complex number ∂/∂Re + i·∂/∂Im. So the gradient of a real function points in the direction of steepest
+// ascent, that of |z|² is 2z, and a holomorphic f has the tangent f'(z)·ż and the cotangent conj(f'(z))·w̄. Shadows of
+// []complex128 are of the same type. At a singular point of a complex function a derivative may be NaN in both parts
+// where only one is singular: Go multiplies complex numbers without regard to zeros.
 //
 // Calls of the standard library that carry no derivative are performed where the function performs
 // them, in the part of the derivative that computes its values: once in a tangent, and once in the
@@ -56,8 +62,8 @@
 //	func SolvePullback(x, a []float64, b float64, xBar, aBar []float64, residualBar float64) (bBar float64)
 //
 // The tangent takes the parameters, then a shadow for each one that contains floats or references
-// to floats; it performs the function and returns its results, then the derivatives of those with
-// floats. A shadow has the type of its primal and holds a derivative for each float.
+// to floats, complex numbers included; it performs the function and returns its results, then the
+// derivatives of those with floats. A shadow has the type of its primal and holds a derivative for each float.
 //
 // The pullback takes the parameters, then a shadow for each one from which floats can be reached
 // through slices and pointers, then the seeds of the results that contain floats; it returns the

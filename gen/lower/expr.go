@@ -41,9 +41,6 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 	if t == types.Typ[types.Invalid] {
 		return l.refuseExpr(e, "expression", "it has an error", "")
 	}
-	if r := refusedType(t); r != nil {
-		return l.refuseExpr(e, r.what, r.reason, r.remedy)
-	}
 	if tv.Value != nil {
 		return l.constant(e, tv.Value, t)
 	}
@@ -289,7 +286,7 @@ func mayPanic(e ir.Expr) bool {
 	case *ir.Len:
 		return mayPanic(e.X)
 	case *ir.Binary:
-		safe := ir.IsFloat(e.X.Type()) ||
+		safe := ir.IsContinuous(e.X.Type()) ||
 			e.Op != token.QUO && e.Op != token.REM && e.Op != token.SHL && e.Op != token.SHR
 		return !safe || mayPanic(e.X) || mayPanic(e.Y)
 	case *ir.Math:

@@ -265,8 +265,8 @@ var runtimePackage = func() *types.Package {
 	return pkg
 }()
 
-// elementary returns the name in the intermediate representation of a function of package math or
-// rt, "" for others.
+// elementary returns the name in the intermediate representation of a function of package math,
+// math/cmplx or rt, "" for others.
 func elementary(fn *types.Func) string {
 	if fn.Pkg() == nil {
 		return ""
@@ -274,6 +274,8 @@ func elementary(fn *types.Func) string {
 	switch fn.Pkg().Path() {
 	case "math":
 		return "math." + fn.Name()
+	case "math/cmplx":
+		return "cmplx." + fn.Name()
 	case runtimePath:
 		name := "rules." + strings.ToLower(fn.Name())
 		if _, _, ok := ir.Elementary(name); ok {

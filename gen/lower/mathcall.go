@@ -28,23 +28,53 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// isMath reports whether fn is a function of package math or rt with a known derivative.
+// isMath reports whether fn is a function of package math, math/cmplx or rt with a known derivative.
 func isMath(fn *types.Func) bool {
 	name := elementary(fn)
 	if name == "" || fn.Pkg().Path() == "math" && mathNot[fn.Name()] {
 		return false
 	}
 	_, _, ok := ir.Elementary(name)
-	return ok || name == dim || mathPairs[fn.Name()]
+	return ok || name == dim || mathPairs[fn.Name()] || complexParts[name]
 }
 
 // dim is lowered to math.Max(0, x-y).
 const dim = "math.Dim"
 
+// complexParts holds the functions of package math/cmplx that are not holomorphic. They are lowered to functions of the
+// two parts, as that package computes them.
+var complexParts = map[string]bool{"cmplx.Abs": true, "cmplx.Phase": true, polar: true, "cmplx.Rect": true}
+
+// polar has two results, see [ir.Call.Expand].
+const polar = "cmplx.Polar"
+
+// ofParts lowers a call of a function in complexParts with one result.
+func (l *lowerer) ofParts(x *ast.CallExpr, m *ir.Math) ir.Expr {
+	for i, a := range m.Args { // arguments are read twice
+		if _, ok := a.(*ir.Const); !ok && (ir.VarOf(a) == nil || ir.VarOf(a).Kind == ir.Global) {
+			m.Args[i] = loadVar(l.temp(x, "z", a.Type(), a))
+		}
+	}
+	float := ir.Typed{T: types.Typ[types.Float64]}
+	of := func(name string, args ...ir.Expr) ir.Expr { return &ir.Math{Typed: float, Name: name, Args: args} }
+	switch m.Name {
+	case "cmplx.Abs":
+		return of("math.Hypot", ir.RealOf(m.Args[0]), ir.ImagOf(m.Args[0]))
+	case "cmplx.Phase":
+		return of("math.Atan2", ir.ImagOf(m.Args[0]), ir.RealOf(m.Args[0]))
+	}
+	r, angle := m.Args[0], m.Args[1]
+	return ir.ComplexOf(m.T, ir.NewBinary(float.T, token.MUL, r, of("math.Cos", angle)),
+		ir.NewBinary(float.T, token.MUL, r, of("math.Sin", angle)))
+}
+
 // math lowers a call of an elementary function.
 func (l *lowerer) math(x *ast.CallExpr, fn *types.Func, t types.Type) ir.Expr {
 	m := &ir.Math{Typed: ir.Typed{T: t}, Name: elementary(fn)}
 	m.Args, _ = l.arguments(x, x.Args, fn.Signature(), nil)
+	if complexParts[m.Name] {
+		return l.ofParts(x, m)
+	}
 	if m.Name == dim && len(m.Args) == 2 {
 		zero := &ir.Const{Typed: m.Typed, Val: constant.MakeInt64(0)}
 		m.Name, m.Args = "math.Max", []ir.Expr{zero,

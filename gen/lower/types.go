@@ -63,18 +63,6 @@ func substitutionOf(fn *types.Func, targs []types.Type) *substitution {
 	return s
 }
 
-// A typeRefusal is the refusal of all values of a type.
-type typeRefusal struct{ what, reason, remedy string }
-
-// refusedType returns why values of type t cannot be lowered, or nil if they can.
-func refusedType(t types.Type) *typeRefusal {
-	if basic(t)&types.IsComplex != 0 {
-		return &typeRefusal{"complex number", "there are no rules for complex numbers",
-			"compute real and imaginary parts separately"}
-	}
-	return nil
-}
-
 // basic returns the properties of the underlying basic type of t, 0 for other types.
 func basic(t types.Type) types.BasicInfo {
 	if b, ok := t.Underlying().(*types.Basic); ok {

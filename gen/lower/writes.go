@@ -55,7 +55,7 @@ func (l *lowerer) clobbers(b ir.Block, e ir.Expr) bool {
 	seen := map[*ir.Func]bool{}
 	var call func(c *ir.Call)
 	call = func(c *ir.Call) {
-		if c.Callee.Rule != nil && strings.HasPrefix(c.Callee.Rule.Name, "math.") {
+		if r := c.Callee.Rule; r != nil && (strings.HasPrefix(r.Name, "math.") || r.Name == polar) {
 			return
 		}
 		// A function in progress, as in recursion, is treated like one without source.

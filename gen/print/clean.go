@@ -253,7 +253,7 @@ func mayPanic(e ir.Expr) (may bool) {
 		case *ir.Binary:
 			switch {
 			case e.Op == token.QUO || e.Op == token.REM || e.Op == token.SHL || e.Op == token.SHR:
-				may = may || !ir.HasInfo(e.T, types.IsFloat)
+				may = may || !ir.IsContinuous(e.T)
 			// Comparing interfaces panics if their dynamic types are not comparable.
 			case types.IsInterface(e.X.Type()) || types.IsInterface(e.Y.Type()):
 				may = true

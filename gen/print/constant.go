@@ -45,7 +45,7 @@ func (p *printer) constant(c *ir.Const, want types.Type) (string, int) {
 	if s == "" {
 		s, def = p.literalText(c.Val, c.T)
 	}
-	if whole := strings.TrimSuffix(s, ".0"); !typed && ir.HasInfo(c.T, types.IsFloat) &&
+	if whole := strings.TrimSuffix(s, ".0"); !typed && ir.IsContinuous(c.T) &&
 		!strings.ContainsAny(whole, " /.") {
 		s = whole // only for one literal: 1 / 10.0 would become a division of integers
 	}
@@ -76,6 +76,23 @@ func (p *printer) literalText(v constant.Value, t types.Type) (string, types.Typ
 		return p.builtin(strconv.FormatBool(constant.BoolVal(v))), types.Typ[types.UntypedBool]
 	case constant.String:
 		return strconv.Quote(constant.StringVal(v)), types.Typ[types.UntypedString]
+	}
+	if ir.IsComplex(t) {
+		re, def := p.literalText(constant.Real(v), ir.PartType(t))
+		if constant.Sign(constant.Imag(v)) == 0 {
+			return re, def
+		}
+		im, _ := p.literalText(constant.Imag(v), ir.PartType(t))
+		im = strings.TrimSuffix(im, ".0") + "i"
+		switch {
+		case constant.Sign(constant.Real(v)) == 0:
+			re = im
+		case strings.HasPrefix(im, "-"):
+			re += " - " + im[1:]
+		default:
+			re += " + " + im
+		}
+		return re, types.Typ[types.UntypedComplex]
 	}
 	if ir.HasInfo(t, types.IsFloat) {
 		x, _ := constant.Float64Val(constant.ToFloat(v))
@@ -177,7 +194,7 @@ func (p *printer) same(a, b constant.Value, t types.Type) bool {
 	if ir.HasInfo(t, types.IsInteger) && constant.ToInt(a).Kind() != constant.Int {
 		return false
 	}
-	if ir.HasInfo(t, types.IsNumeric) && a.Kind() == constant.Complex {
+	if ir.HasInfo(t, types.IsNumeric) && !ir.IsComplex(t) && a.Kind() == constant.Complex {
 		return false
 	}
 	x, _ := p.literalText(a, t)

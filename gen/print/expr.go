@@ -187,21 +187,28 @@ func (p *printer) math(e *ir.Math) string {
 	all := true
 	for i, x := range e.Args {
 		want := e.T
-		if i < len(params) {
+		switch {
+		case i < len(params):
 			want = params[i]
+		case e.Name == ir.ComplexName:
+			want = e.Args[0].Type()
+		case e.Name == ir.RealName || e.Name == ir.ImagName:
+			want = nil
 		}
 		list[i] = p.expr(x, want)
 		all = all && constantExpr(x)
 	}
 	var name string
 	switch {
-	case e.Name == "min" || e.Name == "max":
+	case len(params) == 0 && len(list) > 0: // min, max, real, imag or complex
 		name = p.builtin(e.Name)
 		if all {
 			list[0] = p.runtimeValue(e.Args[0])
 		}
 	case strings.HasPrefix(e.Name, "math."):
 		name = p.qualified(types.NewPackage("math", "math"), e.Name[len("math."):])
+	case strings.HasPrefix(e.Name, "cmplx."):
+		name = p.qualified(types.NewPackage("math/cmplx", "cmplx"), e.Name[len("cmplx."):])
 	case strings.HasPrefix(e.Name, "rules."):
 		s := e.Name[len("rules."):]
 		name = p.runtime(strings.ToUpper(s[:1]) + s[1:])

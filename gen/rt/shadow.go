@@ -304,7 +304,7 @@ func floats(t reflect.Type, seen map[reflect.Type]bool) bool {
 	}
 	seen[t] = true
 	switch t.Kind() {
-	case reflect.Float32, reflect.Float64:
+	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
 		return true
 	case reflect.Slice, reflect.Pointer, reflect.Array:
 		return floats(t.Elem(), seen)

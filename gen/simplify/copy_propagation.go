@@ -252,7 +252,7 @@ const maxExprSize = 40
 // value may panic, the expressions of s itself do not read the variable, s adds to a place that the value reads, or the
 // result would be larger than maxExprSize. The statement directly follows l, so operands keep their values.
 func substituteInto(l *ir.Let, s ir.Stmt) ir.Stmt {
-	if !ir.IsFloat(l.V.Type) || mayPanic(l.E) {
+	if !ir.IsContinuous(l.V.Type) || mayPanic(l.E) {
 		return nil
 	}
 	found, n := false, exprSize(l.E)
@@ -278,7 +278,7 @@ func substituteInto(l *ir.Let, s ir.Stmt) ir.Stmt {
 // mergeFirstAdd merges the declaration l of a float with the next statement if that adds to its variable: let v = a; v
 // += b becomes let v = a + b.
 func (c *copyPropagator) mergeFirstAdd(l *ir.Let, rest ir.Block) (ir.Block, bool) {
-	if !c.substitutes || l.E == nil || len(rest) == 0 || !ir.IsFloat(l.V.Type) {
+	if !c.substitutes || l.E == nil || len(rest) == 0 || !ir.IsContinuous(l.V.Type) {
 		return nil, false
 	}
 	a, ok := rest[0].(*ir.Add)

@@ -99,7 +99,7 @@ func (c *checkReducer) panickingOperands(e ir.Expr) (out []ir.Expr) {
 		return c.panickingOperandsOf(x.Args)
 	// Integer operations may panic themselves and are kept whole.
 	case *ir.Binary:
-		if x.Op == token.LAND || x.Op == token.LOR || !ir.IsFloat(x.T) {
+		if x.Op == token.LAND || x.Op == token.LOR || !ir.IsContinuous(x.T) {
 			break
 		}
 		return c.panickingOperandsOf([]ir.Expr{x.X, x.Y})

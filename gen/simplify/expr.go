@@ -106,7 +106,7 @@ func mayPanic(e ir.Expr) (may bool) {
 			// An integer division panics for a divisor of 0.
 			case e.Op == token.QUO || e.Op == token.REM:
 				c, ok := e.Y.(*ir.Const)
-				may = may || !ir.IsFloat(e.T) && !(ok && c.Val != nil && constant.Sign(c.Val) != 0)
+				may = may || !ir.IsContinuous(e.T) && !(ok && c.Val != nil && constant.Sign(c.Val) != 0)
 			// A shift panics for a negative count.
 			case e.Op == token.SHL || e.Op == token.SHR:
 				may = may || !ir.HasInfo(e.Y.Type(), types.IsUnsigned) && !ir.IsConst(e.Y)

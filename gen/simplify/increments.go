@@ -131,7 +131,7 @@ func (m *merger) block(b ir.Block) ir.Block {
 			}
 		case *ir.Set:
 			// The zero is not needed if the next access is an addition.
-			if isZero(x.E) && ir.IsFloat(x.P.Type()) && m.adjoint(x.P.Root) {
+			if isZero(x.E) && ir.IsContinuous(x.P.Type()) && m.adjoint(x.P.Root) {
 				j, s = m.mergeZero(x, b[i+1:])
 			}
 		}
@@ -175,15 +175,15 @@ func (m *merger) mergeAdd(x *ir.Add, rest ir.Block) (int, ir.Stmt) {
 func (m *merger) hoistSigns(s ir.Stmt) ir.Stmt {
 	switch s := s.(type) {
 	case *ir.Let:
-		if s.E != nil && ir.IsFloat(s.V.Type) && m.adjoint(s.V) {
+		if s.E != nil && ir.IsContinuous(s.V.Type) && m.adjoint(s.V) {
 			return &ir.Let{At: s.At, V: s.V, E: hoistSigns(s.E)}
 		}
 	case *ir.Set:
-		if ir.IsFloat(s.P.Type()) && m.adjoint(s.P.Root) {
+		if ir.IsContinuous(s.P.Type()) && m.adjoint(s.P.Root) {
 			return &ir.Set{At: s.At, P: s.P, E: hoistSigns(s.E)}
 		}
 	case *ir.Add:
-		if ir.IsFloat(s.P.Type()) && m.adjoint(s.P.Root) {
+		if ir.IsContinuous(s.P.Type()) && m.adjoint(s.P.Root) {
 			return &ir.Add{At: s.At, P: s.P, E: hoistSigns(s.E)}
 		}
 	}

@@ -62,7 +62,7 @@ func isInvariant(e ir.Expr, in, u *usage) bool {
 			ok = ok && len(e.P.Path) == 0 && v.Kind != ir.Global && in.writes[v] == 0 && !u.addressed[v]
 		// Integer arithmetic may panic or overflow, and is cheap; it stays.
 		case *ir.Unary, *ir.Binary:
-			ok, arithmetic = ok && ir.IsFloat(e.Type()), true
+			ok, arithmetic = ok && ir.IsContinuous(e.Type()), true
 		default:
 			ok = false
 		}

@@ -143,7 +143,7 @@ func countOffset(list []*offsetCounts, x *ir.Var, k int64) []*offsetCounts {
 func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 	var list []*offsetCounts
 	for _, s := range l.Body {
-		if a, ok := s.(*ir.Add); ok && ir.IsFloat(a.P.Type()) && w.adjoint(a.P.Root) {
+		if a, ok := s.(*ir.Add); ok && ir.IsContinuous(a.P.Type()) && w.adjoint(a.P.Root) {
 			if k, ok := w.indexOffset(a.P, l, inside); ok {
 				list = countOffset(list, a.P.Root, k)
 			}
@@ -229,7 +229,7 @@ func (w *commoner) loadedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) 
 				if b, ok := e.(*ir.Binary); ok && (b.Op == token.LAND || b.Op == token.LOR) {
 					return false
 				}
-				if x, ok := e.(*ir.Load); ok && ir.IsFloat(x.T) {
+				if x, ok := e.(*ir.Load); ok && ir.IsContinuous(x.T) {
 					if k, ok := w.indexOffset(x.P, l, inside); ok {
 						list = countOffset(list, x.P.Root, k)
 					}

@@ -23,7 +23,7 @@ func hoistSign(e ir.Expr) ir.Expr {
 			return x
 		}
 	case *ir.Binary:
-		if !ir.IsFloat(e.T) {
+		if !ir.IsContinuous(e.T) {
 			break
 		}
 		x, p := splitSign(e.X)
@@ -60,7 +60,7 @@ func signedSum(x ir.Expr, p bool, y ir.Expr, q bool) ir.Expr {
 
 // splitSign returns the operand of a floating-point negation and true, or e and false. Constants keep their sign.
 func splitSign(e ir.Expr) (_ ir.Expr, minus bool) {
-	if u, ok := e.(*ir.Unary); ok && u.Op == token.SUB && ir.IsFloat(u.T) && !ir.IsConst(u.X) {
+	if u, ok := e.(*ir.Unary); ok && u.Op == token.SUB && ir.IsContinuous(u.T) && !ir.IsConst(u.X) {
 		return u.X, true
 	}
 	return e, false

@@ -31,7 +31,7 @@ func (b *builder) set(s *ir.Set) {
 
 // valueAndDot returns a value and its shadow, which is an explicit zero if the derivative vanishes.
 func (b *builder) valueAndDot(e ir.Expr) (val, dot ir.Expr) {
-	if !ir.IsFloat(e.Type()) {
+	if !ir.IsContinuous(e.Type()) {
 		return b.valueAndShadow(e)
 	}
 	if val, dot = b.derivative(e); dot == nil {

@@ -33,7 +33,7 @@ func (b *builder) call(s *ir.Call) {
 		if !callee.Params.Has(i) {
 			continue
 		}
-		if ir.IsFloat(a.Type()) {
+		if ir.IsContinuous(a.Type()) {
 			val, dot := b.valueAndDot(a)
 			c.Args[i] = val
 			c.Args = append(c.Args, dot)

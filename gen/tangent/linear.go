@@ -13,7 +13,7 @@ import (
 // derivative returns e and its derivative along the direction, nil if that is structurally zero. Operands that both use
 // are declared as variables first, and the returned value refers to them.
 func (b *builder) derivative(e ir.Expr) (val, dot ir.Expr) {
-	if !ir.IsFloat(e.Type()) {
+	if !ir.IsContinuous(e.Type()) {
 		return e, nil
 	}
 	switch e := e.(type) {
@@ -29,7 +29,7 @@ func (b *builder) derivative(e ir.Expr) (val, dot ir.Expr) {
 		}
 		return &ir.Unary{Typed: e.Typed, Op: e.Op, X: x}, &ir.Unary{Typed: e.Typed, Op: e.Op, X: dx}
 	case *ir.Convert:
-		if !ir.IsFloat(e.X.Type()) {
+		if !ir.IsContinuous(e.X.Type()) {
 			return e, nil
 		}
 		x, dx := b.derivative(e.X)
@@ -143,6 +143,14 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	if !active {
 		return e, nil
 	}
+	if elementary.IsLinear(e) {
+		for i := range dots {
+			if dots[i] == nil {
+				dots[i] = ir.FloatConst(args[i].Type(), 0)
+			}
+		}
+		return &ir.Math{Typed: e.Typed, Name: e.Name, Args: args}, &ir.Math{Typed: e.Typed, Name: e.Name, Args: dots}
+	}
 	for i := range args {
 		args[i] = b.atom(args[i])
 	}
@@ -156,8 +164,9 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 			return &ir.Math{Typed: e.Typed, Name: e.Name, Args: args}, dot
 		}
 	}
+	holomorphic := elementary.IsHolomorphic(e.Name)
 	op, ok := elementary.Op(e.Name)
-	if !ok {
+	if !ok && !holomorphic {
 		b.refuse("function %s has no rule", e.Name)
 	}
 	if op == rules.Select {
@@ -165,18 +174,23 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	}
 	v := b.atom(&ir.Math{Typed: e.Typed, Name: e.Name, Args: args})
 	x := &elementary.Rule{Type: e.T, Args: args, Value: v, Name: b.atom}
-	if elementary.Bounded(op) {
+	if !holomorphic && elementary.Bounded(op) {
 		return v, b.weightedSum(x, op, dots)
 	}
 	// Strong zero: an infinite or NaN partial is multiplied only if its tangent is not 0.
 	d := &ir.Var{Name: b.names.Name("d"), Type: e.T}
 	b.Emit(&ir.Let{At: b.At, V: d, E: ir.Zero(e.T)})
 	for i, dx := range dots {
-		if dx == nil || rules.Partial(op, i) == nil {
+		if dx == nil || !holomorphic && rules.Partial(op, i) == nil {
 			continue
 		}
 		dx = b.atom(dx)
-		p := x.Partial(op, i)
+		var p *elementary.Product
+		if holomorphic {
+			p = x.HolomorphicPartial(e.Name, i)
+		} else {
+			p = x.Partial(op, i)
+		}
 		add := &ir.Add{At: b.At, P: d.Place(), E: ir.NegateIf(p.ScaleTangent(dx), p.Minus)}
 		// A nil condition means that the partial derivative is always finite.
 		finite := p.Finite()

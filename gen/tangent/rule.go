@@ -40,7 +40,7 @@ func (b *builder) rule(s *ir.Call) {
 	c := &ir.Call{At: s.At, Callee: r.Tangent, Args: append([]ir.Expr(nil), s.Args...)}
 	for _, i := range shape.ActiveParams {
 		switch a := s.Args[i]; {
-		case ir.IsFloat(a.Type()):
+		case ir.IsContinuous(a.Type()):
 			val, dot := b.valueAndDot(a)
 			c.Args[i] = val
 			c.Args = append(c.Args, dot)

@@ -65,7 +65,7 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 		var part ir.Expr
 		switch t := x.Type(); {
 		case !activity.HasFloats(t):
-		case ir.IsFloat(t):
+		case ir.IsContinuous(t):
 			var d ir.Expr
 			if val.Elems[i], d = b.derivative(x); d != nil {
 				part = d
@@ -156,7 +156,7 @@ func (b *builder) appendStmt(s *ir.Append) {
 			}
 			d.Elems = append(d.Elems, sh)
 			t.Elems = append(t.Elems, e)
-		case ir.IsFloat(e.Type()):
+		case ir.IsContinuous(e.Type()):
 			val, dot := b.valueAndDot(e)
 			d.Elems = append(d.Elems, dot)
 			t.Elems = append(t.Elems, val)

@@ -94,7 +94,8 @@ func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.F
 	// All shadows are divergent, all primal values uniform.
 	laneForm, err := p.lanes.Build(t, params, results)
 	if e, ok := err.(*lanes.Error); ok {
-		err = &Error{Func: f.Name, What: "in several directions: " + e.What, Pos: e.Pos}
+		_, _, remedy := e.Refused()
+		err = &Error{Func: f.Name, What: "in several directions: " + e.What, Pos: e.Pos, Remedy: remedy}
 	}
 	return laneForm, facts, err
 }

@@ -170,6 +170,10 @@ func (b *builder) realVars(list []*ir.Var) []*ir.Var {
 // realType returns the counterpart of t over Reals. It refuses types with float32; name says in the message where t
 // occurs.
 func (b *builder) realType(t types.Type, name string) types.Type {
+	if activity.HasComplex(t) {
+		b.refuse(name+" of type "+typeText(t), "there are no complex numbers over Reals",
+			"use real and imaginary parts")
+	}
 	if hasFloat32(t) {
 		b.refuse(name+" of type "+typeText(t), "there are no derivatives in single precision over Reals", "use float64")
 	}

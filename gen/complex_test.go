@@ -1,0 +1,32 @@
+package gen_test
+
+import (
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// TestRunComplex compiles the derivatives of functions of complex numbers and compares them with differences.
+func TestRunComplex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	files := map[string]string{}
+	a, err := txtar.ParseFile("testdata/complex.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range a.Files {
+		files[f.Name] = string(f.Data)
+	}
+	dir := module(t, files)
+	r := generate(t, dir, ".")
+	if text := problems(r, dir); text != "" {
+		t.Log(text)
+	}
+	if _, err := r.Write(); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "test", ".")
+	staticcheck(t, dir)
+}
