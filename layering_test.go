@@ -99,6 +99,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"sparsity", "sparsity patterns and their detectors", "internal/core internal/mmio program rules"},
 	{"coloring", "groups of columns and rows, and the recovery of entries from compressed products", "sparsity"},
 	{"sparse", "matrices over a pattern", "internal/mmio sparsity"},
+	{"linalg", "matrices of Reals; products, solutions, factorisations and eigenvalues as operations with derivatives",
+		". internal/core rules"},
 	{"rules", "elementary functions and their derivatives, one table", ""},
 	{"backend/finitediff", "the engine of finite and complex differences", "engine internal/core program rules"},
 	{"backend/forwarddiff", "the engine of dual numbers", "engine internal/core"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/internal/recheck"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
@@ -91,8 +92,8 @@ func escapes(p *program.Program) bool {
 	return slices.ContainsFunc(p.Stmts, func(s program.Stmt) bool { return s.Op == program.GuardBits })
 }
 
-// jumps reports whether the outputs of p may be discontinuous: it has guards, custom rules, operations that jump, or
-// powers with an exponent that is not constant.
+// jumps reports whether the outputs of p may be discontinuous: it has guards, custom rules that
+// are not inlined, operations that jump, or powers with an exponent that is not constant.
 func jumps(p *program.Program) bool {
 	constant := make([]bool, p.Slots)
 	for _, s := range p.Stmts {
@@ -111,7 +112,11 @@ func jumps(p *program.Program) bool {
 					return true
 				}
 			}
-		case s.Op.Guard(), s.Op == program.Call, s.Op.Elementary() && rules.Op(s.Op).Jumps():
+		case s.Op == program.Call:
+			if _, known := p.Customs[s.K].(core.Inlined); !known {
+				return true
+			}
+		case s.Op.Guard(), s.Op.Elementary() && rules.Op(s.Op).Jumps():
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package program
 import (
 	"math"
 
+	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -216,6 +217,7 @@ func (p *Program) depends(all bool) []bool {
 		case s.Op.Guard():
 			continue
 		case s.Op.Elementary() && !differentiable(rules.Op(s.Op)):
+		case s.Op == Call && core.IsPassive(p.Customs[s.K]):
 		default:
 			if s.N > 1 && s.Op.Elementary() {
 				for l := range s.N {

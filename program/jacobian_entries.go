@@ -268,7 +268,7 @@ func EntriesCost(p *Program, o EntriesOptions, limit int) (forward, reverse int)
 				break
 			}
 			s := &p.Stmts[k]
-			c.visits += int(s.terms()) / 8 // a wide statement takes longer
+			c.visits += int(s.terms())/8 + p.inlinedCost(s) // a wide statement takes longer
 			for l := range s.N {
 				reach(s.D + l)
 			}
@@ -295,6 +295,7 @@ func EntriesCost(p *Program, o EntriesOptions, limit int) (forward, reverse int)
 				break
 			}
 			s := &p.Stmts[k]
+			c.visits += p.inlinedCost(s)
 			for _, o := range s.Operands() {
 				c.visits += int(s.terms()) / 8
 				for l := range s.terms() {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -226,11 +227,20 @@ func (f *pusher) elementary(s *Stmt) {
 	}
 }
 
-// call appends the tangent of a call of a custom rule: one call of the rule's tangent per lane.
+// call appends the tangent of a call of a custom rule: one call of the rule's tangent per lane, or the operations of an
+// inlined one.
 func (f *pusher) call(s *Stmt) {
 	n := s.B.Base
+	c := f.src.Customs[s.K]
+	if core.IsPassive(c) {
+		return
+	}
 	t, ok := f.tangent(s.A, n)
 	if !ok {
+		return
+	}
+	if c, ok := c.(core.Inlined); ok {
+		f.inlineCall(s, c, t)
 		return
 	}
 	rule := f.customIndex(f.src.Customs[s.K].Tangent(int(n)))

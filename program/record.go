@@ -36,6 +36,26 @@ func FromRecordingFor(r Recording, outs []Real, task *Task) (*Program, error) {
 			slot[r.NIn+i+1] = base + int32(i)
 		}
 	}
+	b.replay(r, first, slot, captured)
+	result := make([]int32, len(outs))
+	for i, o := range outs {
+		switch {
+		case o.ID == 0:
+			result[i] = b.constant(o.V)
+		case o.ID < 0 || int(o.ID) >= len(slot):
+			return nil, fmt.Errorf("program: output %d has id %d of %d", i, o.ID, len(slot))
+		default:
+			result[i] = slot[o.ID]
+		}
+	}
+	b.output("y", result)
+	return b.p, nil
+}
+
+// replay appends the operations of r, the first of which has id first. slot maps the ids of inputs and parameters to
+// slots, and gets the slots of all other numbers. Captured numbers are in the slots from captured on.
+func (b *builder) replay(r Recording, first int, slot []int32, captured int32) {
+	customs := int32(len(b.p.Customs))
 	b.p.Customs = append(b.p.Customs, r.Customs...)
 	consts := make([]int32, len(r.Consts)) // slot+1 by index
 	operand := func(a uint32) int32 {
@@ -74,7 +94,7 @@ func FromRecordingFor(r Recording, outs []Real, task *Task) (*Program, error) {
 			case op == core.OpCall:
 				n := len(args)
 				m := r.Customs[rec.A].Outputs(n)
-				call = b.add(Stmt{Op: Call, N: int32(m), K: int32(rec.A), A: b.gather(args),
+				call = b.add(Stmt{Op: Call, N: int32(m), K: customs + int32(rec.A), A: b.gather(args),
 					B: Operand{Base: int32(n)}})
 				args = args[:0]
 			case op == core.OpCallOut:
@@ -89,17 +109,4 @@ func FromRecordingFor(r Recording, outs []Real, task *Task) (*Program, error) {
 			id++
 		}
 	}
-	result := make([]int32, len(outs))
-	for i, o := range outs {
-		switch {
-		case o.ID == 0:
-			result[i] = b.constant(o.V)
-		case o.ID < 0 || int(o.ID) >= len(slot):
-			return nil, fmt.Errorf("program: output %d has id %d of %d", i, o.ID, len(slot))
-		default:
-			result[i] = slot[o.ID]
-		}
-	}
-	b.output("y", result)
-	return b.p, nil
 }

@@ -3,6 +3,7 @@ package program
 import (
 	"slices"
 
+	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -415,9 +416,16 @@ func (b *builder) chooser(s *Stmt, op rules.Op, strong bool) (c, yes, no Operand
 }
 
 // call propagates g, the cotangents of the outputs of a custom rule, to its inputs, by one call of the rule's cotangent
-// per lane.
+// per lane, or by the operations of an inlined one.
 func (v *reverser) call(s *Stmt, g Operand) {
 	n := s.B.Base
+	switch c := v.src.Customs[s.K].(type) {
+	case core.Passive:
+		return
+	case core.Inlined:
+		v.inlineCall(s, c, g)
+		return
+	}
 	rule := v.customIndex(v.src.Customs[s.K].Cotangent(int(n)))
 	first := make([]int32, v.k)
 	for j := range v.k {

@@ -130,8 +130,16 @@ func (g *graph) operation(op rules.Op, local bool, x, y, z operand) int32 {
 }
 
 // call stores in outs the numbers of the outputs of custom rule c for the arguments args: each depends on the arguments
-// that its Structure names, otherwise on all; the dependence is nonlinear unless Structure says that it is linear.
+// that its Structure or Groups name, otherwise on all; the dependence is nonlinear unless they say that it is linear.
 func (g *graph) call(c core.Custom, outs, args []int32) {
+	if core.IsPassive(c) {
+		clear(outs)
+		return
+	}
+	if b, ok := c.(core.Grouped); ok {
+		g.grouped(b, outs, args)
+		return
+	}
 	kind := class(curved)
 	var rows [][]int
 	if s, ok := c.(core.Structured); ok {
@@ -154,5 +162,27 @@ func (g *graph) call(c core.Custom, outs, args []int32) {
 			some = append(some, args[j])
 		}
 		outs[i] = g.apply(kind, g.linearIn(some), 0)
+	}
+}
+
+// grouped is call for a rule whose outputs depend on groups of inputs. A group is one number, however many outputs
+// depend on it.
+func (g *graph) grouped(c core.Grouped, outs, args []int32) {
+	groups, pairs, isCurved := c.Groups(len(args))
+	number := make([]int32, len(groups))
+	var some []int32
+	for i, group := range groups {
+		some = some[:0]
+		for _, j := range group {
+			some = append(some, args[j])
+		}
+		number[i] = g.linearIn(some)
+	}
+	kind := linear | second12
+	if isCurved {
+		kind |= second11
+	}
+	for i, f := range pairs {
+		outs[i] = g.apply(kind, number[f[0]], number[f[1]])
 	}
 }

@@ -33,6 +33,39 @@ type Structured interface {
 	Structure(n int) (rows [][]int, linear bool)
 }
 
+// An Inlined is a Custom whose derivatives are given over numbers. They must not depend on the values of the numbers
+// that they get, so that one recording of them holds everywhere: a derived program has their operations in place of a
+// call of Tangent or Cotangent, and derivatives of any order are derivatives of those operations. A constant 0 among
+// the results is structurally zero. The function must be continuous where it is defined.
+type Inlined interface {
+	Custom
+	// PushOver returns J(x)·xdot. y is the value at x, as numbers that depend on x.
+	PushOver(x, y, xdot []Rep) []Rep
+	// PullOver returns J(x)ᵀ·ybar. y is the value at x, as numbers that depend on x.
+	PullOver(x, y, ybar []Rep) []Rep
+}
+
+// A Passive is a Custom whose outputs carry no derivative, although they are computed from the inputs: data for other
+// rules, which have the inputs as arguments of their own.
+type Passive interface {
+	Custom
+	Passive()
+}
+
+// A Grouped is a Custom each of whose outputs depends on two groups of inputs, and linearly on the second.
+type Grouped interface {
+	Custom
+	// Groups returns, for n inputs, groups of inputs, and the two groups that each output depends on. It reports
+	// whether an output may be nonlinear in its first group.
+	Groups(n int) (groups [][]int, outputs [][2]int, curved bool)
+}
+
+// IsPassive reports whether the outputs of c carry no derivative.
+func IsPassive(c Custom) bool {
+	_, ok := c.(Passive)
+	return ok
+}
+
 // Call applies c to xs and returns its outputs. It does not retain xs.
 func Call(c Custom, xs []Rep) []Rep {
 	t := innermost(xs)
@@ -71,7 +104,7 @@ func evaluate(c Custom, xs []Rep, blind bool) (x, y []float64) {
 // called returns the outputs of c, with values y at x, as numbers of t, or as constants if t is nil.
 func (t *Tracer) called(c Custom, xs []Rep, x, y []float64) []Rep {
 	out := make([]Rep, len(y))
-	if t == nil {
+	if t == nil || t.kind != kindRecord && IsPassive(c) {
 		for i, v := range y {
 			out[i].V = v
 		}

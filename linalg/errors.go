@@ -1,0 +1,43 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nabla-ad/nabla/internal/core"
+)
+
+// The causes of an [Error].
+var (
+	// ErrShape reports matrices or vectors whose shapes do not fit.
+	ErrShape = errors.New("shapes do not fit")
+	// ErrNotPositiveDefinite reports a matrix without a Cholesky factor.
+	ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
+	// ErrSingular reports a matrix with a pivot, or an element on its diagonal, that is exactly 0.
+	ErrSingular = errors.New("matrix is singular")
+	// ErrEqualEigenvalues reports a derivative of eigenvectors, or a second derivative of eigenvalues, of a matrix with
+	// equal eigenvalues.
+	ErrEqualEigenvalues = errors.New("eigenvalues are equal")
+	// ErrNoConvergence reports that the iteration for eigenvalues did not converge.
+	ErrNoConvergence = errors.New("iteration for eigenvalues did not converge")
+)
+
+// An Error reports that an operation is not defined for its arguments. It ends the function that calls the operation,
+// and the operator that differentiates the function returns it. Outside of a derivative the operation panics with it.
+type Error struct {
+	Op     string // the operation, such as "Cholesky"
+	Detail string // shapes, or the position in the matrix
+	Err    error  // ErrShape, one of the variables above
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("nabla: linalg.%s: %v: %s", e.Op, e.Err, e.Detail)
+}
+
+// Unwrap returns e.Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// fail ends the function that is differentiated.
+func fail(op string, err error, format string, args ...any) {
+	panic(core.Abort{Err: &Error{Op: op, Detail: fmt.Sprintf(format, args...), Err: err}})
+}
