@@ -11,7 +11,8 @@ func TestCurrent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("generates the derivatives of a whole package")
 	}
-	p, err := gen.Load("..", []string{"./internal/problems", "./difftest/coded", "./gen/internal/edges"}, nil)
+	p, err := gen.Load("..", []string{"./internal/problems", "./difftest/coded", "./gen/internal/edges",
+		"./gen/internal/fourier"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func TestCurrent(t *testing.T) {
 	}
 	stale, err := report.Stale()
 	if err != nil || len(stale) > 0 {
-		t.Errorf("%v: run go run ./cmd/nabla gen ./internal/problems ./difftest/coded ./gen/internal/edges: %v",
-			stale, err)
+		t.Errorf("%v: run go run ./cmd/nabla gen ./internal/problems ./difftest/coded ./gen/internal/edges "+
+			"./gen/internal/fourier: %v", stale, err)
 	}
 }

@@ -10,8 +10,9 @@ import (
 
 // Derivatives of functions of complex numbers, in the representation. A complex number is a pair of real numbers: the
 // tangent of z is the pair of the tangents of its parts, and the cotangent of z is ∂/∂Re z + i·∂/∂Im z. Both are
-// complex numbers. A holomorphic function f has the tangent f'(z)·ż and adds conj(f'(z))·w̄ to the cotangent of z, where
-// w̄ is that of f(z). The other functions are expressed by real, imag, complex and the conjugate, which are linear.
+// complex numbers. A holomorphic function f has the tangent f'(z)·ż and adds conj(f'(z))·w̄ to the cotangent of z, with
+// the cotangent w̄ of f(z). The other functions are expressed by real, imag, complex and the conjugate, which are
+// linear.
 //
 // The formulas avoid cancellation next to singular points, and their branch cuts are those of the functions, also for
 // signed zeros: 1 - z² is the product of 1-z and 1+z, whose imaginary parts are -Im z and Im z exactly (W. Kahan,

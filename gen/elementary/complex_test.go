@@ -106,7 +106,8 @@ func TestHolomorphicPow(t *testing.T) {
 	for _, z := range []complex128{0.7 + 0.4i, -0.6 + 1.3i, -1.7 - 0.2i} {
 		for _, y := range []complex128{2, -1.5 + 0.5i, 0.25i} {
 			p := cmplx.Exp(y * cmplx.Log(z))
-			if got, bar := base(z, y); cmplx.Abs(got-y*p/z) > 1e-14*cmplx.Abs(got) || cmplx.Abs(bar-cmplx.Conj(got)) > 1e-15*cmplx.Abs(got) {
+			if got, bar := base(z, y); cmplx.Abs(got-y*p/z) > 1e-14*cmplx.Abs(got) ||
+				cmplx.Abs(bar-cmplx.Conj(got)) > 1e-15*cmplx.Abs(got) {
 				t.Errorf("the derivative of %v to the power of %v is %v, want %v", z, y, got, y*p/z)
 			}
 			if got, _ := exponent(z, y); cmplx.Abs(got-p*cmplx.Log(z)) > 1e-14*cmplx.Abs(got) {
@@ -121,8 +122,8 @@ func TestHolomorphicPow(t *testing.T) {
 	}
 }
 
-// TestHolomorphicAccurate looks at points next to singular ones, far from the axes and on branch cuts. The values follow
-// from the distance to the singular point, which is exact.
+// TestHolomorphicAccurate looks at points next to singular ones, far from the axes and on branch cuts. The values
+// follow from the distance to the singular point, which is exact.
 func TestHolomorphicAccurate(t *testing.T) {
 	near := 0x1p-30 + 0x1p-32i
 	zero := math.Copysign(0, -1)

@@ -2,6 +2,7 @@ package simplify
 
 import (
 	"go/token"
+	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -13,6 +14,10 @@ import (
 //	a + -b * c         a - b * c
 //	-a - b / -c        b / c - a
 //	-a * -b            a * b
+//
+// Sums of complex numbers that are made of their parts become one such number, as cotangents of the parts are:
+//
+//	complex(a, 0) + complex(0, b)   complex(a, b)
 func hoistSigns(e ir.Expr) ir.Expr { return (&ir.Map{Expr: hoistSign}).RewriteExpr(e) }
 
 // hoistSign applies hoistSigns to the root of e, whose operands are normalised.
@@ -25,6 +30,9 @@ func hoistSign(e ir.Expr) ir.Expr {
 	case *ir.Binary:
 		if !ir.IsContinuous(e.T) {
 			break
+		}
+		if z := joinParts(e); z != nil {
+			return z
 		}
 		x, p := splitSign(e.X)
 		y, q := splitSign(e.Y)
@@ -42,6 +50,31 @@ func hoistSign(e ir.Expr) ir.Expr {
 		}
 	}
 	return e
+}
+
+// joinParts returns a sum or difference of two calls of complex as one call, or nil if e is none.
+func joinParts(e *ir.Binary) ir.Expr {
+	x, okx := e.X.(*ir.Math)
+	y, oky := e.Y.(*ir.Math)
+	if !okx || !oky || x.Name != ir.ComplexName || y.Name != ir.ComplexName || e.Op != token.ADD && e.Op != token.SUB ||
+		!types.Identical(x.Args[0].Type(), y.Args[0].Type()) {
+		return nil
+	}
+	z := &ir.Math{Typed: x.Typed, Name: x.Name}
+	for i, a := range x.Args {
+		b := y.Args[i]
+		switch {
+		case isZero(b):
+		case !isZero(a):
+			a = hoistSign(ir.NewBinary(a.Type(), e.Op, a, b))
+		case e.Op == token.SUB:
+			a = hoistSign(ir.NegateIf(b, true))
+		default:
+			a = b
+		}
+		z.Args = append(z.Args, a)
+	}
+	return z
 }
 
 // sum returns x + y with normalised sign. The operands are normalised.
