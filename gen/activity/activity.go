@@ -71,7 +71,8 @@ func (c *aliasClass) find() *aliasClass {
 }
 
 // Analyze returns the facts about f with the given active parameters. It visits all functions of the program until no
-// fact changes. The error, of type *[Error], is that a passive function handles memory with derivatives.
+// fact changes. The error, of type *[Error], is that a passive function handles memory with derivatives, or that
+// numbers behind an interface would carry them.
 func (p *Program) Analyze(f *ir.Func, params Mask) (*Facts, error) {
 	facts := p.factsFor(f, params, Mask{})
 	for again := true; again; {
@@ -96,7 +97,7 @@ func (p *Program) factsFor(f *ir.Func, params, callerActive Mask) *Facts {
 		callees: map[*ir.Call]*Facts{}, changed: true,
 	}
 	for i, v := range f.Params {
-		if params.Has(i) && HasFloats(v.Type) {
+		if params.Has(i) && carries(v.Type) {
 			facts.classOf(v).active = true
 		}
 	}
@@ -271,6 +272,10 @@ func (f *Facts) eachRoot(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
 			f.eachRoot(a, visit)
 		}
 	case *ir.Convert:
+		if ir.IsAssertion(e) {
+			f.eachRoot(e.X, func(v *ir.Var, _ types.Type) { visit(v, e.T) })
+			break
+		}
 		f.eachRoot(e.X, visit)
 	case *ir.Slice:
 		f.eachRoot(e.X, visit)
@@ -296,11 +301,11 @@ func (f *Facts) call(s *ir.Call) {
 	}
 	var params Mask
 	for i, a := range s.Args {
-		if !HasFloats(a.Type()) || callee.Passive {
+		if !carries(a.Type()) || callee.Passive {
 			continue
 		}
 		f.eachRoot(a, func(v *ir.Var, t types.Type) {
-			if HasFloats(t) && v.Kind != ir.Global && f.classOf(v).active {
+			if carries(t) && v.Kind != ir.Global && f.classOf(v).active {
 				params = params.With(i)
 			}
 		})

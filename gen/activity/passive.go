@@ -8,7 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// An Error reports that a function annotated with //nabla:passive handles memory that carries derivatives.
+// An Error reports that a function annotated with //nabla:passive handles memory that carries derivatives, or that
+// numbers behind an interface would.
 type Error struct {
 	Pos          token.Position // of the call
 	Func         string         // the caller
@@ -50,6 +51,9 @@ func (f *Facts) checkPassive(seen map[*Facts]bool) (err error) {
 		return nil
 	}
 	seen[f] = true
+	if err = f.checkAssertions(); err != nil {
+		return err
+	}
 	ir.Walk(f.Func.Body, func(s ir.Stmt) bool {
 		if c, ok := s.(*ir.Call); ok && err == nil {
 			if err = f.checkPassiveCall(c); err == nil && f.callees[c] != nil {

@@ -139,8 +139,14 @@ func (c *checker) value(e Expr) {
 		c.binary(e)
 	case *Math:
 		c.math(e)
+	case *TypeTest:
+		c.checkTypeTest(e)
 	case *Convert:
 		c.value(e.X)
+		if IsAssertion(e) {
+			c.dynamicType(e.X, e.T)
+			break
+		}
 		if !types.ConvertibleTo(e.X.Type(), e.T) && !convertsVector(e.X.Type(), e.T) {
 			c.fail("a %s is not converted to a %s", typeText(e.X.Type()), typeText(e.T))
 		}

@@ -87,6 +87,7 @@
 //	text("t", constant)   a constant spelled t in the source, if that is neither a
 //	                      literal nor package.Name
 //	opaque[T]("f", e…)    an [Opaque] with format f
+//	typeis[T](x)          a [TypeTest] of x
 //
 // A constant has the type that Go would derive from its context: that of the other operand, or of
 // the variable or parameter it is assigned to; otherwise it has Go's default type, and a shift
@@ -95,7 +96,7 @@
 // constant; -(3) is a [Unary].
 //
 // No variable or label has the name of a predeclared identifier of Go or one of the words let,
-// call, rule, scope, leave, zero, text and opaque, see [Namer].
+// call, rule, scope, leave, zero, text, opaque and typeis, see [Namer].
 //
 // # Stages
 //

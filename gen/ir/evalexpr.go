@@ -40,7 +40,12 @@ func (fr *frame) expr(e Expr) Value {
 			return eachLane(func(k int) float64 { return elementaryValue(e.Name, []Value{args[0].parts()[k]}).float() })
 		}
 		return elementaryValue(e.Name, args)
+	case *TypeTest:
+		return boolValue(fr.expr(e.X).holds(e.Of))
 	case *Convert:
+		if IsAssertion(e) {
+			return fr.assert(fr.expr(e.X), e.T)
+		}
 		if convertsVector(e.X.Type(), e.T) {
 			return convertVector(fr.expr(e.X), e.X.Type(), e.T)
 		}

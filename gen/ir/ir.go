@@ -212,10 +212,18 @@ type (
 		Args []Expr
 	}
 	// Convert is a conversion between numbers, between types with identical underlying types, or
-	// one of the conversions of strings, slices and interfaces that Go allows.
+	// one of the conversions of strings, slices and interfaces that Go allows. From an interface to
+	// a type that not all values of its type have, it is the type assertion X.(T), see [IsAssertion].
 	Convert struct {
 		Typed
 		X Expr
+	}
+	// TypeTest reports whether the dynamic type of the interface value X is Of, or implements Of if
+	// that is an interface type. It is false for nil.
+	TypeTest struct {
+		Typed
+		X  Expr
+		Of types.Type
 	}
 	// Len is len(X), or cap(X) if Cap is set. X is a slice, an array, a pointer to an array or a
 	// string.

@@ -111,6 +111,10 @@ func (m *Map) RewriteExpr(e Expr) Expr {
 		if y := m.RewriteExpr(x.X); y != x.X {
 			e = &Convert{x.Typed, y}
 		}
+	case *TypeTest:
+		if y := m.RewriteExpr(x.X); y != x.X {
+			e = &TypeTest{x.Typed, y, x.Of}
+		}
 	case *Len:
 		if y := m.RewriteExpr(x.X); y != x.X {
 			e = &Len{x.Typed, y, x.Cap}

@@ -45,6 +45,11 @@ func (p *parser) expr(x ast.Expr, want types.Type) Expr {
 		return p.slice(x)
 	case *ast.CompositeLit:
 		return p.literal(x)
+	case *ast.TypeAssertExpr:
+		if x.Type == nil {
+			break
+		}
+		return &Convert{Typed{p.typ(x.Type)}, p.expr(x.X, nil)}
 	case *ast.CallExpr:
 		return p.callExpr(x, want)
 	}
@@ -233,6 +238,10 @@ func (p *parser) callExpr(x *ast.CallExpr, want types.Type) Expr {
 	case *ast.IndexExpr:
 		if id, ok := f.X.(*ast.Ident); ok && id.Name == "opaque" {
 			return p.opaque(x, p.typ(f.Index))
+		}
+		if id, ok := f.X.(*ast.Ident); ok && id.Name == "typeis" {
+			p.wantArgs(x, 1, 1)
+			return &TypeTest{Typed{types.Typ[types.Bool]}, p.expr(x.Args[0], nil), p.typ(f.Index)}
 		}
 	}
 	t := p.tryType(x.Fun)

@@ -48,7 +48,13 @@ func (p *printer) prec(e Expr, want types.Type, outer int) string {
 		s = p.prec(e.X, x, inner) + " " + e.Op.String() + " " + p.prec(e.Y, y, inner+1)
 	case *Math:
 		s = e.Name + "(" + strings.Join(p.mathArgs(e, want), ", ") + ")"
+	case *TypeTest:
+		s = "typeis[" + p.typ(e.Of) + "](" + p.expr(e.X, nil) + ")"
 	case *Convert:
+		if IsAssertion(e) {
+			s = p.prec(e.X, nil, postfix) + ".(" + p.typ(e.T) + ")"
+			break
+		}
 		s = p.typeCall(e.T) + "(" + p.expr(e.X, explicit) + ")"
 	case *Len:
 		s = "len("

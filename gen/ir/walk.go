@@ -52,6 +52,8 @@ func WalkExpr(e Expr, visit func(Expr) bool) {
 		WalkExpr(e.Y, visit)
 	case *Convert:
 		WalkExpr(e.X, visit)
+	case *TypeTest:
+		WalkExpr(e.X, visit)
 	case *Len:
 		WalkExpr(e.X, visit)
 	case *Slice:
@@ -91,6 +93,8 @@ func Operands(e Expr) []Expr {
 	case *Math:
 		return e.Args
 	case *Convert:
+		return []Expr{e.X}
+	case *TypeTest:
 		return []Expr{e.X}
 	case *Len:
 		return []Expr{e.X}

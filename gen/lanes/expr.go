@@ -47,6 +47,8 @@ func (b *builder) uniform(e ir.Expr) ir.Expr {
 	case *ir.SliceAt:
 		return &ir.SliceAt{Typed: e.Typed, P: b.uniformPlace(e.P), Lo: b.uniform(e.Lo),
 			Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
+	case *ir.TypeTest:
+		return &ir.TypeTest{Typed: e.Typed, X: b.uniform(e.X), Of: e.Of}
 	case *ir.Len:
 		return &ir.Len{Typed: e.Typed, X: b.operand(e.X, b.memoryDivergent(e.X)), Cap: e.Cap}
 	case *ir.Unary:

@@ -124,6 +124,8 @@ func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var)
 	var to *ir.Callee
 	var args []ir.Expr
 	switch c.kind {
+	case dispatched:
+		return l.dispatch(call, c, lets, results)
 	case declared:
 		to, args = l.callDeclared(call, c)
 	case valueCallee:
@@ -169,7 +171,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	}
 	if w := l.p.rule(fn); w != nil {
 		l.e.refusals = append(l.e.refusals, w.refusals...)
-		rest, values := l.arguments(call, list, sig, s)
+		rest, values := l.operands(c, call, list, sig, s)
 		for i, v := range values {
 			if v != nil && v.dynamicType != nil { // rules take the interface value
 				rest[i] = &ir.Convert{Typed: ir.Typed{T: s.apply(sig.Params().At(i).Type())}, X: rest[i]}
@@ -183,7 +185,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		return &ir.Callee{Rule: w.rule}, append(args, rest...)
 	}
 	if isMath(fn) { // with two results
-		rest, _ := l.arguments(call, list, sig, s)
+		rest, _ := l.operands(c, call, list, sig, s)
 		// An argument in a variable can be evaluated twice: Expand makes an expression for each
 		// result.
 		switch x := rest[0].(type) {
@@ -211,7 +213,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		return nil, nil
 	}
 	if d == nil {
-		l.arguments(call, list, sig, s) // for the refusals of the arguments
+		l.operands(c, call, list, sig, s) // for the refusals of the arguments
 		l.noSource(call, fn)
 		return nil, nil
 	}
@@ -220,7 +222,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 			"differentiate the function it was made of, or use an operator of second order")
 		return nil, nil
 	}
-	rest, values := l.arguments(call, list, sig, s)
+	rest, values := l.operands(c, call, list, sig, s)
 	if l.p.passive[fn] {
 		return l.passive(call, d, c.targs, values, append(args, rest...))
 	}

@@ -19,11 +19,13 @@ type callee struct {
 	devirtualized *devirtualized    // x as a value of its dynamic type, if x is an interface
 	value         *funcValue
 	lit           *ast.FuncLit
-	why           [3]string // what, reason and remedy of the refusal of an unknownCallee
+	iface         types.Type // type of the operand of a dispatched call, which fn is a method of
+	given         *operands  // arguments that are evaluated already
+	why           [3]string  // what, reason and remedy of the refusal of an unknownCallee
 }
 
 // A calleeKind is the kind of a resolved call: a conversion, a builtin, a declared function or
-// method, a function value that is known, or a function literal.
+// method, a function value that is known, a function literal, or a method of an interface.
 type calleeKind uint8
 
 // The kinds of resolved calls.
@@ -34,6 +36,7 @@ const (
 	declared
 	valueCallee
 	literalCallee
+	dispatched // method of an interface value of unknown dynamic type
 )
 
 // callee resolves a call. It has no side effects, so it may be called more than once.
@@ -122,7 +125,12 @@ func (l *lowerer) method(x *ast.SelectorExpr, s *types.Selection) callee {
 			t = known.t
 		}
 	}
-	o, index, _ := types.LookupFieldOrMethod(t, true, s.Obj().Pkg(), s.Obj().Name())
+	return l.methodOf(x, t, s.Obj(), known)
+}
+
+// methodOf resolves the call x.M for a method M of type t, that of the value known if it is not nil.
+func (l *lowerer) methodOf(x *ast.SelectorExpr, t types.Type, m types.Object, known *devirtualized) callee {
+	o, index, _ := types.LookupFieldOrMethod(t, true, m.Pkg(), m.Name())
 	fn, ok := o.(*types.Func)
 	if !ok {
 		return callee{why: [3]string{"call of method " + x.Sel.Name, "it is not found", ""}}
@@ -131,12 +139,19 @@ func (l *lowerer) method(x *ast.SelectorExpr, s *types.Selection) callee {
 	for _, i := range path {
 		t = deref(t).Underlying().(*types.Struct).Field(i).Type()
 	}
+	c := callee{kind: declared, fn: fn, recv: x, path: path, devirtualized: known}
 	if types.IsInterface(t) {
 		if isErrorText(fn) {
 			return callee{kind: declared, fn: fn, recv: x, path: path}
 		}
-		return callee{why: [3]string{"call of interface method " + x.Sel.Name,
-			"which function it is depends on the value", "pass a concrete type, or make the function generic"}}
+		if len(l.p.dynamicTypes(t)) == 0 {
+			return callee{why: [3]string{"call of interface method " + x.Sel.Name,
+				"which function it is depends on the value, and no type of the program is converted to " + typeText(t),
+				"pass a concrete type, or make the function generic"}}
+		}
+		c.kind, c.iface = dispatched, t
+		return c
 	}
-	return callee{kind: declared, fn: fn.Origin(), targs: receiverArgs(t), recv: x, path: path, devirtualized: known}
+	c.fn, c.targs = fn.Origin(), receiverArgs(t)
+	return c
 }

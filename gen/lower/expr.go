@@ -281,8 +281,10 @@ func mayPanic(e ir.Expr) bool {
 		return false
 	case *ir.Unary:
 		return mayPanic(e.X)
-	case *ir.Convert:
+	case *ir.TypeTest:
 		return mayPanic(e.X)
+	case *ir.Convert:
+		return ir.IsAssertion(e) || mayPanic(e.X)
 	case *ir.Len:
 		return mayPanic(e.X)
 	case *ir.Binary:

@@ -72,6 +72,7 @@ type Program struct {
 	stubs       map[string]bool             // stubs of generated files
 	checkpoints map[ast.Node]*ir.Checkpoint // requested checkpointing of loops
 	indexed     map[*packages.Package]bool  // not those of the standard library
+	converted   *conversions                // computed on demand
 	// sites caches the declaration sites of packages, computed on demand.
 	sites map[*packages.Package]map[types.Object]declSite
 }

@@ -38,6 +38,8 @@ func eachPlace(e ir.Expr, f func(p *ir.Place, taken bool)) {
 		eachPlaceIn(e.Args, f)
 	case *ir.Convert:
 		eachPlace(e.X, f)
+	case *ir.TypeTest:
+		eachPlace(e.X, f)
 	case *ir.Len:
 		eachPlace(e.X, f)
 	case *ir.Slice:

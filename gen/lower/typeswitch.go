@@ -19,7 +19,7 @@ func (l *lowerer) typeSwitch(s *ast.TypeSwitchStmt, label string) {
 	x, symbol := switchOperand(s)
 	k := l.devirtualize(x)
 	if k == nil {
-		l.refuse(s, "type switch", "types are only known at run time", "write a function for each type")
+		l.testedSwitch(s, label, x, symbol)
 		return
 	}
 	e := k.value()
@@ -116,14 +116,14 @@ func (l *lowerer) assertion(x *ast.TypeAssertExpr, t types.Type) ir.Expr {
 		return l.refuseExpr(x, "type assertion", "the value is a "+typeText(k.t)+", so it always panics",
 			"test the type with v, ok := x.(T)")
 	}
-	return l.refuseExpr(x, "type assertion", "types are only known at run time", "pass a concrete type")
+	return l.testedAssertion(x, t)
 }
 
-// assertTuple lowers v, ok = x.(T), if the dynamic type of x is known. It reports whether it is.
+// assertTuple lowers v, ok = x.(T), and reports whether that is possible.
 func (l *lowerer) assertTuple(n ast.Node, lhs []ast.Expr, x *ast.TypeAssertExpr, define bool) bool {
 	k := l.devirtualize(x.X)
 	if k == nil {
-		return false
+		return l.testedTuple(n, lhs, x, define)
 	}
 	t := l.typeOf(x.Type)
 	ok := matches(k.t, t)
@@ -142,21 +142,25 @@ func (l *lowerer) assertTuple(n ast.Node, lhs []ast.Expr, x *ast.TypeAssertExpr,
 		}
 		e = &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 	}
-	v := l.temp(n, "t", t, e)
+	l.assignAsserted(n, lhs, l.temp(n, "t", t, e), define)
+	l.assignTruth(n, lhs[1], define, ok)
+	return true
+}
+
+// assignAsserted assigns v, the value of an assertion, to the first variable on the left side, or declares it.
+func (l *lowerer) assignAsserted(n ast.Node, lhs []ast.Expr, v *ir.Var, define bool) {
 	switch o := l.newVar(lhs[0], define); {
 	case isBlank(lhs[0]):
 	case o != nil:
 		w := l.local(o)
 		l.emit(&ir.Let{At: l.at(n), V: w, E: l.coerce(loadVar(v), w.Type, lhs[0])})
-		defer l.bind(o, w)
+		l.bind(o, w)
 	default:
 		if p := l.lvalue(lhs[0]); p != nil {
 			to, _ := placeType(p, nil)
 			l.emit(&ir.Set{At: l.at(n), P: p, E: l.coerce(loadVar(v), to, lhs[0])})
 		}
 	}
-	l.assignTruth(n, lhs[1], define, ok)
-	return true
 }
 
 // assignTruth assigns the outcome ok to e, or declares it. If a declared variable is not assigned again, conditions on

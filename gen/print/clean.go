@@ -250,6 +250,8 @@ func mayPanic(e ir.Expr) (may bool) {
 		switch e := e.(type) {
 		case *ir.Slice, *ir.SliceAt, *ir.Make, *ir.Opaque:
 			may = true
+		case *ir.Convert:
+			may = may || ir.IsAssertion(e)
 		case *ir.Binary:
 			switch {
 			case e.Op == token.QUO || e.Op == token.REM || e.Op == token.SHL || e.Op == token.SHR:

@@ -62,7 +62,12 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		return p.binary(e), e.Op.Precedence()
 	case *ir.Math:
 		return p.math(e), postfix
+	case *ir.TypeTest:
+		return p.runtime("Is") + "[" + p.typ(e.Of) + "](" + p.expr(e.X, nil) + ")", postfix
 	case *ir.Convert:
+		if ir.IsAssertion(e) {
+			return p.prec(e.X, nil, postfix) + ".(" + p.typ(e.T) + ")", postfix
+		}
 		t := p.typeCall(e.T)
 		// The compiler would reject a constant that overflows or loses digits in the conversion.
 		if constantExpr(e.X) && !exact(e.X, e.T) {

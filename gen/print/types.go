@@ -180,6 +180,10 @@ func (p *printer) qualifyCall(x ast.Expr, format string) ast.Expr {
 			p.refuse("the expression %s", format)
 		}
 	}
+	if strings.HasPrefix(ir.UnknownTypeCall, pkg.Name+"."+fun.Sel.Name+"(") {
+		call.Fun = ast.NewIdent(p.runtime(fun.Sel.Name))
+		return call
+	}
 	call.Fun = ast.NewIdent(p.qualified(types.NewPackage(pkg.Name, pkg.Name), fun.Sel.Name))
 	return call
 }

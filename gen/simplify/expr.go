@@ -100,6 +100,7 @@ func mayPanic(e ir.Expr) (may bool) {
 		// A conversion of a slice to an array panics if the slice is too short.
 		case *ir.Convert:
 			_, slice := e.X.Type().Underlying().(*types.Slice)
+			may = may || ir.IsAssertion(e)
 			may = may || slice && (isAggregate(e.T) || !types.Identical(e.T.Underlying(), e.X.Type().Underlying()))
 		case *ir.Binary:
 			switch {

@@ -130,6 +130,8 @@ func (b *builder) mapOperands(e ir.Expr, f func(ir.Expr) ir.Expr) ir.Expr {
 		return &ir.Math{Typed: e.Typed, Name: e.Name, Args: list(e.Args)}
 	case *ir.Convert:
 		return &ir.Convert{Typed: e.Typed, X: f(e.X)}
+	case *ir.TypeTest:
+		return &ir.TypeTest{Typed: e.Typed, X: f(e.X), Of: e.Of}
 	case *ir.Len:
 		return &ir.Len{Typed: e.Typed, X: f(e.X), Cap: e.Cap}
 	case *ir.Slice:

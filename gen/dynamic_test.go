@@ -1,0 +1,76 @@
+package gen_test
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// TestRunDynamic compiles derivatives of functions with interface values and function values that are chosen at run
+// time.
+func TestRunDynamic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	a, err := txtar.ParseFile("testdata/dynamic.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range a.Files {
+		files[f.Name] = string(f.Data)
+	}
+	dir := module(t, files)
+	report := generate(t, dir, "./...")
+	for _, p := range report.Problems() {
+		t.Error(p)
+	}
+	if _, err := report.Write(); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "test", "./...")
+	staticcheck(t, dir)
+}
+
+// TestNumbersBehindInterfaces: numbers that carry derivatives are not taken out of interfaces, where they would lose
+// them.
+func TestNumbersBehindInterfaces(t *testing.T) {
+	const text = `package behind
+
+type Layer interface{ Apply(x float64) float64 }
+
+type Dense struct{ W []float64 }
+
+func (d *Dense) Apply(x float64) float64 { return d.W[0] * x }
+
+type Square struct{}
+
+func (Square) Apply(x float64) float64 { return x * x }
+
+type Net struct {
+	Scale  float64
+	Layers []Layer
+}
+
+// Weights has derivatives with respect to the weights, too.
+//
+//nabla:differentiate
+func Weights(net *Net, x float64) float64 { return apply(net.Layers[0], net.Scale*x) }
+
+func apply(l Layer, x float64) float64 { return l.Apply(x) }
+
+var all = []Layer{&Dense{}, Square{}}
+`
+	dir := module(t, map[string]string{"go.mod": "module behind\n\ngo 1.26\n", "behind/a.go": text})
+	problems := generate(t, dir, "./...").Problems()
+	if len(problems) == 0 {
+		t.Fatal("not refused")
+	}
+	for _, p := range problems {
+		s := p.Error()
+		if !strings.Contains(s, "a.go:23") || !strings.Contains(s, "behind which numbers carry derivatives") {
+			t.Error(s)
+		}
+	}
+}

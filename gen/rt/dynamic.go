@@ -1,0 +1,36 @@
+package rt
+
+import "fmt"
+
+// Dynamic types of interface values. Generated code has a case for each type that the program converts to an interface;
+// a value of another type ends the call with an [UnknownTypeError].
+
+// Is reports whether the dynamic type of x is T, or implements T if that is an interface type.
+func Is[T any](x any) bool {
+	_, ok := x.(T)
+	return ok
+}
+
+// An UnknownTypeError is the panic of generated code that meets an interface value of a type that it has no case for:
+// the type was not converted to the interface in the packages that the code was generated from. Engines return it.
+type UnknownTypeError struct {
+	Interface string // the interface, as package.Name
+	Type      string // the dynamic type of the value, as fmt's %T
+}
+
+// Error returns the two types and the remedy.
+func (e *UnknownTypeError) Error() string {
+	return fmt.Sprintf("generated code has no case for the type %s of a value of interface %s: run nabla gen again "+
+		"with the package that converts it to %s", e.Type, e.Interface, e.Interface)
+}
+
+// UnknownType returns the error for the interface value x, whose type is none of the cases. For nil it is the run-time
+// error of a nil dereference, as the call of a method of x would cause.
+func UnknownType(x any, name string) (err error) {
+	if x != nil {
+		return &UnknownTypeError{Interface: name, Type: fmt.Sprintf("%T", x)}
+	}
+	defer func() { err = recover().(error) }()
+	var p *int
+	return fmt.Errorf("%d", *p) // panics
+}
