@@ -45,7 +45,7 @@ func TestAliases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range engines {
+	for _, b := range list {
 		h, err := nabla.Hessian(f(linalg.MatMul, linalg.Solve), b, x)
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestNested(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range engines {
+		for _, b := range list {
 			h, err := nabla.Hessian(f, b, x)
 			if err != nil {
 				t.Fatal(err)
@@ -97,7 +97,7 @@ func TestStructuralZero(t *testing.T) {
 		a.Set(1, 1, x[1])
 		return linalg.Inverse(linalg.MatMul(a, a)).At(1, 1)
 	}
-	for _, b := range engines {
+	for _, b := range list {
 		g, err := nabla.Gradient(f, b, []float64{0, 2})
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func TestAllocations(t *testing.T) {
 
 // TestGoroutines: objects of one function may be used at the same time, each by one goroutine.
 func TestGoroutines(t *testing.T) {
-	for _, b := range engines {
+	for _, b := range list {
 		want, err := nabla.Gradient(likelihood, b, likelihoodAt)
 		if err != nil {
 			t.Fatal(err)

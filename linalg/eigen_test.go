@@ -66,7 +66,7 @@ func TestEigen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, b := range engines {
+			for _, b := range list {
 				g, err := nabla.Gradient(f, b, x)
 				if err != nil {
 					t.Fatal(c.name, name(b), err)
@@ -124,7 +124,7 @@ func TestEqualEigenvalues(t *testing.T) {
 	element := func(x []real) real {
 		return linalg.NewEigen(&linalg.Matrix{Rows: 2, Cols: 2, Data: x}).Vectors().At(0, 0)
 	}
-	for _, b := range engines {
+	for _, b := range list {
 		g, err := nabla.Gradient(sum, b, x)
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 // all are the engines of the tests and finite differences.
-var all = append([]nabla.Backend{finitediff.Backend{}}, engines...)
+var all = append([]nabla.Backend{finitediff.Backend{}}, list...)
 
 // TestErrors: an operation that is not defined is the same typed error in every engine.
 func TestErrors(t *testing.T) {
@@ -70,7 +70,7 @@ func TestErrors(t *testing.T) {
 // the next.
 func TestErrorAfterPreparation(t *testing.T) {
 	f := func(x []real) real { return linalg.NewCholesky(&linalg.Matrix{Rows: 1, Cols: 1, Data: x}).LogDet() }
-	for _, b := range engines {
+	for _, b := range list {
 		p, err := nabla.PrepareGradient(f, b, []float64{1})
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestNaN(t *testing.T) {
 			}
 		}
 		f := func(x []real) real { return c.f(&linalg.Matrix{Rows: 2, Cols: 2, Data: x}) }
-		for _, b := range engines {
+		for _, b := range list {
 			if y, _, err := nabla.ValueAndGradient(f, b, []float64{nan, 0, 0, 1}); err != nil || y == y {
 				t.Errorf("%s, %s: value %v, error %v", c.name, name(b), y, err)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/linalg"
 )
 
@@ -157,7 +158,7 @@ func scalarOf(f func([]*linalg.Matrix) []real, shapes [][2]int) func(x []real) r
 	}
 }
 
-var engines = []nabla.Backend{
+var list = []nabla.Backend{
 	forwarddiff.Backend{},
 	reversediff.Backend{},
 	reversediff.Backend{Compile: true},
@@ -223,7 +224,7 @@ func TestOperations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, b := range engines {
+				for _, b := range list {
 					y, g, err := nabla.ValueAndGradient(f, b, x)
 					if err != nil {
 						t.Fatal(what("gradient", b), err)
@@ -248,5 +249,44 @@ func TestOperations(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLarge compares gradients at a size for which kernels work in blocks and in parallel.
+func TestLarge(t *testing.T) {
+	for _, o := range operations {
+		shapes := o.shapes(70, 67)
+		x := point(rand.New(rand.NewPCG(9, 9)), shapes)
+		_, want, err := nabla.ValueAndGradient(scalarOf(o.plain, shapes), tracker.Backend{}, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range []nabla.Backend{tracker.Backend{}, reversediff.Backend{Compile: true}} {
+			g, err := nabla.Gradient(scalarOf(o.of, shapes), b, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, o.name+" "+name(b), g, want, 1e-11)
+		}
+	}
+}
+
+// TestRandomSizes is TestOperations for random sizes and points, and the compiled engine.
+func TestRandomSizes(t *testing.T) {
+	b := reversediff.Backend{Compile: true}
+	for seed := range longtest.Cases(0, 10, 60, 2000) {
+		r := rand.New(rand.NewPCG(11, uint64(seed)))
+		o := operations[r.IntN(len(operations))]
+		shapes := o.shapes(r.IntN(6), r.IntN(4))
+		x, v := point(r, shapes), point(r, shapes)
+		want, err := nabla.HVP(scalarOf(o.plain, shapes), b, x, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := nabla.HVP(scalarOf(o.of, shapes), b, x, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, fmt.Sprintf("seed %d, %s of %v", seed, o.name, shapes), got, want, 1e-8)
 	}
 }
