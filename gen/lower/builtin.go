@@ -49,7 +49,12 @@ func (l *lowerer) builtinStmt(call *ast.CallExpr) bool {
 	}
 	switch name := builtinName(call); name {
 	case "panic":
-		l.emit(&ir.Panic{At: l.at(call), E: l.panicValue(call.Args[0])})
+		e := l.panicValue(call.Args[0])
+		if len(l.deferred) > 0 && !isConst(e) {
+			e = loadVar(l.temp(call, "value", e.Type(), e))
+		}
+		l.runDeferred(call)
+		l.emit(&ir.Panic{At: l.at(call), E: e})
 	case "copy":
 		l.copy(call, nil)
 	case "clear":

@@ -29,6 +29,13 @@
 // function. Forms over Reals print nothing. A loop that prints or reads the clock is not
 // checkpointed, since its iterations would be repeated.
 //
+// Deferred calls are performed before each return after the defer statement, at the end of the
+// function, and before a panic statement of the function itself, in reverse order. A panic of a
+// callee or of the runtime does not perform them, and may leave a mutex locked. Methods of
+// sync.Mutex, sync.RWMutex and the types of sync/atomic are called where the function calls them.
+// The reverse sweep of an adjoint holds no lock: other goroutines must not change memory that it
+// reads or writes.
+//
 // The scope of loop variables is that of the Go version of the file that contains the loop: one
 // variable per loop before Go 1.22, one per iteration since, also in copies of the function.
 //

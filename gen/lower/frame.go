@@ -44,7 +44,10 @@ type lowerer struct {
 	label   string    // label of the next statement, empty without one
 	// addressed holds the variables whose address the emitted code takes.
 	addressed        map[*ir.Var]bool
-	reassignedParams []*types.Var // parameters of known dynamic type that are assigned again
+	topLevel         []ast.Stmt      // statements of the outermost block of the body
+	deferred         []*deferredCall // calls to be performed at exits, in the order of the statements
+	prologue         ir.Block        // declarations that the body begins with
+	reassignedParams []*types.Var    // parameters of known dynamic type that are assigned again
 
 	// inlining is shared with the lowerers of bodies inlined into f.
 	inlining   *inlineState
@@ -219,7 +222,10 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 		v := l.temp(b, o.Name(), t, &ir.Convert{Typed: ir.Typed{T: t}, X: ir.LoadOf(p, p.Root.Type)})
 		l.env[o] = &binding{place: &ir.Place{Root: v}}
 	}
+	l.topLevel = b.List
 	l.stmts(b.List)
+	l.runDeferred(b)
+	l.f.Body = append(l.prologue, l.f.Body...)
 	// A final return is redundant.
 	if n := len(l.f.Body); n > 0 {
 		if s, ok := l.f.Body[n-1].(*ir.Leave); ok && s.L == l.f.Exit {

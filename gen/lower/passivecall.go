@@ -27,6 +27,8 @@ var passivePackages = map[string]map[string]bool{
 	"path/filepath": wordSet("Base Clean Dir Ext FromSlash IsAbs Join Split ToSlash VolumeName"),
 	"strconv":       nil,
 	"strings":       nil,
+	"sync":          wordSet("Lock Unlock RLock RUnlock"),
+	"sync/atomic":   wordSet("Add Load Store Swap CompareAndSwap"),
 	"time":          nil,
 	"unicode":       nil,
 	"unicode/utf16": nil,
@@ -87,7 +89,7 @@ func passiveSignature(fn *types.Func) string {
 				slice = true
 			}
 		case *types.Pointer:
-			if ir.ReachesFloats(t) {
+			if _, ok := u.Elem().Underlying().(*types.Basic); ok || ir.ReachesFloats(t) {
 				return "it may write numbers"
 			}
 		}
@@ -132,6 +134,26 @@ func passiveRule(fn *types.Func) *ir.Rule {
 		r.ReadOnly = append(r.ReadOnly, true)
 	}
 	return r
+}
+
+// isPassiveObject reports whether t is a struct of one of the passive packages, such as sync.Mutex. Only its methods
+// can change such an object, and it holds no floats.
+func isPassiveObject(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	if !ok || n.Obj().Pkg() == nil || ir.ContainsFloats(t) || ir.ReachesFloats(t) {
+		return false
+	}
+	_, listed := passivePackages[n.Obj().Pkg().Path()]
+	st, ok := n.Underlying().(*types.Struct)
+	if !listed || !ok {
+		return false
+	}
+	for f := range st.Fields() {
+		if f.Exported() {
+			return false
+		}
+	}
+	return true
 }
 
 // writerArgument refuses the first argument of fmt.Fprint and similar functions if it is not known what writing to it

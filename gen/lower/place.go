@@ -143,7 +143,7 @@ func (l *lowerer) fields(p *ir.Place, t types.Type, index []int) (*ir.Place, typ
 // address returns &p and marks the root as addressed if p is a part of it.
 func (l *lowerer) address(n ast.Node, p *ir.Place) ir.Expr {
 	t, memory := placeType(p, nil)
-	if p.Root.Kind == ir.Global && !memory {
+	if p.Root.Kind == ir.Global && !memory && !isPassiveObject(t) {
 		l.refuse(n, "address of package variable "+p.Root.Name, "it could be written through the pointer",
 			"pass it as an argument")
 	}

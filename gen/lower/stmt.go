@@ -57,8 +57,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 		l.refuse(s, "go statement", "goroutines have no fixed order that could be reversed",
 			"do the work in the function itself")
 	case *ast.DeferStmt:
-		l.refuse(s, "defer", "the order of the reverse sweep would depend on it",
-			"call the function before each return")
+		l.deferStmt(s)
 	case *ast.SelectStmt:
 		l.refuse(s, "select", "channels have no derivative", "pass values as arguments")
 	case *ast.SendStmt:
@@ -150,6 +149,11 @@ func (l *lowerer) returnStmt(s *ast.ReturnStmt) {
 	if len(s.Results) > 0 {
 		l.returnValues(s)
 	}
+	if len(l.deferred) > 0 && len(l.inlining.pending) > 0 {
+		l.refuse(s, "return from a loop over a function",
+			"deferred calls would run before the function ends its iteration", "return after the loop")
+	}
+	l.runDeferred(s)
 	l.leave(s, l.exit)
 }
 

@@ -209,7 +209,12 @@ func (p *printer) object(o *types.Func, args []ir.Expr, params []types.Type) str
 	if sig.Recv() == nil {
 		return p.qualified(o.Pkg(), o.Name()) + "(" + p.args(args, params, sig.Variadic()) + ")"
 	}
-	recv := p.prec(args[0], nil, postfix)
+	recv := ""
+	if a, ok := args[0].(*ir.Addr); ok { // Go takes the address
+		recv = p.place(a.P)
+	} else {
+		recv = p.prec(args[0], nil, postfix)
+	}
 	return recv + "." + o.Name() + "(" + p.args(args[1:], params[1:], sig.Variadic()) + ")"
 }
 
