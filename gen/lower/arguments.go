@@ -59,6 +59,16 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 	}
 	if es == nil {
 		for i, e := range list {
+			if i == n-1 && sig.Variadic() && !call.Ellipsis.IsValid() && isFuncTable(param(i)) {
+				values[i] = l.variadicTable(param(i), list[i:])
+				break
+			}
+			if i < n && isFuncTable(param(i)) {
+				if values[i] = l.tableValue(e); values[i] != nil {
+					es = append(es, nil)
+					continue
+				}
+			}
 			// A function argument has no run-time value: the callee is specialised for it.
 			if i < n && isFuncType(param(i)) {
 				if values[i] = l.function(e); values[i] == nil {
@@ -75,8 +85,14 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 			es = append(es, l.expr(e))
 		}
 	}
+	if sig.Variadic() && len(list) < n && isFuncTable(param(n-1)) {
+		values[n-1] = newTable(tableElem(param(n-1)), nil)
+	}
 	for i := range n {
 		t := param(i)
+		if values[i] != nil && values[i].table != nil {
+			continue
+		}
 		if values[i] != nil && values[i].dynamicType != nil {
 			t = values[i].dynamicType
 		}
@@ -88,6 +104,20 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 		}
 	}
 	return args, values
+}
+
+// variadicTable returns the functions passed for the last parameter of a variadic function, of type t.
+func (l *lowerer) variadicTable(t types.Type, list []ast.Expr) *funcValue {
+	var out []*funcValue
+	for _, e := range list {
+		v := l.function(e)
+		if v == nil {
+			l.refuse(e, "function value", "the function is not known statically", remedyStatic)
+			v = &funcValue{null: true}
+		}
+		out = append(out, v)
+	}
+	return newTable(tableElem(t), out)
 }
 
 // variadicSlice returns the slice for the last parameter of a variadic function; nil for no

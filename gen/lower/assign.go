@@ -142,7 +142,7 @@ func isBlank(e ast.Expr) bool {
 // if the types are identical.
 func (l *lowerer) assignOne(n ast.Node, lhs, rhs ast.Expr, define bool) {
 	if o := l.newVar(lhs, define); o != nil {
-		if l.bindDynamic(n, o, rhs) {
+		if l.bindTable(o, rhs) || l.bindDynamic(n, o, rhs) {
 			return
 		}
 		v := l.local(o)

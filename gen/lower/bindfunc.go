@@ -41,6 +41,14 @@ func (l *lowerer) bindFunctions(s *ast.AssignStmt) bool {
 // all uses, as it is in the block of the declaration.
 func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool) {
 	o := l.info.ObjectOf(id)
+	if b := l.env[o]; b != nil && b.alternatives != nil {
+		l.setChoice(n, b, e)
+		return
+	}
+	if l.facts.assigned[o] > 1 && l.info.Defs[id] == o && l.declareChoice(n, o, nil) {
+		l.setChoice(n, l.env[o], e)
+		return
+	}
 	if l.facts.assigned[o] != 1 || l.facts.shared[o] || l.facts.addressed[o] || !whole {
 		l.refuse(n, "assignment to function variable "+id.Name, "the function must be known statically",
 			"use a variable for each function")
@@ -74,5 +82,12 @@ func (l *lowerer) compareFunction(x *ast.BinaryExpr) (ir.Expr, bool) {
 	if v == nil {
 		return l.functionValue(e), true
 	}
-	return truth(v.null == (x.Op == token.EQL)), true
+	null := l.isNull(v)
+	if c, ok := null.(*ir.Const); ok {
+		return truth(isTrue(c) == (x.Op == token.EQL)), true
+	}
+	if x.Op == token.NEQ {
+		null = &ir.Unary{Typed: boolean, Op: token.NOT, X: null}
+	}
+	return null, true
 }

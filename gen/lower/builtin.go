@@ -153,6 +153,9 @@ func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 // length lowers len or cap. The length of an array is a constant, but calls in its operand remain.
 func (l *lowerer) length(x *ast.CallExpr, t types.Type, isCap bool) ir.Expr {
 	xt := l.typeOf(x.Args[0])
+	if v := l.tableValue(x.Args[0]); v != nil && !isCap {
+		return integer(int64(len(v.captures)), t)
+	}
 	switch u := deref(xt).Underlying().(type) {
 	case *types.Array:
 		// Go evaluates the operand only for its calls.

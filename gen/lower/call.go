@@ -126,9 +126,14 @@ func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var)
 	switch c.kind {
 	case dispatched:
 		return l.dispatch(call, c, lets, results)
+	case operandCallee:
+		return l.callOperand(call, c, lets, results)
 	case declared:
 		to, args = l.callDeclared(call, c)
 	case valueCallee:
+		if c.value.choice != nil {
+			return l.choose(call, c.value, lets, results)
+		}
 		to, args = l.callValue(call, c.value)
 	case literalCallee:
 		if v := l.closure(c.lit, nil); v != nil {

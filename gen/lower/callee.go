@@ -36,7 +36,8 @@ const (
 	declared
 	valueCallee
 	literalCallee
-	dispatched // method of an interface value of unknown dynamic type
+	operandCallee // function that an expression other than a name denotes
+	dispatched    // method of an interface value of unknown dynamic type
 )
 
 // callee resolves a call. It has no side effects, so it may be called more than once.
@@ -78,12 +79,13 @@ func (l *lowerer) callee(call *ast.CallExpr) callee {
 			return callee{why: [3]string{"call of a method expression", "its receiver is converted",
 				"call the method on the receiver"}}
 		}
-		return callee{why: [3]string{"call of field " + x.Sel.Name, "which function it holds is not known",
-			remedyStatic}}
+		return callee{kind: operandCallee, why: [3]string{"call of field " + x.Sel.Name,
+			"which function it holds is not known", remedyStatic}}
 	case *ast.FuncLit:
 		return callee{kind: literalCallee, lit: x}
 	}
-	return callee{why: [3]string{"call of a function value", "the function is not known statically", remedyStatic}}
+	return callee{kind: operandCallee,
+		why: [3]string{"call of a function value", "the function is not known statically", remedyStatic}}
 }
 
 // named resolves a call of an identifier: a declared function, or a variable bound to a function
@@ -103,7 +105,8 @@ func (l *lowerer) named(id *ast.Ident) callee {
 			return callee{kind: valueCallee, value: b.value}
 		}
 	}
-	return callee{why: [3]string{"call of " + id.Name, "which function it holds is not known", remedyStatic}}
+	return callee{kind: operandCallee,
+		why: [3]string{"call of " + id.Name, "which function it holds is not known", remedyStatic}}
 }
 
 // substAll applies the current substitution to each type.

@@ -34,6 +34,9 @@ type funcValue struct {
 	// dynamicType is set for an interface value of known type instead, which specialises callees as
 	// a function does.
 	dynamicType types.Type
+
+	choice *types.Signature // for one of several functions: its type, see newChoice
+	table  *funcTable       // for a slice, an array or a map of functions
 }
 
 // A capture is a variable that a function value refers to.
@@ -69,8 +72,16 @@ func (v *funcValue) key() string {
 	if v.loop != nil {
 		key = v.loop.name()
 	}
-	if v.fn != nil {
+	switch {
+	case v.fn != nil:
 		key = instanceKey(v.fn, v.targs)
+	case v.choice != nil:
+		key = "choice"
+	case v.table != nil:
+		key = "table"
+		for _, k := range v.table.keys {
+			key += " " + k.ExactString()
+		}
 	}
 	for _, c := range v.captures {
 		if c.value != nil {
@@ -91,6 +102,10 @@ func (v *funcValue) name() string {
 		return mangle(baseName(v.fn))
 	case v.loop != nil:
 		return "yield"
+	case v.choice != nil:
+		return "choice"
+	case v.table != nil:
+		return "table"
 	}
 	return mangle(v.home.f.Name) + "_func"
 }
@@ -111,14 +126,27 @@ func (l *lowerer) function(e ast.Expr) *funcValue {
 		return l.inlineFactory(x)
 	case *ast.Ident:
 		if o, ok := l.info.ObjectOf(x).(*types.Var); ok {
-			if b := l.env[o]; b != nil {
+			if b := l.env[o]; b != nil && b.alternatives != nil {
+				return l.copyChoice(x, b.value)
+			} else if b != nil {
 				return b.value
 			}
-			return nil
+			return l.constantFunction(x)
 		}
 	case *ast.SelectorExpr:
 		if s := l.info.Selections[x]; s != nil && s.Kind() == types.MethodVal {
 			return l.bound(x, s)
+		}
+		if _, ok := l.info.Uses[x.Sel].(*types.Var); ok {
+			return l.constantFunction(x)
+		}
+	case *ast.IndexExpr:
+		if isFuncTable(l.typeOf(x.X)) {
+			t := l.tableValue(x.X)
+			if t == nil {
+				return nil
+			}
+			return l.element(x, t, x.Index)
 		}
 	}
 	fn, targs := staticFunc(l.info, e)
@@ -126,6 +154,16 @@ func (l *lowerer) function(e ast.Expr) *funcValue {
 		return nil
 	}
 	return &funcValue{fn: fn.Origin(), d: l.p.decls[fn.Origin()], targs: l.substAll(targs)}
+}
+
+// constantFunction returns the function in a package variable that is never written, or in a field of one; nil if e is
+// none or the function is not known.
+func (l *lowerer) constantFunction(e ast.Expr) *funcValue {
+	in, x := l.p.constantExpr(l.d.pkg, e)
+	if in == nil {
+		return nil
+	}
+	return in.knownFunction(x)
 }
 
 // bound returns the method value x.M, whose receiver is copied when it is evaluated.
@@ -225,19 +263,24 @@ func (l *lowerer) inherit(v *funcValue) *funcValue {
 
 // callValue returns the callee and the arguments of a call of v, nil if it is refused.
 func (l *lowerer) callValue(call *ast.CallExpr, v *funcValue) (*ir.Callee, []ir.Expr) {
+	return l.callValueWith(call, v, nil)
+}
+
+// callValueWith is [lowerer.callValue] with the given arguments, those of the call if given is nil.
+func (l *lowerer) callValueWith(call *ast.CallExpr, v *funcValue, given *operands) (*ir.Callee, []ir.Expr) {
 	if v.null {
 		l.refuse(call, "call of nil", "the function is nil here", "")
 		return nil, nil
 	}
 	if v.fn != nil {
 		if len(v.captures) == 0 {
-			return l.callDeclared(call, callee{kind: declared, fn: v.fn, targs: v.targs})
+			return l.callDeclared(call, callee{kind: declared, fn: v.fn, targs: v.targs, given: given})
 		}
-		rest, values := l.arguments(call, call.Args, v.fn.Signature(), substitutionOf(v.fn, v.targs))
+		rest, values := l.operands(callee{given: given}, call, call.Args, v.fn.Signature(), substitutionOf(v.fn, v.targs))
 		return l.instance(call, v.d, v.targs, values, append(l.captured(v), rest...))
 	}
 	sig := v.signature()
-	args, values := l.arguments(call, call.Args, sig, v.home.subst)
+	args, values := l.operands(callee{given: given}, call, call.Args, sig, v.home.subst)
 	for i, u := range values {
 		if u == nil && isFuncType(v.home.subst.apply(sig.Params().At(i).Type())) {
 			return nil, nil // refused

@@ -14,8 +14,8 @@ import (
 // The dynamic types of interface values. A value gets into an interface by a conversion, mostly an implicit one, so the
 // types that are converted to an interface anywhere in the loaded packages are those that its values can have, unless
 // other packages, or conversions to a type parameter, make more; generated code panics on these. An interface converted
-// or asserted to another passes on its types. This is a closed set as of rapid type analysis (Bacon & Sweeney 1996), for
-// each interface.
+// or asserted to another passes on its types. This is a closed set as of rapid type analysis (Bacon & Sweeney 1996),
+// for each interface.
 
 // conversions maps interface types, by [typeKey], to the types that are converted to them.
 type conversions struct {

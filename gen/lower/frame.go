@@ -44,10 +44,15 @@ type lowerer struct {
 	label   string    // label of the next statement, empty without one
 	// addressed holds the variables whose address the emitted code takes.
 	addressed        map[*ir.Var]bool
+<<<<<<< HEAD
 	topLevel         []ast.Stmt      // statements of the outermost block of the body
 	deferred         []*deferredCall // calls to be performed at exits, in the order of the statements
 	prologue         ir.Block        // declarations that the body begins with
 	reassignedParams []*types.Var    // parameters of known dynamic type that are assigned again
+=======
+	reassignedParams []*types.Var // parameters of known dynamic type that are assigned again
+	functionParams   []*types.Var // parameters that are known functions
+>>>>>>> 426a280 (gen: one of several known functions can be called)
 
 	// inlining is shared with the lowerers of bodies inlined into f.
 	inlining   *inlineState
@@ -72,6 +77,9 @@ type binding struct {
 	// dynamicType is the known dynamic type of a variable of interface type, nil if it is not
 	// known; place has that type.
 	dynamicType types.Type
+	// alternatives are the expressions that are assigned to a variable of function type, with their indices in value, a
+	// choice.
+	alternatives map[ast.Expr]int
 }
 
 // A jump is a statement that break or continue may refer to.
@@ -168,6 +176,10 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 	ok := true
 	for i := range n {
 		o := sig.Params().At(i)
+		if i < len(values) && values[i] != nil && values[i].table != nil {
+			bound, known = append(bound, o), append(known, values[i])
+			continue
+		}
 		if !isFuncType(l.subst.apply(o.Type())) {
 			v := l.param(o, fmt.Sprintf("p%d", i))
 			if i < len(values) && values[i] != nil {
@@ -195,6 +207,7 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 	for i, o := range bound {
 		l.env[o] = &binding{value: l.inherit(known[i])}
 	}
+	l.functionParams = bound
 	for i := range sig.Results().Len() {
 		o := sig.Results().At(i)
 		name := "r"
@@ -222,7 +235,15 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 		v := l.temp(b, o.Name(), t, &ir.Convert{Typed: ir.Typed{T: t}, X: ir.LoadOf(p, p.Root.Type)})
 		l.env[o] = &binding{place: &ir.Place{Root: v}}
 	}
+<<<<<<< HEAD
 	l.topLevel = b.List
+=======
+	for _, o := range l.functionParams {
+		if v := l.env[o]; l.facts.assigned[o] > 0 && v.value.table == nil {
+			l.declareChoice(b, o, v.value)
+		}
+	}
+>>>>>>> 426a280 (gen: one of several known functions can be called)
 	l.stmts(b.List)
 	l.runDeferred(b)
 	l.f.Body = append(l.prologue, l.f.Body...)

@@ -207,7 +207,7 @@ func (l *lowerer) inlineArguments(call *ast.CallExpr, list []ast.Expr, v *funcVa
 func (l *lowerer) inlineTarget(call *ast.CallExpr, c callee) (*funcValue, []ast.Expr) {
 	switch c.kind {
 	case valueCallee:
-		if c.value.null || c.value.loop != nil {
+		if c.value.null || c.value.loop != nil || c.value.choice != nil {
 			return nil, nil
 		}
 		return c.value, call.Args

@@ -70,8 +70,13 @@ func (l *lowerer) ofParts(x *ast.CallExpr, m *ir.Math) ir.Expr {
 
 // math lowers a call of an elementary function.
 func (l *lowerer) math(x *ast.CallExpr, fn *types.Func, t types.Type) ir.Expr {
-	m := &ir.Math{Typed: ir.Typed{T: t}, Name: elementary(fn)}
-	m.Args, _ = l.arguments(x, x.Args, fn.Signature(), nil)
+	args, _ := l.arguments(x, x.Args, fn.Signature(), nil)
+	return l.mathOf(x, fn, args, t)
+}
+
+// mathOf returns the value of an elementary function.
+func (l *lowerer) mathOf(x *ast.CallExpr, fn *types.Func, args []ir.Expr, t types.Type) ir.Expr {
+	m := &ir.Math{Typed: ir.Typed{T: t}, Name: elementary(fn), Args: args}
 	if complexParts[m.Name] {
 		return l.ofParts(x, m)
 	}

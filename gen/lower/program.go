@@ -73,6 +73,10 @@ type Program struct {
 	checkpoints map[ast.Node]*ir.Checkpoint // requested checkpointing of loops
 	indexed     map[*packages.Package]bool  // not those of the standard library
 	converted   *conversions                // computed on demand
+	// initialisers and writtenVars describe package variables, computed on demand; homes are the lowerers of initialisers.
+	initialisers map[types.Object]initialiser
+	writtenVars  map[types.Object]bool
+	homes        map[string]*lowerer
 	// sites caches the declaration sites of packages, computed on demand.
 	sites map[*packages.Package]map[types.Object]declSite
 }

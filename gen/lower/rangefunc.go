@@ -81,7 +81,7 @@ func (r *rangeFunc) exit(to target) int64 {
 func (l *lowerer) rangeFunction(s *ast.RangeStmt, label string) {
 	refusals := len(l.e.refusals)
 	v := l.function(s.X)
-	if v == nil || v.null || v.loop != nil {
+	if v == nil || v.null || v.loop != nil || v.choice != nil {
 		if len(l.e.refusals) == refusals {
 			l.refuse(s, "range over a function", "the function is not known statically", remedyIterator)
 		}
@@ -127,7 +127,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	sig := l.typeOf(call.Fun).Underlying().(*types.Signature)
 	args, values := l.arguments(call, call.Args, sig, l.subst)
 	for i, v := range values {
-		if t := l.subst.apply(sig.Params().At(i).Type()); isFuncType(t) {
+		if t := l.subst.apply(sig.Params().At(i).Type()); isFuncType(t) || v != nil && v.table != nil {
 			l.refuse(call, "range over a function that yields functions", "which ones is not known",
 				"yield the values that they use")
 			return result

@@ -30,6 +30,10 @@ type rangeLoop struct {
 // rangeStmt lowers a range statement by the type of its operand.
 func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) {
 	t := l.typeOf(s.X)
+	if v := l.tableValue(s.X); v != nil && v.table.key == nil {
+		l.rangeTable(s, label, v)
+		return
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		switch {

@@ -109,6 +109,11 @@ func (l *lowerer) declStmt(s *ast.DeclStmt) {
 				continue
 			}
 			if isFuncType(l.subst.apply(o.Type())) {
+				_, at, _ := l.assignments(o)
+				whole := len(at) == 1 && at[0] != nil && l.facts.block[o] == l.facts.within[at[0].(*ast.AssignStmt)]
+				if !whole {
+					l.declareChoice(id, o, &funcValue{null: true})
+				}
 				continue // bound by a later assignment
 			}
 			v := l.local(o)
