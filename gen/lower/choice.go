@@ -56,7 +56,8 @@ func (l *lowerer) chosen(call *ast.CallExpr, v *funcValue, given *operands, resu
 			l.callKnown(call, v.captures[k+1].value, given, results)
 			return
 		}
-		st := &ir.If{At: l.at(call), Cond: &ir.Binary{Typed: boolean, Op: token.EQL, X: tag, Y: integer(int64(k), tag.Type())}}
+		is := &ir.Binary{Typed: boolean, Op: token.EQL, X: tag, Y: integer(int64(k), tag.Type())}
+		st := &ir.If{At: l.at(call), Cond: is}
 		st.Then = l.block(func() { l.callKnown(call, v.captures[k+1].value, given, results) })
 		st.Else = l.block(func() { from(k + 1) })
 		l.emit(st)
@@ -178,8 +179,8 @@ func (l *lowerer) declareChoice(n ast.Node, o types.Object, first *funcValue) bo
 	return true
 }
 
-// knownFunction returns the function that e denotes wherever it is evaluated, nil if there is none: a declared function,
-// nil, a variable bound to one function, or a literal all of whose captured variables exist here.
+// knownFunction returns the function that e denotes wherever it is evaluated, nil if there is none: a declared
+// function, nil, a variable bound to one function, or a literal all of whose captured variables exist here.
 func (l *lowerer) knownFunction(e ast.Expr) *funcValue {
 	e = ast.Unparen(e)
 	switch x := e.(type) {
@@ -209,7 +210,8 @@ func (l *lowerer) knownFunction(e ast.Expr) *funcValue {
 		}
 		return nil
 	case *ast.Ident:
-		if b := l.env[l.info.ObjectOf(x)]; b != nil && (b.value == nil || b.alternatives != nil || b.value.choice != nil) {
+		b := l.env[l.info.ObjectOf(x)]
+		if b != nil && (b.value == nil || b.alternatives != nil || b.value.choice != nil) {
 			return nil
 		}
 	case *ast.SelectorExpr:

@@ -276,7 +276,8 @@ func (l *lowerer) callValueWith(call *ast.CallExpr, v *funcValue, given *operand
 		if len(v.captures) == 0 {
 			return l.callDeclared(call, callee{kind: declared, fn: v.fn, targs: v.targs, given: given})
 		}
-		rest, values := l.operands(callee{given: given}, call, call.Args, v.fn.Signature(), substitutionOf(v.fn, v.targs))
+		s := substitutionOf(v.fn, v.targs)
+		rest, values := l.operands(callee{given: given}, call, call.Args, v.fn.Signature(), s)
 		return l.instance(call, v.d, v.targs, values, append(l.captured(v), rest...))
 	}
 	sig := v.signature()

@@ -32,11 +32,13 @@ func (p *Program) constantExpr(pkg *packages.Package, e ast.Expr) (*lowerer, ast
 	if l := p.homes[key]; l != nil {
 		return l, v.e
 	}
+	// A function with the expression as its body.
+	at := v.e.Pos()
 	d := &decl{
-		fn:  types.NewFunc(v.e.Pos(), v.pkg.Types, "initialiser", types.NewSignatureType(nil, nil, nil, nil, nil, false)),
+		fn:  types.NewFunc(at, v.pkg.Types, v.name, types.NewSignatureType(nil, nil, nil, nil, nil, false)),
 		pkg: v.pkg, canGenerate: p.canGenerate(v.pkg),
-		node: &ast.FuncDecl{Name: ast.NewIdent("initialiser"), Type: &ast.FuncType{Func: v.e.Pos(), Params: &ast.FieldList{}},
-			Body: &ast.BlockStmt{Lbrace: v.e.Pos(), List: []ast.Stmt{&ast.ExprStmt{X: v.e}}, Rbrace: v.e.End()}},
+		node: &ast.FuncDecl{Name: ast.NewIdent(v.name), Type: &ast.FuncType{Func: at, Params: &ast.FieldList{}},
+			Body: &ast.BlockStmt{Lbrace: at, List: []ast.Stmt{&ast.ExprStmt{X: v.e}}, Rbrace: v.e.End()}},
 	}
 	entry := &specialization{f: &ir.Func{Name: v.pkg.Types.Name() + "." + v.name, Pos: p.fset.Position(v.e.Pos())}}
 	l := p.lowerer(entry, d, nil)
@@ -145,8 +147,9 @@ func (p *Program) findWrittenVars() {
 					return true
 				}
 				if id, ok := n.(*ast.Ident); ok {
-					if v, ok := pkg.TypesInfo.Uses[id].(*types.Var); ok && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() &&
-						mayWrite(pkg.TypesInfo, id, stack) {
+					v, ok := pkg.TypesInfo.Uses[id].(*types.Var)
+					global := ok && v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
+					if global && mayWrite(pkg.TypesInfo, id, stack) {
 						p.writtenVars[v] = true
 					}
 				}
@@ -157,8 +160,8 @@ func (p *Program) findWrittenVars() {
 	})
 }
 
-// mayWrite reports whether a use of a package variable, in the nodes of stack, may lead to a write to the variable or to
-// memory that it refers to: it is assigned, its address is taken, or a reference to its memory is passed on.
+// mayWrite reports whether a use of a package variable, in the nodes of stack, may lead to a write to the variable or
+// to memory that it refers to: it is assigned, its address is taken, or a reference to its memory is passed on.
 func mayWrite(info *types.Info, id *ast.Ident, stack []ast.Node) bool {
 	var at ast.Expr = id
 	for i := len(stack) - 1; i >= 0; i-- {
@@ -222,7 +225,8 @@ func mayWrite(info *types.Info, id *ast.Ident, stack []ast.Node) bool {
 	return true
 }
 
-// passesReference reports whether the value of e refers to memory that could be written through it. A function does not.
+// passesReference reports whether the value of e refers to memory that could be written through it. A function does
+// not.
 func passesReference(info *types.Info, e ast.Expr) bool {
 	t := info.TypeOf(e)
 	return t == nil || !isFuncType(t) && hasReferences(t)

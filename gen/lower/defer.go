@@ -99,7 +99,7 @@ func (l *lowerer) deferStmt(s *ast.DeferStmt) {
 			l.emit(&ir.Call{At: l.at(s), Results: make([]*ir.Var, sig.Results().Len()), Callee: &ir.Callee{Func: e.f},
 				Args: append(slices.Clip(args), l.captured(v)...)})
 		}
-	case c.kind == valueCallee && c.value.loop == nil && len(s.Call.Args) == 0 && !conditional:
+	case c.kind == valueCallee && c.value.loop == nil && c.value.choice == nil && len(s.Call.Args) == 0 && !conditional:
 		d.emit = func() { l.callInto(s.Call, nil) }
 	default:
 		refuse("which function is called is not known, or it has no effect on derivatives",

@@ -44,15 +44,11 @@ type lowerer struct {
 	label   string    // label of the next statement, empty without one
 	// addressed holds the variables whose address the emitted code takes.
 	addressed        map[*ir.Var]bool
-<<<<<<< HEAD
 	topLevel         []ast.Stmt      // statements of the outermost block of the body
 	deferred         []*deferredCall // calls to be performed at exits, in the order of the statements
 	prologue         ir.Block        // declarations that the body begins with
 	reassignedParams []*types.Var    // parameters of known dynamic type that are assigned again
-=======
-	reassignedParams []*types.Var // parameters of known dynamic type that are assigned again
-	functionParams   []*types.Var // parameters that are known functions
->>>>>>> 426a280 (gen: one of several known functions can be called)
+	functionParams   []*types.Var    // parameters that are known functions
 
 	// inlining is shared with the lowerers of bodies inlined into f.
 	inlining   *inlineState
@@ -235,15 +231,12 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 		v := l.temp(b, o.Name(), t, &ir.Convert{Typed: ir.Typed{T: t}, X: ir.LoadOf(p, p.Root.Type)})
 		l.env[o] = &binding{place: &ir.Place{Root: v}}
 	}
-<<<<<<< HEAD
 	l.topLevel = b.List
-=======
 	for _, o := range l.functionParams {
 		if v := l.env[o]; l.facts.assigned[o] > 0 && v.value.table == nil {
 			l.declareChoice(b, o, v.value)
 		}
 	}
->>>>>>> 426a280 (gen: one of several known functions can be called)
 	l.stmts(b.List)
 	l.runDeferred(b)
 	l.f.Body = append(l.prologue, l.f.Body...)

@@ -73,7 +73,8 @@ type Program struct {
 	checkpoints map[ast.Node]*ir.Checkpoint // requested checkpointing of loops
 	indexed     map[*packages.Package]bool  // not those of the standard library
 	converted   *conversions                // computed on demand
-	// initialisers and writtenVars describe package variables, computed on demand; homes are the lowerers of initialisers.
+	// initialisers and writtenVars describe package variables, computed on demand; homes are the lowerers of
+	// initialisers.
 	initialisers map[types.Object]initialiser
 	writtenVars  map[types.Object]bool
 	homes        map[string]*lowerer
