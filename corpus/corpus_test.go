@@ -76,6 +76,7 @@ func TestJudge(t *testing.T) {
 		{"Tangent Adjoint AdjointTangent", nil, untested},
 		{"Tangent Adjoint", nil, wrong},
 		{"Tangent", []refusal{{Reason: "no adjoint: of a kind"}}, refused},
+		{"Tangent Adjoint", []refusal{{Reason: "second order: of a kind"}}, refused},
 		{"", []refusal{{Reason: "internal error of nabla gen (tangent): index out of range"}}, wrong},
 	} {
 		f := &function{ident: "F", generated: map[string]bool{}, refusals: test.refusals}

@@ -116,11 +116,13 @@ func (f *function) writeCase(s *strings.Builder, pkg string) {
 	call := func(suffix string, results, args []string, moreResults, moreArgs []string) {
 		g := f.signatures[f.ident+suffix]
 		if suffix != "" {
+			used := map[string]bool{}
 			for _, v := range g.Results[min(len(results), len(g.Results)):] {
-				results = append(results, f.match(v.Name, moreResults, "_"))
+				results = append(results, match(v.Name, moreResults, used, "_"))
 			}
+			used = map[string]bool{}
 			for _, v := range g.Params[min(len(args), len(g.Params)):] {
-				args = append(args, f.match(v.Name, moreArgs, v.Zero))
+				args = append(args, match(v.Name, moreArgs, used, v.Zero))
 			}
 		}
 		fmt.Fprintf(s, "%s = %s.%s%s(%s)\n", strings.Join(results, ", "), pkg, f.ident, suffix,
@@ -228,16 +230,23 @@ func (f *function) writeCase(s *strings.Builder, pkg string) {
 // the parameters.
 func (f *function) shadowNames(variable, suffix string) (list []string) {
 	for i, name := range f.names {
-		list = append(list, fmt.Sprintf("%s%s=%s%d", base(name), suffix, variable, i))
+		list = append(list, fmt.Sprintf("%s%s=%s%d", name, suffix, variable, i))
 	}
 	return list
 }
 
-// match returns the variable for a parameter or result of generated code, and other if there is none.
-func (f *function) match(name string, pairs []string, other string) string {
-	for _, p := range pairs {
-		if left, right, _ := strings.Cut(p, "="); base(left) == base(name) {
-			return right
+// match returns the variable for a parameter or result of generated code, and other if there is none. The name may have
+// additional digits. A variable is used once.
+func match(name string, pairs []string, used map[string]bool, other string) string {
+	for _, same := range []func(string) bool{
+		func(left string) bool { return left == name },
+		func(left string) bool { return base(left) == base(name) },
+	} {
+		for _, p := range pairs {
+			if left, right, _ := strings.Cut(p, "="); same(left) && !used[right] {
+				used[right] = true
+				return right
+			}
 		}
 	}
 	return other

@@ -21,6 +21,9 @@ import (
 	"github.com/nabla-ad/nabla/gen"
 )
 
+// secondOrder begins the reasons of refusals that leave first derivatives.
+const secondOrder = "second order: "
+
 // suffixes are those of the derivatives that a function must have.
 var suffixes = []string{"Tangent", "Adjoint", "AdjointTangent"}
 
@@ -219,10 +222,15 @@ func generateHere(dir string, packages []string) {
 			if p.Func == "" {
 				fail(p)
 			}
-			if p.Severity != gen.Note {
-				pos := strings.TrimPrefix(p.Pos.String(), dir+string(filepath.Separator))
-				g.Refusals = append(g.Refusals, refusal{pos, p.Func, p.Reason, p.Remedy})
+			reason := p.Reason
+			if p.Severity == gen.Note { // first derivatives are generated
+				if strings.HasPrefix(reason, "no traced form") {
+					continue
+				}
+				reason = secondOrder + reason
 			}
+			pos := strings.TrimPrefix(p.Pos.String(), dir+string(filepath.Separator))
+			g.Refusals = append(g.Refusals, refusal{pos, p.Func, reason, p.Remedy})
 		}
 		out = append(out, g)
 	}
@@ -272,6 +280,10 @@ func read(of map[string]signature, text []byte) error {
 // judge sets the outcome if derivatives are missing.
 func (f *function) judge() {
 	missing := slices.IndexFunc(suffixes, func(s string) bool { return !f.generated[s] })
+	note := func(r refusal) bool { return strings.HasPrefix(r.Reason, secondOrder) }
+	if !f.generated["Tangent"] || !f.generated["Adjoint"] {
+		f.refusals = slices.DeleteFunc(f.refusals, note)
+	}
 	switch {
 	case missing < 0:
 		return
