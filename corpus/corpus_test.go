@@ -51,16 +51,22 @@ func TestModulesAreListed(t *testing.T) {
 
 func TestReasonKind(t *testing.T) {
 	for _, test := range []struct{ reason, want string }{
+		{"call of p.F: its source cannot be differentiated: call of interface method M: it depends on the value " +
+			"(a/b.go:3), and so of field x, function f, 3 more",
+			"in a library: call of interface method …+" + unexported + "+" + noBody +
+				"+in a library: constructs that the refusal does not list"},
+		{"a *p.T is taken out of the interface value v, behind which numbers carry derivatives",
+			"a value is taken out of an interface value, behind which numbers carry derivatives"},
+		{"call of f: which function it holds is not known", "call of …: which function it holds is not known"},
 		{"call of fmt.Println: its source is not available and it has no rule",
 			"call of …: its source is not available and it has no rule"},
-		{"call of p.F: its source cannot be differentiated: field x: package p does not export it (a/b.go:3), " +
-			"and so of y",
-			"in a library: field …: package p does not export it"},
+		{"call of p.F: its source cannot be differentiated: field x: package p does not export it (a/b.go:3)",
+			unexported},
 		{"call of interface method At: which function it is depends on the value", "call of interface method …"},
 		{"no tangent: the argument a of p.G, which carries a derivative: its rule has none with respect to it",
 			"no derivative: the argument … of …, which carries a derivative: its rule has none with respect to it"},
 	} {
-		if got := reasonKind(test.reason); got != test.want {
+		if got := strings.Join(reasonKinds(test.reason), "+"); got != test.want {
 			t.Errorf("%s\ngot  %s\nwant %s", test.reason, got, test.want)
 		}
 	}

@@ -80,12 +80,13 @@ func printReasons(w io.Writer, list []*function) {
 		}
 		var kinds []string
 		for _, r := range f.refusals {
-			kind := reasonKind(r.Reason)
-			if of[kind] == nil {
-				of[kind] = &reason{text: kind, remedy: r.Remedy, example: f.name() + ": " + r.Reason}
-			}
-			if !slices.Contains(kinds, kind) {
-				kinds = append(kinds, kind)
+			for _, kind := range reasonKinds(r.Reason) {
+				if of[kind] == nil {
+					of[kind] = &reason{text: kind, remedy: r.Remedy, example: f.name() + ": " + r.Reason}
+				}
+				if !slices.Contains(kinds, kind) {
+					kinds = append(kinds, kind)
+				}
 			}
 		}
 		for _, k := range kinds {
@@ -98,7 +99,8 @@ func printReasons(w io.Writer, list []*function) {
 	reasons := slices.SortedFunc(maps.Values(of), func(a, b *reason) int {
 		return cmp.Or(b.any-a.any, b.only-a.only, strings.Compare(a.text, b.text))
 	})
-	fmt.Fprintln(w, "\n| functions | only reason | reason of refusal | remedy | example |\n|---|---|---|---|---|")
+	fmt.Fprintln(w, "\n| functions | only reason | reason of refusal | remedy | example |")
+	fmt.Fprintln(w, "|---|---|---|---|---|")
 	for _, r := range reasons {
 		fmt.Fprintf(w, "| %d | %d | %s | %s | %s |\n", r.any, r.only, r.text, r.remedy, r.example)
 	}
@@ -110,20 +112,70 @@ var named = regexp.MustCompile(`^[("*\[]*[\w*\[\]/]*[.A-Z\d\[(*][^:;,]*$`)
 // namedNouns are words that a name follows.
 var namedNouns = []string{"field", "variable", "type", "argument", "parameter"}
 
+// A call of a variable that holds a function.
+var held = regexp.MustCompile(`^call of \w+: which function it holds`)
+
+// A value that is taken out of an interface value.
+var behind = regexp.MustCompile(`a \S+ is taken out of the interface value \w+,`)
+
 // The end of the reason why the source of a library is refused: the place, and what follows from it.
 var inner = regexp.MustCompile(` \([^()]*\.go:\d+\).*`)
+
+// Kinds of constructs of libraries, of which refusals list some by name only.
+const (
+	inLibrary  = "in a library: "
+	unexported = inLibrary + "name of a field, variable or type: its package does not export it, and no code can be " +
+		"generated there"
+	noSource = inLibrary + "call of …: its source is not available and it has no rule"
+	noBody   = inLibrary + "function …: it has no body: it is written in assembly or linked from elsewhere"
+)
+
+// reasonKinds returns a reason without the names in it, and the kinds of the other constructs that it lists.
+func reasonKinds(reason string) []string {
+	first, list, _ := strings.Cut(reason, ", and so of ")
+	kinds := []string{reasonKind(first)}
+	if list == "" {
+		return kinds
+	}
+	for _, what := range strings.Split(list, ", ") {
+		kind := inLibrary + "constructs that the refusal does not list"
+		switch word, rest, _ := strings.Cut(what, " "); {
+		case strings.HasPrefix(rest, "more"):
+		case slices.Contains(namedNouns[:3], word):
+			kind = unexported
+		case strings.HasPrefix(what, "call of interface method"):
+			kind = reasonKind("its source cannot be differentiated: " + what)
+		case strings.HasPrefix(what, "call of "):
+			kind = noSource
+		case word == "function":
+			kind = noBody
+		default:
+			kind = reasonKind("its source cannot be differentiated: " + what)
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
 
 // reasonKind returns a reason without the names in it.
 func reasonKind(reason string) string {
 	where := ""
 	if _, rest, ok := strings.Cut(reason, "its source cannot be differentiated: "); ok {
-		reason, where = inner.ReplaceAllString(rest, ""), "in a library: "
+		reason, where = inner.ReplaceAllString(rest, ""), inLibrary
+		word, _, _ := strings.Cut(reason, " ")
+		if strings.Contains(reason, "does not export it") && slices.Contains(namedNouns[:3], word) {
+			return unexported
+		}
 	}
 	for _, kind := range []string{"call of interface method", "assignment to function variable"} {
 		if strings.HasPrefix(reason, kind) {
 			return where + kind + " …"
 		}
 	}
+	reason = held.ReplaceAllString(reason, "call of …: which function it holds")
+	reason = behind.ReplaceAllString(reason, "a value is taken out of an interface value,")
 	for _, prefix := range []string{"no tangent: ", "no adjoint: "} {
 		if rest, ok := strings.CutPrefix(reason, prefix); ok && strings.Contains(rest, "its rule has none") {
 			reason = "no derivative: " + rest
