@@ -47,6 +47,9 @@
 //  3. Data that it reads in addition to x is constant between calls, or in a bound struct.
 //     Other changes cost a new recording, or are an error: see [Policy].
 //
+// Complex numbers are pairs of Reals, see [Complex]: derivatives are those with respect to both parts, so the gradient
+// of |z|² is 2z.
+//
 // # Engines
 //
 //	package                  method                                  best for

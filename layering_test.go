@@ -133,7 +133,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/internal/census", "a tool: how much of a library can be differentiated",
 		"gen/activity gen/adjoint gen/internal/natives gen/ir gen/library gen/lower gen/print gen/tangent"},
 	{"gen/internal/edges", "functions with singular points, for tests", ". gen/rt"},
-	{"gen/internal/fourier", "the fast Fourier transform with generated code, for tests", "gen/rt"},
+	{"gen/internal/fourier", "the fast Fourier transform with generated code, for tests", ". gen/rt"},
 	{"gen/internal/laned", "generated code in lanes, for tests", "gen/rt internal/problems"},
 	{"gen/internal/natives", "library functions for the evaluator, for tests", "gen/ir gen/lower/testdata/rules"},
 	{"gen/internal/randprog", "random Go programs, for tests", "gen/ir gen/lower"},

@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"math"
+	"math/cmplx"
 	"strings"
 
 	"github.com/nabla-ad/nabla"
@@ -73,6 +74,11 @@ func behaviourScenarios() []Scenario {
 	six, more := []float64{1, 2, -1, 0.5, 3, -2}, []float64{1, 1, 1, 1, 1, 1}
 	add("matrix", gram, six, more, 4, first...)
 	add("matrix_scalar", gramNorm, six, more, 1, both...)
+
+	// Complex numbers, as pairs of numbers; the last two have the real parts of z² and the square of |z|.
+	add("complex_sine", complexSine, []float64{0.42, 1, -0.5, 0.25}, []float64{1, 1, 2, -1}, 4, first...)
+	add("complex_square", complexSquare, []float64{1, 1}, []float64{0.5, -2}, 1, both...)
+	add("complex_abs2", complexAbs2, []float64{1, 1}, []float64{0.5, -2}, 1, both...)
 
 	// NaN propagates.
 	nan := []float64{math.NaN()}
@@ -322,6 +328,75 @@ var gramNorm = ofScalar(func(x []nabla.Real) nabla.Real {
 	}
 	return t
 })
+
+// complexSine computes the sine of each complex number, whose parts are two successive inputs. A column of the Jacobian
+// of a holomorphic function has the parts of its derivative, and the next one those of the derivative times i. Further
+// outputs are 0.
+var complexSine = family{
+	outputs: func(n int) int { return n / 2 * 2 },
+	into: func(y, x []nabla.Real) {
+		clear(y)
+		for i, z := range complexNumbers(x[:min(len(x), len(y))]) {
+			w := z.Sin()
+			y[2*i], y[2*i+1] = w.Re, w.Im
+		}
+	},
+	exact: func(x []float64, m int) exactResults {
+		n := len(x)
+		t := newExactResults(n, m)
+		for i := 0; i+1 < min(m, n); i += 2 {
+			z := complex(x[i], x[i+1])
+			w, d := cmplx.Sin(z), cmplx.Cos(z)
+			t.y[i], t.y[i+1] = real(w), imag(w)
+			t.jac[i*n+i], t.jac[i*n+i+1] = real(d), -imag(d)
+			t.jac[(i+1)*n+i], t.jac[(i+1)*n+i+1] = imag(d), real(d)
+		}
+		return t
+	},
+}
+
+// complexNumbers returns the complex numbers whose parts are successive numbers.
+func complexNumbers(x []nabla.Real) []nabla.Complex {
+	out := make([]nabla.Complex, len(x)/2)
+	for i := range out {
+		out[i] = nabla.Complex{Re: x[2*i], Im: x[2*i+1]}
+	}
+	return out
+}
+
+// complexSquare computes the real part of Σ z². Its gradient is the conjugate of 2z.
+var complexSquare = ofScalar(func(x []nabla.Real) nabla.Real {
+	var sum nabla.Complex
+	for _, z := range complexNumbers(x) {
+		sum = sum.Add(z.Sq())
+	}
+	return sum.Re
+}, func(x []float64, _ int) exactResults { return exactSquares(x, -1) })
+
+// complexAbs2 computes Σ |z|². Its gradient is 2z.
+var complexAbs2 = ofScalar(func(x []nabla.Real) nabla.Real {
+	var sum nabla.Real
+	for _, z := range complexNumbers(x) {
+		sum = sum.Add(z.Mul(z.Conj()).Re)
+	}
+	return sum
+}, func(x []float64, _ int) exactResults { return exactSquares(x, 1) })
+
+// exactSquares returns the results of the sum of the squares of the real parts, and sign times those of the imaginary
+// ones.
+func exactSquares(x []float64, sign float64) exactResults {
+	n := len(x)
+	t := newExactResults(n, 1)
+	for i := range n / 2 * 2 {
+		c := 1.0
+		if i%2 == 1 {
+			c = sign
+		}
+		t.y[0] += c * x[i] * x[i]
+		t.jac[i], t.hess[i*n+i] = 2*c*x[i], 2*c
+	}
+	return t
+}
 
 // cubeOfOne computes x³ of one number.
 var cubeOfOne = ofScalar(func(x []nabla.Real) nabla.Real {

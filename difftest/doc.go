@@ -24,10 +24,11 @@
 //	empty/…      no inputs or no outputs (5)
 //	allocfree/…  calls must not allocate, with Options.AllocFree (9)
 //	behaviour/…  branches, loops that depend on data, scratch slices, nested
-//	             derivatives, custom rules, structs, matrices row by row, NaN, panics,
-//	             sizes that are no multiple of a chunk, 10,000 inputs
+//	             derivatives, custom rules, structs, matrices row by row, complex
+//	             numbers, NaN, panics, sizes that are no multiple of a chunk, 10,000
+//	             inputs
 //
-// Complex numbers, which the Julia package has scenarios for, are outside the scope of nabla.
+// The Julia package's scenarios of complex numbers are among the last, with the two parts of each number as inputs.
 //
 // Modifiers change the way the function obtains its data, or the point at which it is called, and can be composed.
 // [Run] applies these, one at a time, to one scenario of each operator and form of a function:

@@ -1,6 +1,7 @@
 package gen_test
 
 import (
+	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -21,8 +22,10 @@ func TestRunComplex(t *testing.T) {
 	}
 	dir := module(t, files)
 	r := generate(t, dir, ".")
-	if text := problems(r, dir); text != "" {
-		t.Log(text)
+	for _, line := range strings.Split(strings.TrimSpace(problems(r, dir)), "\n") {
+		if !strings.Contains(line, "which have no lane type") && !strings.Contains(line, "Single: no traced form") {
+			t.Error(line)
+		}
 	}
 	if _, err := r.Write(); err != nil {
 		t.Fatal(err)

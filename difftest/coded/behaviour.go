@@ -1,5 +1,7 @@
 package coded
 
+import "math/cmplx"
+
 // The functions of the scenarios whose names begin with behaviour/.
 
 // branch computes (x₀², x₀x₁) for negative x₀, (3x₁, x₀) otherwise.
@@ -122,6 +124,49 @@ func gramNorm(x []float64) float64 {
 		s += v * v
 	}
 	return s
+}
+
+// complexSine computes the sine of each complex number, whose parts are two successive inputs. Further
+// outputs are 0.
+//
+//nabla:differentiate
+func complexSine(y, x []float64) {
+	clear(y)
+	for i := 1; i < min(len(x), len(y)); i += 2 {
+		w := cmplx.Sin(complex(x[i-1], x[i]))
+		y[i-1], y[i] = real(w), imag(w)
+	}
+}
+
+//nabla:differentiate
+func complexSineVector(x []float64) []float64 {
+	y := make([]float64, len(x)/2*2)
+	complexSine(y, x)
+	return y
+}
+
+// complexSquare computes the real part of Σ z².
+//
+//nabla:differentiate
+func complexSquare(x []float64) float64 {
+	sum := 0i
+	for i := 1; i < len(x); i += 2 {
+		z := complex(x[i-1], x[i])
+		sum += z * z
+	}
+	return real(sum)
+}
+
+// complexAbs2 computes Σ |z|².
+//
+//nabla:differentiate
+func complexAbs2(x []float64) float64 {
+	sum := 0.0
+	for i := 1; i < len(x); i += 2 {
+		z := complex(x[i-1], x[i])
+		sum += real(z * cmplx.Conj(z))
+	}
+	return sum
 }
 
 //nabla:differentiate

@@ -4,6 +4,7 @@ package coded
 
 import (
 	"math"
+	"math/cmplx"
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/gen/rt"
@@ -163,7 +164,7 @@ type bindingReal struct {
 	Useless []nabla.Real
 }
 
-// branchTangent computes branch(y, x) and its derivative in the direction xDot, from behaviour.go:8.
+// branchTangent computes branch(y, x) and its derivative in the direction xDot, from behaviour.go:10.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func branchTangent(y, x, yDot, xDot []float64) {
@@ -194,7 +195,7 @@ func branchTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// branchTangent4 computes branch(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:8.
+// branchTangent4 computes branch(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:10.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func branchTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -252,7 +253,7 @@ func branchTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// branchAdjoint computes branch(y, x), from behaviour.go:8.
+// branchAdjoint computes branch(y, x), from behaviour.go:10.
 // It adds the derivatives of the outputs to yBar, xBar.
 // The bars of memory that it writes hold the weights of the values written.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
@@ -294,7 +295,7 @@ func branchAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// branchAdjoint4 is branchAdjoint for 4 seeds in one call, from behaviour.go:8.
+// branchAdjoint4 is branchAdjoint for 4 seeds in one call, from behaviour.go:10.
 // Each array holds 4 numbers, one for each seed.
 func branchAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("branchAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -382,7 +383,7 @@ func branchAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 }
 
 // branchAdjointTangent computes branchAdjoint and the derivatives of its bars in the direction (yDot, xDot),
-// for constant seeds, from behaviour.go:8.
+// for constant seeds, from behaviour.go:10.
 func branchAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("branchAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -459,7 +460,7 @@ func branchAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDo
 	}
 }
 
-// branchTraced is branch over Reals, from behaviour.go:8.
+// branchTraced is branch over Reals, from behaviour.go:10.
 func branchTraced(y, x []nabla.Real) {
 	if x[0].Less(nabla.Const(0)) {
 		t := x[0].Mul(x[1])
@@ -472,7 +473,7 @@ func branchTraced(y, x []nabla.Real) {
 	}
 }
 
-// branchVectorTangent returns branchVector(x) and its derivative in the direction xDot, from behaviour.go:17.
+// branchVectorTangent returns branchVector(x) and its derivative in the direction xDot, from behaviour.go:19.
 func branchVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -500,7 +501,7 @@ func branchVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// branchVectorTangent4 returns branchVector(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:17.
+// branchVectorTangent4 returns branchVector(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:19.
 func branchVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -555,7 +556,7 @@ func branchVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 	return y, yDot
 }
 
-// branchVectorAdjoint returns branchVector(x), from behaviour.go:17.
+// branchVectorAdjoint returns branchVector(x), from behaviour.go:19.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func branchVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -600,7 +601,7 @@ func branchVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 	return
 }
 
-// branchVectorAdjoint4 is branchVectorAdjoint for 4 seeds in one call, from behaviour.go:17.
+// branchVectorAdjoint4 is branchVectorAdjoint for 4 seeds in one call, from behaviour.go:19.
 // Each array holds 4 numbers, one for each seed.
 func branchVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("branchVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -697,7 +698,7 @@ func branchVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 }
 
 // branchVectorAdjointTangent computes branchVectorAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:17.
+// for constant seeds, from behaviour.go:19.
 func branchVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("branchVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -759,14 +760,14 @@ func branchVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot,
 	return
 }
 
-// branchVectorTraced is branchVector over Reals, from behaviour.go:17.
+// branchVectorTraced is branchVector over Reals, from behaviour.go:19.
 func branchVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	y := make([]nabla.Real, 2)
 	branchTraced(y, x)
 	return y
 }
 
-// branchScalarTangent returns branchScalar(x) and its derivative in the direction xDot, from behaviour.go:26.
+// branchScalarTangent returns branchScalar(x) and its derivative in the direction xDot, from behaviour.go:28.
 func branchScalarTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -786,7 +787,7 @@ func branchScalarTangent(x, xDot []float64) (r, rDot float64) {
 	return t7 * t8, (xDot[0]*t6+t5*xDot[1])*t8 + t7*xDot[1]
 }
 
-// branchScalarTangent4 returns branchScalar(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:26.
+// branchScalarTangent4 returns branchScalar(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:28.
 func branchScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -811,7 +812,7 @@ func branchScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot
 	return t7 * t8, (xDotRow2[0]*t6+t5*xDotRow3[0])*t8 + t7*xDotRow3[0], (xDotRow2[1]*t6+t5*xDotRow3[1])*t8 + t7*xDotRow3[1], (xDotRow2[2]*t6+t5*xDotRow3[2])*t8 + t7*xDotRow3[2], (xDotRow2[3]*t6+t5*xDotRow3[3])*t8 + t7*xDotRow3[3]
 }
 
-// branchScalarAdjoint returns branchScalar(x), from behaviour.go:26.
+// branchScalarAdjoint returns branchScalar(x), from behaviour.go:28.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func branchScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -843,7 +844,7 @@ func branchScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 f
 	return
 }
 
-// branchScalarAdjointOnly is branchScalarAdjoint without the value, from behaviour.go:26.
+// branchScalarAdjointOnly is branchScalarAdjoint without the value, from behaviour.go:28.
 func branchScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("branchScalarAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -871,7 +872,7 @@ func branchScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 }
 
 // branchScalarAdjointTangent computes branchScalarAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:26.
+// for constant seeds, from behaviour.go:28.
 func branchScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("branchScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -935,7 +936,7 @@ func branchScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork
 	return
 }
 
-// branchScalarHVP is branchScalarAdjointTangent without value and gradient, from behaviour.go:26.
+// branchScalarHVP is branchScalarAdjointTangent without value and gradient, from behaviour.go:28.
 func branchScalarHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("branchScalarHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -980,7 +981,7 @@ func branchScalarHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot [
 	}
 }
 
-// branchScalarTraced is branchScalar over Reals, from behaviour.go:26.
+// branchScalarTraced is branchScalar over Reals, from behaviour.go:28.
 func branchScalarTraced(x []nabla.Real) (r nabla.Real) {
 	if x[0].Less(nabla.Const(0)) {
 		return x[0].Sq().Mul(x[0]).Mul(x[1])
@@ -988,7 +989,7 @@ func branchScalarTraced(x []nabla.Real) (r nabla.Real) {
 	return x[0].Mul(x[1]).Mul(x[1])
 }
 
-// loopTangent returns loop(x) and its derivative in the direction xDot, from behaviour.go:36.
+// loopTangent returns loop(x) and its derivative in the direction xDot, from behaviour.go:38.
 func loopTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -1004,7 +1005,7 @@ func loopTangent(x, xDot []float64) (r, rDot float64) {
 	return v, vDot
 }
 
-// loopTangent4 returns loop(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:36.
+// loopTangent4 returns loop(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:38.
 func loopTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -1029,7 +1030,7 @@ func loopTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3
 	return v, vDot0, vDot1, vDot2, vDot3
 }
 
-// loopAdjoint returns loop(x), from behaviour.go:36.
+// loopAdjoint returns loop(x), from behaviour.go:38.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func loopAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -1075,7 +1076,7 @@ func loopAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) 
 }
 
 // loopAdjointTangent computes loopAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:36.
+// for constant seeds, from behaviour.go:38.
 func loopAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("loopAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -1139,7 +1140,7 @@ func loopAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, 
 	return
 }
 
-// loopTraced is loop over Reals, from behaviour.go:36.
+// loopTraced is loop over Reals, from behaviour.go:38.
 func loopTraced(x []nabla.Real) (r nabla.Real) {
 	v := x[0]
 	k := 0
@@ -1150,7 +1151,7 @@ func loopTraced(x []nabla.Real) (r nabla.Real) {
 	return v
 }
 
-// constantOutputTangent computes constantOutput(y, x) and its derivative in the direction xDot, from behaviour.go:45.
+// constantOutputTangent computes constantOutput(y, x) and its derivative in the direction xDot, from behaviour.go:47.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func constantOutputTangent(y, x, yDot, xDot []float64) {
@@ -1169,7 +1170,7 @@ func constantOutputTangent(y, x, yDot, xDot []float64) {
 	y[1] = t
 }
 
-// constantOutputTangent4 computes constantOutput(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:45.
+// constantOutputTangent4 computes constantOutput(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:47.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func constantOutputTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -1200,7 +1201,7 @@ func constantOutputTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	yDotRow1[3] = tDot3
 }
 
-// constantOutputAdjoint computes constantOutput(y, x), from behaviour.go:45.
+// constantOutputAdjoint computes constantOutput(y, x), from behaviour.go:47.
 // It adds the derivatives of the outputs to yBar, xBar.
 // The bars of memory that it writes hold the weights of the values written.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
@@ -1224,7 +1225,7 @@ func constantOutputAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	xBar[1] += t1
 }
 
-// constantOutputAdjoint4 is constantOutputAdjoint for 4 seeds in one call, from behaviour.go:45.
+// constantOutputAdjoint4 is constantOutputAdjoint for 4 seeds in one call, from behaviour.go:47.
 // Each array holds 4 numbers, one for each seed.
 func constantOutputAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("constantOutputAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -1262,7 +1263,7 @@ func constantOutputAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *Adjoint
 }
 
 // constantOutputAdjointTangent computes constantOutputAdjoint and the derivatives of its bars in the direction (yDot, xDot),
-// for constant seeds, from behaviour.go:45.
+// for constant seeds, from behaviour.go:47.
 func constantOutputAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("constantOutputAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -1303,14 +1304,14 @@ func constantOutputAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, y
 	xBar[1] += t1
 }
 
-// constantOutputTraced is constantOutput over Reals, from behaviour.go:45.
+// constantOutputTraced is constantOutput over Reals, from behaviour.go:47.
 func constantOutputTraced(y, x []nabla.Real) {
 	t := x[1]
 	y[0] = nabla.Const(4)
 	y[1] = t
 }
 
-// constantOutputVectorTangent returns constantOutputVector(x) and its derivative in the direction xDot, from behaviour.go:48.
+// constantOutputVectorTangent returns constantOutputVector(x) and its derivative in the direction xDot, from behaviour.go:50.
 func constantOutputVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -1318,7 +1319,7 @@ func constantOutputVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return []float64{4, x[1]}, []float64{1: xDot[1]}
 }
 
-// constantOutputVectorTangent4 returns constantOutputVector(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:48.
+// constantOutputVectorTangent4 returns constantOutputVector(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:50.
 func constantOutputVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -1327,7 +1328,7 @@ func constantOutputVectorTangent4(x []float64, xDot [][4]float64) (r []float64, 
 	return []float64{4, x[1]}, [][4]float64{1: *xDotRow}
 }
 
-// constantOutputVectorAdjoint returns constantOutputVector(x), from behaviour.go:48.
+// constantOutputVectorAdjoint returns constantOutputVector(x), from behaviour.go:50.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func constantOutputVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -1348,7 +1349,7 @@ func constantOutputVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 
 	return
 }
 
-// constantOutputVectorAdjoint4 is constantOutputVectorAdjoint for 4 seeds in one call, from behaviour.go:48.
+// constantOutputVectorAdjoint4 is constantOutputVectorAdjoint for 4 seeds in one call, from behaviour.go:50.
 // Each array holds 4 numbers, one for each seed.
 func constantOutputVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("constantOutputVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -1383,7 +1384,7 @@ func constantOutputVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adj
 }
 
 // constantOutputVectorAdjointTangent computes constantOutputVectorAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:48.
+// for constant seeds, from behaviour.go:50.
 func constantOutputVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("constantOutputVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -1406,22 +1407,22 @@ func constantOutputVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWor
 	return
 }
 
-// constantOutputVectorTraced is constantOutputVector over Reals, from behaviour.go:48.
+// constantOutputVectorTraced is constantOutputVector over Reals, from behaviour.go:50.
 func constantOutputVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	return []nabla.Real{nabla.Const(4), x[1]}
 }
 
-// constantScalarTangent returns constantScalar(x), which has no derivative, from behaviour.go:51.
+// constantScalarTangent returns constantScalar(x), which has no derivative, from behaviour.go:53.
 func constantScalarTangent(x, xDot []float64) (r float64) {
 	return 4
 }
 
-// constantScalarTangent4 returns constantScalar(x), which has no derivative, from behaviour.go:51.
+// constantScalarTangent4 returns constantScalar(x), which has no derivative, from behaviour.go:53.
 func constantScalarTangent4(x []float64, xDot [][4]float64) (r float64) {
 	return 4
 }
 
-// constantScalarAdjoint returns constantScalar(x), from behaviour.go:51.
+// constantScalarAdjoint returns constantScalar(x), from behaviour.go:53.
 // It adds the derivatives of the outputs to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func constantScalarAdjoint(x, xBar []float64, ws *AdjointWork) (r1 float64) {
@@ -1432,7 +1433,7 @@ func constantScalarAdjoint(x, xBar []float64, ws *AdjointWork) (r1 float64) {
 	return 4
 }
 
-// constantScalarAdjointOnly is constantScalarAdjoint without the value, from behaviour.go:51.
+// constantScalarAdjointOnly is constantScalarAdjoint without the value, from behaviour.go:53.
 func constantScalarAdjointOnly(x, xBar []float64, ws *AdjointWork) {
 	rt.Apart("constantScalarAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -1441,7 +1442,7 @@ func constantScalarAdjointOnly(x, xBar []float64, ws *AdjointWork) {
 }
 
 // constantScalarAdjointTangent computes constantScalarAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:51.
+// for constant seeds, from behaviour.go:53.
 func constantScalarAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("constantScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -1450,19 +1451,19 @@ func constantScalarAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBar
 	return 4
 }
 
-// constantScalarHVP is constantScalarAdjointTangent without value and gradient, from behaviour.go:51.
+// constantScalarHVP is constantScalarAdjointTangent without value and gradient, from behaviour.go:53.
 func constantScalarHVP(x []float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
 }
 
-// constantScalarTraced is constantScalar over Reals, from behaviour.go:51.
+// constantScalarTraced is constantScalar over Reals, from behaviour.go:53.
 func constantScalarTraced(x []nabla.Real) (r float64) {
 	return 4
 }
 
-// returnsInputTangent returns returnsInput(x) and its derivative in the direction xDot, from behaviour.go:54.
+// returnsInputTangent returns returnsInput(x) and its derivative in the direction xDot, from behaviour.go:56.
 func returnsInputTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -1470,7 +1471,7 @@ func returnsInputTangent(x, xDot []float64) (r, rDot []float64) {
 	return x, xDot
 }
 
-// returnsInputTangent4 returns returnsInput(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:54.
+// returnsInputTangent4 returns returnsInput(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:56.
 func returnsInputTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -1478,7 +1479,7 @@ func returnsInputTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 	return x, xDot
 }
 
-// returnsInputAdjoint returns returnsInput(x), from behaviour.go:54.
+// returnsInputAdjoint returns returnsInput(x), from behaviour.go:56.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func returnsInputAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -1496,7 +1497,7 @@ func returnsInputAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 	return
 }
 
-// returnsInputAdjoint4 is returnsInputAdjoint for 4 seeds in one call, from behaviour.go:54.
+// returnsInputAdjoint4 is returnsInputAdjoint for 4 seeds in one call, from behaviour.go:56.
 // Each array holds 4 numbers, one for each seed.
 func returnsInputAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("returnsInputAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -1519,7 +1520,7 @@ func returnsInputAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 }
 
 // returnsInputAdjointTangent computes returnsInputAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:54.
+// for constant seeds, from behaviour.go:56.
 func returnsInputAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("returnsInputAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -1535,12 +1536,12 @@ func returnsInputAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot,
 	return
 }
 
-// returnsInputTraced is returnsInput over Reals, from behaviour.go:54.
+// returnsInputTraced is returnsInput over Reals, from behaviour.go:56.
 func returnsInputTraced(x []nabla.Real) (r []nabla.Real) {
 	return x
 }
 
-// overwritesInputTangent returns overwritesInput(x) and its derivative in the direction xDot, from behaviour.go:59.
+// overwritesInputTangent returns overwritesInput(x) and its derivative in the direction xDot, from behaviour.go:61.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func overwritesInputTangent(x, xDot []float64) (r, rDot float64) {
@@ -1559,7 +1560,7 @@ func overwritesInputTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// overwritesInputTangent4 returns overwritesInput(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:59.
+// overwritesInputTangent4 returns overwritesInput(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:61.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func overwritesInputTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
@@ -1589,7 +1590,7 @@ func overwritesInputTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// overwritesInputAdjoint returns overwritesInput(x), from behaviour.go:59.
+// overwritesInputAdjoint returns overwritesInput(x), from behaviour.go:61.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
 // The bars of memory that it writes hold the weights of the values written.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
@@ -1626,7 +1627,7 @@ func overwritesInputAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return
 }
 
-// overwritesInputAdjointOnly is overwritesInputAdjoint without the value, from behaviour.go:59.
+// overwritesInputAdjointOnly is overwritesInputAdjoint without the value, from behaviour.go:61.
 func overwritesInputAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("overwritesInputAdjointOnly", "x, xBar", 2, x, xBar)
 	if ws == nil {
@@ -1657,7 +1658,7 @@ func overwritesInputAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 }
 
 // overwritesInputAdjointTangent computes overwritesInputAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:59.
+// for constant seeds, from behaviour.go:61.
 func overwritesInputAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("overwritesInputAdjointTangent", "x, xBar, xDot, xBarDot", 4, x, xBar, xDot, xBarDot)
 	if ws == nil {
@@ -1712,7 +1713,7 @@ func overwritesInputAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	return
 }
 
-// overwritesInputTraced is overwritesInput over Reals, from behaviour.go:59.
+// overwritesInputTraced is overwritesInput over Reals, from behaviour.go:61.
 func overwritesInputTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
 	for i := 0; i < len(x); i++ {
@@ -1722,7 +1723,7 @@ func overwritesInputTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// prefixSumsTangent computes prefixSums(y, x) and its derivative in the direction xDot, from behaviour.go:71.
+// prefixSumsTangent computes prefixSums(y, x) and its derivative in the direction xDot, from behaviour.go:73.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func prefixSumsTangent(y, x, yDot, xDot []float64) {
@@ -1755,7 +1756,7 @@ func prefixSumsTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// prefixSumsTangent4 computes prefixSums(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:71.
+// prefixSumsTangent4 computes prefixSums(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:73.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func prefixSumsTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -1810,7 +1811,7 @@ func prefixSumsTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// prefixSumsAdjoint computes prefixSums(y, x), from behaviour.go:71.
+// prefixSumsAdjoint computes prefixSums(y, x), from behaviour.go:73.
 // It adds the derivatives of the outputs to yBar, xBar.
 // The bars of memory that it writes hold the weights of the values written.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
@@ -1904,7 +1905,7 @@ func prefixSumsAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// prefixSumsAdjoint4 is prefixSumsAdjoint for 4 seeds in one call, from behaviour.go:71.
+// prefixSumsAdjoint4 is prefixSumsAdjoint for 4 seeds in one call, from behaviour.go:73.
 // Each array holds 4 numbers, one for each seed.
 func prefixSumsAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("prefixSumsAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -2035,7 +2036,7 @@ func prefixSumsAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork
 }
 
 // prefixSumsAdjointTangent computes prefixSumsAdjoint and the derivatives of its bars in the direction (yDot, xDot),
-// for constant seeds, from behaviour.go:71.
+// for constant seeds, from behaviour.go:73.
 func prefixSumsAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("prefixSumsAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -2184,7 +2185,7 @@ func prefixSumsAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot,
 	}
 }
 
-// prefixSumsTraced is prefixSums over Reals, from behaviour.go:71.
+// prefixSumsTraced is prefixSums over Reals, from behaviour.go:73.
 func prefixSumsTraced(y, x []nabla.Real) {
 	buf := make([]nabla.Real, len(x))
 	copy(buf, x)
@@ -2200,7 +2201,7 @@ func prefixSumsTraced(y, x []nabla.Real) {
 	}
 }
 
-// prefixSumsVectorTangent returns prefixSumsVector(x) and its derivative in the direction xDot, from behaviour.go:86.
+// prefixSumsVectorTangent returns prefixSumsVector(x) and its derivative in the direction xDot, from behaviour.go:88.
 func prefixSumsVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -2230,7 +2231,7 @@ func prefixSumsVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// prefixSumsVectorTangent4 returns prefixSumsVector(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:86.
+// prefixSumsVectorTangent4 returns prefixSumsVector(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:88.
 func prefixSumsVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -2282,7 +2283,7 @@ func prefixSumsVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot
 	return y, yDot
 }
 
-// prefixSumsVectorAdjoint returns prefixSumsVector(x), from behaviour.go:86.
+// prefixSumsVectorAdjoint returns prefixSumsVector(x), from behaviour.go:88.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func prefixSumsVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -2379,7 +2380,7 @@ func prefixSumsVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []fl
 	return
 }
 
-// prefixSumsVectorAdjoint4 is prefixSumsVectorAdjoint for 4 seeds in one call, from behaviour.go:86.
+// prefixSumsVectorAdjoint4 is prefixSumsVectorAdjoint for 4 seeds in one call, from behaviour.go:88.
 // Each array holds 4 numbers, one for each seed.
 func prefixSumsVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("prefixSumsVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -2519,7 +2520,7 @@ func prefixSumsVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adjoint
 }
 
 // prefixSumsVectorAdjointTangent computes prefixSumsVectorAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:86.
+// for constant seeds, from behaviour.go:88.
 func prefixSumsVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
 	rt.Apart("prefixSumsVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -2663,14 +2664,14 @@ func prefixSumsVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, x
 	return
 }
 
-// prefixSumsVectorTraced is prefixSumsVector over Reals, from behaviour.go:86.
+// prefixSumsVectorTraced is prefixSumsVector over Reals, from behaviour.go:88.
 func prefixSumsVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	y := make([]nabla.Real, len(x))
 	prefixSumsTraced(y, x)
 	return y
 }
 
-// gramTangent computes gram(y, x) and its derivative in the direction xDot, from behaviour.go:95.
+// gramTangent computes gram(y, x) and its derivative in the direction xDot, from behaviour.go:97.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func gramTangent(y, x, yDot, xDot []float64) {
@@ -2721,7 +2722,7 @@ func gramTangent(y, x, yDot, xDot []float64) {
 	y[3] = s11
 }
 
-// gramTangent4 computes gram(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:95.
+// gramTangent4 computes gram(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:97.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func gramTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -2820,7 +2821,7 @@ func gramTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	yDotRow3[3] = s11Dot3
 }
 
-// gramAdjoint computes gram(y, x), from behaviour.go:95.
+// gramAdjoint computes gram(y, x), from behaviour.go:97.
 // It adds the derivatives of the outputs to yBar, xBar.
 // The bars of memory that it writes hold the weights of the values written.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
@@ -2883,7 +2884,7 @@ func gramAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// gramAdjoint4 is gramAdjoint for 4 seeds in one call, from behaviour.go:95.
+// gramAdjoint4 is gramAdjoint for 4 seeds in one call, from behaviour.go:97.
 // Each array holds 4 numbers, one for each seed.
 func gramAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("gramAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -3009,7 +3010,7 @@ func gramAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 }
 
 // gramAdjointTangent computes gramAdjoint and the derivatives of its bars in the direction (yDot, xDot),
-// for constant seeds, from behaviour.go:95.
+// for constant seeds, from behaviour.go:97.
 func gramAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("gramAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -3122,7 +3123,7 @@ func gramAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot,
 	}
 }
 
-// gramTraced is gram over Reals, from behaviour.go:95.
+// gramTraced is gram over Reals, from behaviour.go:97.
 func gramTraced(y, x []nabla.Real) {
 	for a := 0; a < 2; a++ {
 		for b := 0; b < 2; b++ {
@@ -3135,7 +3136,7 @@ func gramTraced(y, x []nabla.Real) {
 	}
 }
 
-// gramVectorTangent returns gramVector(x) and its derivative in the direction xDot, from behaviour.go:108.
+// gramVectorTangent returns gramVector(x) and its derivative in the direction xDot, from behaviour.go:110.
 func gramVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -3183,7 +3184,7 @@ func gramVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// gramVectorTangent4 returns gramVector(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:108.
+// gramVectorTangent4 returns gramVector(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:110.
 func gramVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -3279,7 +3280,7 @@ func gramVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]
 	return y, yDot
 }
 
-// gramVectorAdjoint returns gramVector(x), from behaviour.go:108.
+// gramVectorAdjoint returns gramVector(x), from behaviour.go:110.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func gramVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -3347,7 +3348,7 @@ func gramVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 	return
 }
 
-// gramVectorAdjoint4 is gramVectorAdjoint for 4 seeds in one call, from behaviour.go:108.
+// gramVectorAdjoint4 is gramVectorAdjoint for 4 seeds in one call, from behaviour.go:110.
 // Each array holds 4 numbers, one for each seed.
 func gramVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("gramVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -3484,7 +3485,7 @@ func gramVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 }
 
 // gramVectorAdjointTangent computes gramVectorAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:108.
+// for constant seeds, from behaviour.go:110.
 func gramVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("gramVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -3581,14 +3582,14 @@ func gramVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, x
 	return
 }
 
-// gramVectorTraced is gramVector over Reals, from behaviour.go:108.
+// gramVectorTraced is gramVector over Reals, from behaviour.go:110.
 func gramVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	y := make([]nabla.Real, 4)
 	gramTraced(y, x)
 	return y
 }
 
-// gramNormTangent returns gramNorm(x) and its derivative in the direction xDot, from behaviour.go:117.
+// gramNormTangent returns gramNorm(x) and its derivative in the direction xDot, from behaviour.go:119.
 func gramNormTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -3656,7 +3657,7 @@ func gramNormTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// gramNormTangent4 returns gramNorm(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:117.
+// gramNormTangent4 returns gramNorm(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:119.
 func gramNormTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -3808,7 +3809,7 @@ func gramNormTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, r
 	return
 }
 
-// gramNormAdjoint returns gramNorm(x), from behaviour.go:117.
+// gramNormAdjoint returns gramNorm(x), from behaviour.go:119.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func gramNormAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -3897,7 +3898,7 @@ func gramNormAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float
 }
 
 // gramNormAdjointTangent computes gramNormAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:117.
+// for constant seeds, from behaviour.go:119.
 func gramNormAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
 	rt.Apart("gramNormAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -4052,7 +4053,7 @@ func gramNormAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xD
 	return
 }
 
-// gramNormHVP is gramNormAdjointTangent without value and gradient, from behaviour.go:117.
+// gramNormHVP is gramNormAdjointTangent without value and gradient, from behaviour.go:119.
 func gramNormHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) {
 	rt.Apart("gramNormHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -4191,7 +4192,7 @@ func gramNormHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []flo
 	}
 }
 
-// gramNormTraced is gramNorm over Reals, from behaviour.go:117.
+// gramNormTraced is gramNorm over Reals, from behaviour.go:119.
 func gramNormTraced(x []nabla.Real) (r nabla.Real) {
 	var y [4]nabla.Real
 	gramTraced(y[:], x)
@@ -4203,7 +4204,634 @@ func gramNormTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// cubeTangent returns cube(x) and its derivative in the direction xDot, from behaviour.go:128.
+// complexSineTangent computes complexSine(y, x) and its derivative in the direction xDot, from behaviour.go:133.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func complexSineTangent(y, x, yDot, xDot []float64) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		complexSineTangent(y, x, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
+	clear(yDot)
+	clear(y)
+	for i, iEnd := 1, min(len(x), len(y)); i < iEnd; i += 2 {
+		t := complex(x[i-1], x[i])
+		t1 := cmplx.Sin(t)
+		var d complex128
+		t2 := complex(xDot[i-1], xDot[i])
+		t3 := cmplx.Cos(t)
+		if t2 != 0 || t3-t3 == 0 {
+			d += t2 * t3
+		} else {
+			d += complex(rt.Skip(), 0)
+		}
+		wDot := d
+		w := t1
+		yDot[i-1] = real(wDot)
+		y[i-1] = real(w)
+		yDot[i] = imag(wDot)
+		y[i] = imag(w)
+	}
+}
+
+// complexSineAdjoint computes complexSine(y, x), from behaviour.go:133.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func complexSineAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
+	rt.Apart("complexSineAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if yBar == nil {
+		yBar = make([]float64, len(y))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	clear(y)
+	hi := min(len(x), len(y))
+	for i := 1; i < hi; i += 2 {
+		arg := complex(x[i-1], x[i])
+		w := cmplx.Sin(arg)
+		y[i-1] = real(w)
+		y[i] = imag(w)
+	}
+	var n int
+	if 1 < hi {
+		n = (hi-1-1)/2 + 1
+	}
+	for k := n - 1; k > -1; k-- {
+		i2 := 1 + k*2
+		arg1 := complex(x[i2-1], x[i2])
+		var argBar complex128
+		t1 := yBar[i2]
+		yBar[i2] = 0
+		wBar := complex(0, t1)
+		t := yBar[i2-1]
+		yBar[i2-1] = 0
+		wBar += complex(t, 0)
+		a := cmplx.Cos(arg1)
+		if wBar != 0 || a-a == 0 {
+			argBar += wBar * cmplx.Conj(a)
+		} else {
+			argBar += complex(rt.Skip(), 0)
+		}
+		xBar[i2-1] += real(argBar)
+		xBar[i2] += imag(argBar)
+	}
+	clear(yBar)
+}
+
+// complexSineAdjointTangent computes complexSineAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from behaviour.go:133.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func complexSineAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
+	rt.Apart("complexSineAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		complexSineAdjointTangent(y, x, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot)
+		done()
+		return
+	}
+	if yBar == nil {
+		yBar = make([]float64, len(y))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if yBarDot == nil {
+		yBarDot = make([]float64, len(y))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	clear(yDot)
+	clear(y)
+	hi := min(len(x), len(y))
+	for i := 1; i < hi; i += 2 {
+		argDot := complex(xDot[i-1], xDot[i])
+		arg := complex(x[i-1], x[i])
+		t2 := cmplx.Sin(arg)
+		var d complex128
+		t3 := cmplx.Cos(arg)
+		if argDot != 0 || t3-t3 == 0 {
+			d += argDot * t3
+		} else {
+			d += complex(rt.Skip(), 0)
+		}
+		wDot := d
+		w := t2
+		yDot[i-1] = real(wDot)
+		y[i-1] = real(w)
+		yDot[i] = imag(wDot)
+		y[i] = imag(w)
+	}
+	var n int
+	if 1 < hi {
+		n = (hi-1-1)/2 + 1
+	}
+	for k := n - 1; k > -1; k-- {
+		i2 := 1 + k*2
+		arg1Dot := complex(xDot[i2-1], xDot[i2])
+		arg1 := complex(x[i2-1], x[i2])
+		var argBarDot complex128
+		var argBar complex128
+		t1Dot := yBarDot[i2]
+		t1 := yBar[i2]
+		yBarDot[i2] = 0
+		yBar[i2] = 0
+		wBarDot := complex(0, t1Dot)
+		wBar := complex(0, t1)
+		tDot := yBarDot[i2-1]
+		t := yBar[i2-1]
+		yBarDot[i2-1] = 0
+		yBar[i2-1] = 0
+		wBarDot += complex(tDot, 0)
+		wBar += complex(t, 0)
+		t4 := cmplx.Cos(arg1)
+		var d1 complex128
+		t5 := cmplx.Sin(arg1)
+		if arg1Dot != 0 || t5-t5 == 0 {
+			d1 -= arg1Dot * t5
+		} else {
+			d1 += complex(rt.Skip(), 0)
+		}
+		aDot := d1
+		a := t4
+		if wBar != 0 || a-a == 0 {
+			t6 := cmplx.Conj(a)
+			argBarDot += wBarDot*t6 + wBar*cmplx.Conj(aDot)
+			argBar += wBar * t6
+		} else {
+			argBarDot += complex(rt.Skip(), 0)
+			argBar += complex(rt.Skip(), 0)
+		}
+		xBarDot[i2-1] += real(argBarDot)
+		xBar[i2-1] += real(argBar)
+		xBarDot[i2] += imag(argBarDot)
+		xBar[i2] += imag(argBar)
+	}
+	clear(yBarDot)
+	clear(yBar)
+}
+
+// complexSineTraced is complexSine over Reals, from behaviour.go:133.
+func complexSineTraced(y, x []nabla.Real) {
+	clear(y)
+	for i, iEnd := 1, min(len(x), len(y)); i < iEnd; i += 2 {
+		w := (nabla.Complex{Re: x[i-1], Im: x[i]}).Sin()
+		y[i-1] = w.Re
+		y[i] = w.Im
+	}
+}
+
+// complexSineVectorTangent returns complexSineVector(x) and its derivative in the direction xDot, from behaviour.go:142.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func complexSineVectorTangent(x, xDot []float64) (r, rDot []float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	yDot := make([]float64, len(x)/2*2)
+	y := make([]float64, len(x)/2*2)
+	clear(yDot)
+	clear(y)
+	for i, iEnd := 1, min(len(x), len(y)); i < iEnd; i += 2 {
+		t := complex(x[i-1], x[i])
+		t1 := cmplx.Sin(t)
+		var d complex128
+		t2 := complex(xDot[i-1], xDot[i])
+		t3 := cmplx.Cos(t)
+		if t2 != 0 || t3-t3 == 0 {
+			d += t2 * t3
+		} else {
+			d += complex(rt.Skip(), 0)
+		}
+		wDot := d
+		w := t1
+		yDot[i-1] = real(wDot)
+		y[i-1] = real(w)
+		yDot[i] = imag(wDot)
+		y[i] = imag(w)
+	}
+	return y, yDot
+}
+
+// complexSineVectorAdjoint returns complexSineVector(x), from behaviour.go:142.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func complexSineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+	rt.Apart("complexSineVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	yBar := make([]float64, len(x)/2*2)
+	y := make([]float64, len(x)/2*2)
+	clear(y)
+	hi := min(len(x), len(y))
+	for i := 1; i < hi; i += 2 {
+		arg := complex(x[i-1], x[i])
+		w := cmplx.Sin(arg)
+		y[i-1] = real(w)
+		y[i] = imag(w)
+	}
+	r1 = y
+	for i1 := 0; i1 < len(rSeed); i1++ {
+		yBar[i1] += rSeed[i1]
+	}
+	var n int
+	if 1 < hi {
+		n = (hi-1-1)/2 + 1
+	}
+	for k := n - 1; k > -1; k-- {
+		i3 := 1 + k*2
+		arg1 := complex(x[i3-1], x[i3])
+		var argBar complex128
+		t1 := yBar[i3]
+		yBar[i3] = 0
+		wBar := complex(0, t1)
+		t := yBar[i3-1]
+		yBar[i3-1] = 0
+		wBar += complex(t, 0)
+		a := cmplx.Cos(arg1)
+		if wBar != 0 || a-a == 0 {
+			argBar += wBar * cmplx.Conj(a)
+		} else {
+			argBar += complex(rt.Skip(), 0)
+		}
+		xBar[i3-1] += real(argBar)
+		xBar[i3] += imag(argBar)
+	}
+	clear(yBar)
+	return
+}
+
+// complexSineVectorAdjointTangent computes complexSineVectorAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:142.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func complexSineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+	rt.Apart("complexSineVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	yBar := make([]float64, len(x)/2*2)
+	yDot := make([]float64, len(x)/2*2)
+	y := make([]float64, len(x)/2*2)
+	clear(yDot)
+	clear(y)
+	hi := min(len(x), len(y))
+	for i := 1; i < hi; i += 2 {
+		argDot := complex(xDot[i-1], xDot[i])
+		arg := complex(x[i-1], x[i])
+		t2 := cmplx.Sin(arg)
+		var d complex128
+		t3 := cmplx.Cos(arg)
+		if argDot != 0 || t3-t3 == 0 {
+			d += argDot * t3
+		} else {
+			d += complex(rt.Skip(), 0)
+		}
+		wDot := d
+		w := t2
+		yDot[i-1] = real(wDot)
+		y[i-1] = real(w)
+		yDot[i] = imag(wDot)
+		y[i] = imag(w)
+	}
+	r1 = y
+	for i1 := 0; i1 < len(rSeed); i1++ {
+		yBar[i1] += rSeed[i1]
+	}
+	var n int
+	if 1 < hi {
+		n = (hi-1-1)/2 + 1
+	}
+	for k := n - 1; k > -1; k-- {
+		i3 := 1 + k*2
+		arg1Dot := complex(xDot[i3-1], xDot[i3])
+		arg1 := complex(x[i3-1], x[i3])
+		var argBarDot complex128
+		var argBar complex128
+		t1 := yBar[i3]
+		yBar[i3] = 0
+		wBar := complex(0, t1)
+		t := yBar[i3-1]
+		yBar[i3-1] = 0
+		wBar += complex(t, 0)
+		t4 := cmplx.Cos(arg1)
+		var d1 complex128
+		t5 := cmplx.Sin(arg1)
+		if arg1Dot != 0 || t5-t5 == 0 {
+			d1 -= arg1Dot * t5
+		} else {
+			d1 += complex(rt.Skip(), 0)
+		}
+		aDot := d1
+		a := t4
+		if wBar != 0 || a-a == 0 {
+			argBarDot += wBar * cmplx.Conj(aDot)
+			argBar += wBar * cmplx.Conj(a)
+		} else {
+			argBarDot += complex(rt.Skip(), 0)
+			argBar += complex(rt.Skip(), 0)
+		}
+		xBarDot[i3-1] += real(argBarDot)
+		xBar[i3-1] += real(argBar)
+		xBarDot[i3] += imag(argBarDot)
+		xBar[i3] += imag(argBar)
+	}
+	clear(yBar)
+	return
+}
+
+// complexSineVectorTraced is complexSineVector over Reals, from behaviour.go:142.
+func complexSineVectorTraced(x []nabla.Real) (r []nabla.Real) {
+	y := make([]nabla.Real, len(x)/2*2)
+	complexSineTraced(y, x)
+	return y
+}
+
+// complexSquareTangent returns complexSquare(x) and its derivative in the direction xDot, from behaviour.go:151.
+func complexSquareTangent(x, xDot []float64) (r, rDot float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	var sumDot complex128
+	sum1 := complex128(0.0)
+	for i := 1; i < len(x); i += 2 {
+		zDot := complex(xDot[i-1], xDot[i])
+		z := complex(x[i-1], x[i])
+		sumDot += (z + z) * zDot
+		sum1 += z * z
+	}
+	return real(sum1), real(sumDot)
+}
+
+// complexSquareAdjoint returns complexSquare(x), from behaviour.go:151.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+func complexSquareAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("complexSquareAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	sum1 := complex128(0.0)
+	hi := len(x)
+	sumBar := complex(rBar, 0)
+	twice := sumBar + sumBar
+	for i := 1; i < hi; i += 2 {
+		z := complex(x[i-1], x[i])
+		sum1 += z * z
+		zBar := twice * cmplx.Conj(z)
+		xBar[i-1] += real(zBar)
+		xBar[i] += imag(zBar)
+	}
+	return real(sum1)
+}
+
+// complexSquareAdjointOnly is complexSquareAdjoint without the value, from behaviour.go:151.
+func complexSquareAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("complexSquareAdjointOnly", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	hi := len(x)
+	sumBar := complex(rBar, 0)
+	twice := sumBar + sumBar
+	for i := 1; i < hi; i += 2 {
+		z := complex(x[i-1], x[i])
+		zBar := twice * cmplx.Conj(z)
+		xBar[i-1] += real(zBar)
+		xBar[i] += imag(zBar)
+	}
+}
+
+// complexSquareAdjointTangent computes complexSquareAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:151.
+func complexSquareAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+	rt.Apart("complexSquareAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	sum1 := complex128(0.0)
+	hi := len(x)
+	sumBar := complex(rBar, 0)
+	twice := sumBar + sumBar
+	for i := 1; i < hi; i += 2 {
+		zDot := complex(xDot[i-1], xDot[i])
+		z := complex(x[i-1], x[i])
+		sum1 += z * z
+		zBarDot := twice * cmplx.Conj(zDot)
+		zBar := twice * cmplx.Conj(z)
+		xBarDot[i-1] += real(zBarDot)
+		xBar[i-1] += real(zBar)
+		xBarDot[i] += imag(zBarDot)
+		xBar[i] += imag(zBar)
+	}
+	return real(sum1)
+}
+
+// complexSquareHVP is complexSquareAdjointTangent without value and gradient, from behaviour.go:151.
+func complexSquareHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	rt.Apart("complexSquareHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	hi := len(x)
+	sumBar := complex(rBar, 0)
+	twice := sumBar + sumBar
+	for i := 1; i < hi; i += 2 {
+		zDot := complex(xDot[i-1], xDot[i])
+		_ = x[i-1]
+		_ = x[i]
+		zBarDot := twice * cmplx.Conj(zDot)
+		xBarDot[i-1] += real(zBarDot)
+		xBarDot[i] += imag(zBarDot)
+	}
+}
+
+// complexSquareTraced is complexSquare over Reals, from behaviour.go:151.
+func complexSquareTraced(x []nabla.Real) (r nabla.Real) {
+	sum1 := nabla.ComplexConst(0)
+	for i := 1; i < len(x); i += 2 {
+		z := nabla.Complex{Re: x[i-1], Im: x[i]}
+		sum1 = sum1.Add(z.Sq())
+	}
+	return sum1.Re
+}
+
+// complexAbs2Tangent returns complexAbs2(x) and its derivative in the direction xDot, from behaviour.go:163.
+func complexAbs2Tangent(x, xDot []float64) (r, rDot float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	var sumDot float64
+	sum1 := 0.0
+	for i := 1; i < len(x); i += 2 {
+		zDot := complex(xDot[i-1], xDot[i])
+		z := complex(x[i-1], x[i])
+		t := cmplx.Conj(z)
+		sumDot += real(zDot*t + z*cmplx.Conj(zDot))
+		sum1 += real(z * t)
+	}
+	return sum1, sumDot
+}
+
+// complexAbs2Adjoint returns complexAbs2(x), from behaviour.go:163.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+func complexAbs2Adjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+	rt.Apart("complexAbs2Adjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	sum1 := 0.0
+	hi := len(x)
+	for i := 1; i < hi; i += 2 {
+		z := complex(x[i-1], x[i])
+		sum1 += real(z * cmplx.Conj(z))
+		t := complex(rBar, 0)
+		zBar := t*z + cmplx.Conj(t*cmplx.Conj(z))
+		xBar[i-1] += real(zBar)
+		xBar[i] += imag(zBar)
+	}
+	return sum1
+}
+
+// complexAbs2AdjointOnly is complexAbs2Adjoint without the value, from behaviour.go:163.
+func complexAbs2AdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("complexAbs2AdjointOnly", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	hi := len(x)
+	for i := 1; i < hi; i += 2 {
+		z := complex(x[i-1], x[i])
+		t := complex(rBar, 0)
+		zBar := t*z + cmplx.Conj(t*cmplx.Conj(z))
+		xBar[i-1] += real(zBar)
+		xBar[i] += imag(zBar)
+	}
+}
+
+// complexAbs2AdjointTangent computes complexAbs2Adjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from behaviour.go:163.
+func complexAbs2AdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+	rt.Apart("complexAbs2AdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	sum1 := 0.0
+	hi := len(x)
+	for i := 1; i < hi; i += 2 {
+		zDot := complex(xDot[i-1], xDot[i])
+		z := complex(x[i-1], x[i])
+		t1 := cmplx.Conj(z)
+		sum1 += real(z * t1)
+		t := complex(rBar, 0)
+		zBarDot := t*zDot + cmplx.Conj(t*cmplx.Conj(zDot))
+		zBar := t*z + cmplx.Conj(t*cmplx.Conj(z))
+		xBarDot[i-1] += real(zBarDot)
+		xBar[i-1] += real(zBar)
+		xBarDot[i] += imag(zBarDot)
+		xBar[i] += imag(zBar)
+	}
+	return sum1
+}
+
+// complexAbs2HVP is complexAbs2AdjointTangent without value and gradient, from behaviour.go:163.
+func complexAbs2HVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	rt.Apart("complexAbs2HVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	hi := len(x)
+	for i := 1; i < hi; i += 2 {
+		zDot := complex(xDot[i-1], xDot[i])
+		_ = x[i-1]
+		_ = x[i]
+		t := complex(rBar, 0)
+		zBarDot := t*zDot + cmplx.Conj(t*cmplx.Conj(zDot))
+		xBarDot[i-1] += real(zBarDot)
+		xBarDot[i] += imag(zBarDot)
+	}
+}
+
+// complexAbs2Traced is complexAbs2 over Reals, from behaviour.go:163.
+func complexAbs2Traced(x []nabla.Real) (r nabla.Real) {
+	sum1 := nabla.Const(0)
+	for i := 1; i < len(x); i += 2 {
+		z := nabla.Complex{Re: x[i-1], Im: x[i]}
+		sum1 = sum1.Add(z.Mul(z.Conj()).Re)
+	}
+	return sum1
+}
+
+// cubeTangent returns cube(x) and its derivative in the direction xDot, from behaviour.go:173.
 func cubeTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -4214,7 +4842,7 @@ func cubeTangent(x, xDot []float64) (r, rDot float64) {
 	return t1 * t2, (t+t)*xDot[0]*t2 + t1*xDot[0]
 }
 
-// cubeTangent4 returns cube(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:128.
+// cubeTangent4 returns cube(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:173.
 func cubeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -4227,7 +4855,7 @@ func cubeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3
 	return t1 * t2, t3*xDotRow[0]*t2 + t1*xDotRow[0], t3*xDotRow[1]*t2 + t1*xDotRow[1], t3*xDotRow[2]*t2 + t1*xDotRow[2], t3*xDotRow[3]*t2 + t1*xDotRow[3]
 }
 
-// cubeAdjoint returns cube(x), from behaviour.go:128.
+// cubeAdjoint returns cube(x), from behaviour.go:173.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func cubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -4244,7 +4872,7 @@ func cubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) 
 	return
 }
 
-// cubeAdjointOnly is cubeAdjoint without the value, from behaviour.go:128.
+// cubeAdjointOnly is cubeAdjoint without the value, from behaviour.go:173.
 func cubeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("cubeAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -4259,7 +4887,7 @@ func cubeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 }
 
 // cubeAdjointTangent computes cubeAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:128.
+// for constant seeds, from behaviour.go:173.
 func cubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("cubeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -4288,7 +4916,7 @@ func cubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, 
 	return
 }
 
-// cubeHVP is cubeAdjointTangent without value and gradient, from behaviour.go:128.
+// cubeHVP is cubeAdjointTangent without value and gradient, from behaviour.go:173.
 func cubeHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("cubeHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -4309,12 +4937,12 @@ func cubeHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64
 	xBarDot[0] += (t1Dot+t1Dot)*t5 + t4*xDot[0] + rBar*((t6+t6)*xDot[0])
 }
 
-// cubeTraced is cube over Reals, from behaviour.go:128.
+// cubeTraced is cube over Reals, from behaviour.go:173.
 func cubeTraced(x []nabla.Real) (r nabla.Real) {
 	return x[0].Sq().Mul(x[0])
 }
 
-// wideTangent computes wide(y, x) and its derivative in the direction xDot, from behaviour.go:133.
+// wideTangent computes wide(y, x) and its derivative in the direction xDot, from behaviour.go:178.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func wideTangent(y, x, yDot, xDot []float64) {
@@ -4335,7 +4963,7 @@ func wideTangent(y, x, yDot, xDot []float64) {
 	}
 }
 
-// wideTangent4 computes wide(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:133.
+// wideTangent4 computes wide(y, x) and its derivatives in 4 directions, those of xDot, from behaviour.go:178.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 func wideTangent4(y, x []float64, yDot, xDot [][4]float64) {
@@ -4365,7 +4993,7 @@ func wideTangent4(y, x []float64, yDot, xDot [][4]float64) {
 	}
 }
 
-// wideAdjoint computes wide(y, x), from behaviour.go:133.
+// wideAdjoint computes wide(y, x), from behaviour.go:178.
 // It adds the derivatives of the outputs to yBar, xBar.
 // The bars of memory that it writes hold the weights of the values written.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
@@ -4398,7 +5026,7 @@ func wideAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	}
 }
 
-// wideAdjoint4 is wideAdjoint for 4 seeds in one call, from behaviour.go:133.
+// wideAdjoint4 is wideAdjoint for 4 seeds in one call, from behaviour.go:178.
 // Each array holds 4 numbers, one for each seed.
 func wideAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 	rt.SpansApart("wideAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
@@ -4450,7 +5078,7 @@ func wideAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 }
 
 // wideAdjointTangent computes wideAdjoint and the derivatives of its bars in the direction (yDot, xDot),
-// for constant seeds, from behaviour.go:133.
+// for constant seeds, from behaviour.go:178.
 func wideAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("wideAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -4507,7 +5135,7 @@ func wideAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot,
 	}
 }
 
-// wideTraced is wide over Reals, from behaviour.go:133.
+// wideTraced is wide over Reals, from behaviour.go:178.
 func wideTraced(y, x []nabla.Real) {
 	for i := 0; i < len(y); i++ {
 		v := x[i%len(x)]
@@ -4515,7 +5143,7 @@ func wideTraced(y, x []nabla.Real) {
 	}
 }
 
-// wideVectorTangent returns wideVector(x) and its derivative in the direction xDot, from behaviour.go:141.
+// wideVectorTangent returns wideVector(x) and its derivative in the direction xDot, from behaviour.go:186.
 func wideVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -4533,7 +5161,7 @@ func wideVectorTangent(x, xDot []float64) (r, rDot []float64) {
 	return y, yDot
 }
 
-// wideVectorTangent4 returns wideVector(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:141.
+// wideVectorTangent4 returns wideVector(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:186.
 func wideVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -4560,7 +5188,7 @@ func wideVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]
 	return y, yDot
 }
 
-// wideVectorAdjoint returns wideVector(x), from behaviour.go:141.
+// wideVectorAdjoint returns wideVector(x), from behaviour.go:186.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func wideVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
@@ -4596,7 +5224,7 @@ func wideVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 	return
 }
 
-// wideVectorAdjoint4 is wideVectorAdjoint for 4 seeds in one call, from behaviour.go:141.
+// wideVectorAdjoint4 is wideVectorAdjoint for 4 seeds in one call, from behaviour.go:186.
 // Each array holds 4 numbers, one for each seed.
 func wideVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
 	rt.SpansApart("wideVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
@@ -4657,7 +5285,7 @@ func wideVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 }
 
 // wideVectorAdjointTangent computes wideVectorAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:141.
+// for constant seeds, from behaviour.go:186.
 func wideVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
 	rt.Apart("wideVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
@@ -4707,14 +5335,14 @@ func wideVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, x
 	return
 }
 
-// wideVectorTraced is wideVector over Reals, from behaviour.go:141.
+// wideVectorTraced is wideVector over Reals, from behaviour.go:186.
 func wideVectorTraced(x []nabla.Real) (r []nabla.Real) {
 	y := make([]nabla.Real, 29)
 	wideTraced(y, x)
 	return y
 }
 
-// wideScalarTangent returns wideScalar(x) and its derivative in the direction xDot, from behaviour.go:150.
+// wideScalarTangent returns wideScalar(x) and its derivative in the direction xDot, from behaviour.go:195.
 func wideScalarTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -4732,7 +5360,7 @@ func wideScalarTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// wideScalarTangent4 returns wideScalar(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:150.
+// wideScalarTangent4 returns wideScalar(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:195.
 func wideScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -4760,7 +5388,7 @@ func wideScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2,
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// wideScalarAdjoint returns wideScalar(x), from behaviour.go:150.
+// wideScalarAdjoint returns wideScalar(x), from behaviour.go:195.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func wideScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -4784,7 +5412,7 @@ func wideScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 flo
 	return s
 }
 
-// wideScalarAdjointOnly is wideScalarAdjoint without the value, from behaviour.go:150.
+// wideScalarAdjointOnly is wideScalarAdjoint without the value, from behaviour.go:195.
 func wideScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("wideScalarAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -4804,7 +5432,7 @@ func wideScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 }
 
 // wideScalarAdjointTangent computes wideScalarAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:150.
+// for constant seeds, from behaviour.go:195.
 func wideScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("wideScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -4839,7 +5467,7 @@ func wideScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, 
 	return s
 }
 
-// wideScalarHVP is wideScalarAdjointTangent without value and gradient, from behaviour.go:150.
+// wideScalarHVP is wideScalarAdjointTangent without value and gradient, from behaviour.go:195.
 func wideScalarHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("wideScalarHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -4864,7 +5492,7 @@ func wideScalarHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []f
 	}
 }
 
-// wideScalarTraced is wideScalar over Reals, from behaviour.go:150.
+// wideScalarTraced is wideScalar over Reals, from behaviour.go:195.
 func wideScalarTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
 	for i := 0; i < len(x); i++ {
@@ -4874,7 +5502,7 @@ func wideScalarTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// largeTangent returns large(x) and its derivative in the direction xDot, from behaviour.go:161.
+// largeTangent returns large(x) and its derivative in the direction xDot, from behaviour.go:206.
 func largeTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -4891,7 +5519,7 @@ func largeTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// largeTangent4 returns large(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:161.
+// largeTangent4 returns large(x) and its derivatives in 4 directions, those of xDot, from behaviour.go:206.
 func largeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -4917,7 +5545,7 @@ func largeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// largeAdjoint returns large(x), from behaviour.go:161.
+// largeAdjoint returns large(x), from behaviour.go:206.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
 // The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
 func largeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
@@ -4948,7 +5576,7 @@ func largeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64)
 	return s
 }
 
-// largeAdjointOnly is largeAdjoint without the value, from behaviour.go:161.
+// largeAdjointOnly is largeAdjoint without the value, from behaviour.go:206.
 func largeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("largeAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -4975,7 +5603,7 @@ func largeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 }
 
 // largeAdjointTangent computes largeAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from behaviour.go:161.
+// for constant seeds, from behaviour.go:206.
 func largeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
 	rt.Apart("largeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -5022,7 +5650,7 @@ func largeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot,
 	return s
 }
 
-// largeHVP is largeAdjointTangent without value and gradient, from behaviour.go:161.
+// largeHVP is largeAdjointTangent without value and gradient, from behaviour.go:206.
 func largeHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("largeHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -5057,7 +5685,7 @@ func largeHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float6
 	}
 }
 
-// largeTraced is large over Reals, from behaviour.go:161.
+// largeTraced is large over Reals, from behaviour.go:206.
 func largeTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
 	for i := 0; i < len(x)-1; i++ {
@@ -20630,6 +21258,156 @@ func init() {
 		},
 		Traced: func(y, x []nabla.Real, _ any) int {
 			y[0] = gramNormTraced(x)
+			return 1
+		},
+	})
+	nabla.Register(complexSine, nabla.Generated{
+		Name: "complexSine", Version: 1,
+		New: func() nabla.Code {
+			var ybarCopy []float64
+			var workAdjoint AdjointWork
+			var workAdjointTangent AdjointWork
+			var ydotOwn []float64
+			var ybarZero []float64
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					clear(ydot)
+					complexSineTangent(y, x, ydot, xdot)
+					return len(y)
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					complexSineAdjoint(y, x, ybarCopy, xbar, &workAdjoint)
+					return len(y)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					ydotOwn = append(ydotOwn[:0], y...)
+					clear(ydotOwn)
+					ybarZero = append(ybarZero[:0], ybar...)
+					clear(ybarZero)
+					complexSineAdjointTangent(y, x, ybarCopy, xbar, &workAdjointTangent, ydotOwn, xdot, ybarZero, xbardot)
+					return len(y)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			complexSineTraced(y, x)
+			return len(y)
+		},
+	})
+	nabla.Register(complexSineVector, nabla.Generated{
+		Name: "complexSineVector", Version: 1,
+		New: func() nabla.Code {
+			var ybarCopy []float64
+			var workAdjoint AdjointWork
+			var workAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					out, outdot := complexSineVectorTangent(x, xdot)
+					copy(y, out)
+					copy(ydot, outdot)
+					return len(out)
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					out := complexSineVectorAdjoint(x, xbar, ybarCopy, &workAdjoint)
+					copy(y, out)
+					return len(out)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					out := complexSineVectorAdjointTangent(x, xbar, ybarCopy, &workAdjointTangent, xdot, xbardot)
+					copy(y, out)
+					return len(out)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			out := complexSineVectorTraced(x)
+			copy(y, out)
+			return len(out)
+		},
+	})
+	nabla.Register(complexSquare, nabla.Generated{
+		Name: "complexSquare", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workGradient AdjointWork
+			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					y[0], ydot[0] = complexSquareTangent(x, xdot)
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					y[0] = complexSquareAdjoint(x, xbar, ybar[0], &workAdjoint)
+					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					complexSquareAdjointOnly(x, xbar, 1, &workGradient)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					y[0] = complexSquareAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, _ any) {
+					clear(xbardot)
+					complexSquareHVP(x, 1, &workHVP, xdot, xbardot)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			y[0] = complexSquareTraced(x)
+			return 1
+		},
+	})
+	nabla.Register(complexAbs2, nabla.Generated{
+		Name: "complexAbs2", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workGradient AdjointWork
+			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					y[0], ydot[0] = complexAbs2Tangent(x, xdot)
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					y[0] = complexAbs2Adjoint(x, xbar, ybar[0], &workAdjoint)
+					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					complexAbs2AdjointOnly(x, xbar, 1, &workGradient)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					y[0] = complexAbs2AdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, _ any) {
+					clear(xbardot)
+					complexAbs2HVP(x, 1, &workHVP, xdot, xbardot)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			y[0] = complexAbs2Traced(x)
 			return 1
 		},
 	})

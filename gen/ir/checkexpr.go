@@ -286,8 +286,8 @@ func isNil(e Expr) bool {
 	return ok && c.Val == nil && nilable(c.T)
 }
 
-// math checks a call of an elementary function. One over float64s may take Reals in their place,
-// and some take vectors; then all its floats have that type.
+// math checks a call of an elementary function. One over float64s may take Reals in their place, one
+// over complex numbers those over Reals, and some take vectors; then all its numbers have that type.
 func (c *checker) math(e *Math) {
 	params, result, ok := Elementary(e.Name)
 	if !ok {
@@ -312,15 +312,20 @@ func (c *checker) math(e *Math) {
 	if len(e.Args) != len(params) {
 		c.fail("%s takes %d arguments", e.Name, len(params))
 	}
-	float := types.Type(types.Typ[types.Float64])
+	float, number128 := types.Type(types.Typ[types.Float64]), types.Type(types.Typ[types.Complex128])
 	for _, x := range e.Args {
 		if t := x.Type(); same(t, Real) || isVector(t) && vectorMath(e.Name) {
 			float = t
+		} else if same(t, Complex) {
+			number128 = t
 		}
 	}
 	number := func(t types.Type) types.Type {
 		if same(t, types.Typ[types.Float64]) {
 			return float
+		}
+		if same(t, types.Typ[types.Complex128]) {
+			return number128
 		}
 		return t
 	}
@@ -346,7 +351,7 @@ func (c *checker) parts(e *Math) {
 		c.fail("%s of a %s", e.Name, typeText(x))
 	case n == 1:
 		c.hasType(e, PartType(x))
-	case !IsFloat(x) || same(x, Real):
+	case !IsFloat(x):
 		c.fail("%s of a %s", e.Name, typeText(x))
 	default:
 		c.hasType(e.Args[1], x)

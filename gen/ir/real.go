@@ -16,13 +16,20 @@ const RealPath = "github.com/nabla-ad/nabla"
 // Functions of package math take Reals in place of all their float64s.
 var Real types.Type
 
-// realPackage declares Real and the functions that traced functions call by rules.
+// Complex represents nabla.Complex, the complex number of two Reals, likewise: its underlying type is complex128, and
+// its parts are Reals. Functions of package math/cmplx take it in place of complex128, and are printed as method calls.
+var Complex types.Type
+
+// realPackage declares Real, Complex and the functions that traced functions call by rules.
 var realPackage = types.NewPackage(RealPath, "nabla")
 
 func init() {
 	name := types.NewTypeName(token.NoPos, realPackage, "Real", nil)
 	Real = types.NewNamed(name, types.Typ[types.Float64], nil)
 	realPackage.Scope().Insert(name)
+	complexName := types.NewTypeName(token.NoPos, realPackage, "Complex", nil)
+	Complex = types.NewNamed(complexName, types.Typ[types.Complex128], nil)
+	realPackage.Scope().Insert(complexName)
 	for name, second := range map[string]types.Type{
 		"Sincos": Real, "Modf": Real, "Lgamma": Real, "Frexp": types.Typ[types.Int],
 	} {

@@ -66,6 +66,9 @@ func IsContinuous(t types.Type) bool { return HasInfo(t, types.IsFloat|types.IsC
 
 // PartType returns the type of the real and the imaginary part of a complex type t.
 func PartType(t types.Type) types.Type {
+	if same(t, Complex) {
+		return Real
+	}
 	if basic(t).Kind() == types.Complex64 {
 		return types.Typ[types.Float32]
 	}
@@ -74,6 +77,9 @@ func PartType(t types.Type) types.Type {
 
 // complexType returns the complex type whose parts are of the floating-point type t.
 func complexType(t types.Type) types.Type {
+	if same(t, Real) {
+		return Complex
+	}
 	if basic(t).Kind() == types.Float32 {
 		return types.Typ[types.Complex64]
 	}

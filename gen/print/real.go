@@ -14,8 +14,8 @@ import (
 // Expressions over Reals become calls of methods and functions of package nabla. A constant
 // operand, which carries no derivative, is passed as a number to methods that take one.
 
-// isReal reports whether t is ir.Real.
-func isReal(t types.Type) bool { return types.Identical(t, ir.Real) }
+// isReal reports whether t is ir.Real or ir.Complex.
+func isReal(t types.Type) bool { return types.Identical(t, ir.Real) || types.Identical(t, ir.Complex) }
 
 // real returns the text of an expression over Reals, or with a Real as an operand, and its
 // precedence; "" if e is none.
@@ -23,7 +23,7 @@ func (p *printer) real(e ir.Expr) (string, int) {
 	switch e := e.(type) {
 	case *ir.Const:
 		if isReal(e.T) {
-			return p.nabla("Const") + "(" + p.numberText(e) + ")", postfix
+			return p.nabla(constName(e.T)) + "(" + p.numberText(e) + ")", postfix
 		}
 	case *ir.Unary:
 		// !(x != y) is x.Equal(y).
@@ -42,7 +42,7 @@ func (p *printer) real(e ir.Expr) (string, int) {
 		case isReal(e.T) && isReal(e.X.Type()):
 			return p.text(e.X, nil)
 		case isReal(e.T):
-			return p.nabla("Const") + "(" + p.numberText(e) + ")", postfix
+			return p.nabla(constName(e.T)) + "(" + p.numberText(e) + ")", postfix
 		case isReal(e.X.Type()):
 			return p.realValue(e), postfix
 		}
@@ -53,11 +53,23 @@ func (p *printer) real(e ir.Expr) (string, int) {
 	case *ir.Math:
 		for _, a := range e.Args {
 			if isReal(a.Type()) {
+				if e.Name == ir.ComplexName { // precedence 0, for parentheses before a block
+					re, im := p.expr(e.Args[0], nil), p.expr(e.Args[1], nil)
+					return p.nabla("Complex") + "{Re: " + re + ", Im: " + im + "}", 0
+				}
 				return p.mathReal(e), postfix
 			}
 		}
 	}
 	return "", 0
+}
+
+// constName returns the function of package nabla that makes a constant of type t.
+func constName(t types.Type) string {
+	if ir.IsComplex(t) {
+		return "ComplexConst"
+	}
+	return "Const"
 }
 
 // nabla returns a name of package nabla.
@@ -76,9 +88,12 @@ func isNumber(e ir.Expr) bool {
 	return false
 }
 
-// numberText returns such a number as a float64.
+// numberText returns such a number as a float64 or complex128.
 func (p *printer) numberText(e ir.Expr) string {
 	f64 := types.Typ[types.Float64]
+	if ir.IsComplex(e.Type()) {
+		f64 = types.Typ[types.Complex128]
+	}
 	switch e := e.(type) {
 	case *ir.Const:
 		s := p.expr(&ir.Const{Typed: ir.Typed{T: f64}, Val: e.Val, Text: e.Text}, f64)
@@ -120,7 +135,8 @@ func (p *printer) realValue(e *ir.Convert) string {
 	default:
 		x += ".Value()"
 	}
-	if types.Identical(e.T, types.Typ[types.Float64]) || types.Identical(e.T, types.Typ[types.Int]) {
+	if types.Identical(e.T, types.Typ[types.Float64]) || types.Identical(e.T, types.Typ[types.Int]) ||
+		types.Identical(e.T, types.Typ[types.Complex128]) {
 		return x
 	}
 	return p.typeCall(e.T) + "(" + x + ")"
@@ -144,7 +160,7 @@ func (p *printer) binaryReal(e *ir.Binary) (string, int) {
 		return "!" + p.method(x, "Equal", y), unary
 	case token.MUL:
 		s := p.operandReal(x)
-		if isNumber(y) {
+		if isNumber(y) && !ir.IsComplex(e.X.Type()) {
 			return s + ".Scale(" + p.numberText(y) + ")", postfix
 		}
 		// The product of an expression with itself is a square, for which there is a cheaper rule.
@@ -153,12 +169,12 @@ func (p *printer) binaryReal(e *ir.Binary) (string, int) {
 		}
 		return s + ".Sq()", postfix
 	case token.ADD:
-		if isNumber(y) {
+		if isNumber(y) && !ir.IsComplex(e.X.Type()) {
 			return p.operandReal(x) + ".AddConst(" + p.numberText(y) + ")", postfix
 		}
 	case token.SUB:
 		// x - c is the same number as x + (-c) in IEEE arithmetic.
-		if positive(y) {
+		if positive(y) && !ir.IsComplex(e.X.Type()) {
 			if c := p.numberText(y); !strings.ContainsAny(c, " (") {
 				return p.operandReal(x) + ".AddConst(-" + c + ")", postfix
 			}
@@ -204,6 +220,15 @@ func (p *printer) addReal(s *ir.Add) {
 func (p *printer) mathReal(e *ir.Math) string {
 	if e.Name == "min" || e.Name == "max" {
 		return p.minMax(e)
+	}
+	switch e.Name {
+	case ir.RealName:
+		return p.operandReal(e.Args[0]) + ".Re"
+	case ir.ImagName:
+		return p.operandReal(e.Args[0]) + ".Im"
+	}
+	if name, ok := strings.CutPrefix(e.Name, "cmplx."); ok {
+		return p.operandReal(e.Args[0]) + "." + name + "(" + p.reals(e.Args[1:]) + ")"
 	}
 	name, ok := strings.CutPrefix(e.Name, "math.")
 	if !ok {

@@ -206,10 +206,10 @@ func (b *builder) plainExpr(e ir.Expr) ir.Expr {
 	return b.escape(b.realExpr(e), e.Type(), false)
 }
 
-// escape returns the Real e as a value of the float type t, outside of the trace. Other types are refused. Result means
-// that e is a result of a call.
+// escape returns the Real or complex number e as a value of the type t, outside of the trace. Other types are refused.
+// Result means that e is a result of a call.
 func (b *builder) escape(e ir.Expr, t types.Type, result bool) ir.Expr {
-	if !ir.IsFloat(t) {
+	if !ir.IsContinuous(t) {
 		what := "as data"
 		if result {
 			what = "in an interface"

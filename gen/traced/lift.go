@@ -13,8 +13,8 @@ import (
 func (b *builder) lift(e ir.Expr) ir.Expr {
 	t := e.Type()
 	b.realType(t, "a number")
-	if ir.IsFloat(t) {
-		return &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: b.rewrite(e)}
+	if ir.IsContinuous(t) {
+		return &ir.Convert{Typed: ir.Typed{T: numberType(t)}, X: b.rewrite(e)}
 	}
 	if ir.HasRefs(t) {
 		b.refuse("a "+typeText(t)+globalName(e)+" in a variable that also leads to traced numbers",
@@ -63,7 +63,7 @@ func (b *builder) liftInto(dst, src *ir.Place, t types.Type) {
 	case *types.Array:
 		b.liftElements(dst, src, ir.Count(u.Len()), u.Elem())
 	default:
-		b.Emit(&ir.Set{At: b.At, P: dst, E: &ir.Convert{Typed: ir.Typed{T: ir.Real}, X: load}})
+		b.Emit(&ir.Set{At: b.At, P: dst, E: &ir.Convert{Typed: ir.Typed{T: numberType(t)}, X: load}})
 	}
 }
 
@@ -102,7 +102,11 @@ func (b *builder) liftedSlice(e ir.Expr) ir.Expr {
 
 // hasRealMath reports whether the elementary function name exists over Reals. Functions of bits and of float32 do not.
 func hasRealMath(name string) bool {
-	if name == "min" || name == "max" {
+	switch name {
+	case "min", "max", ir.RealName, ir.ImagName, ir.ComplexName:
+		return true
+	}
+	if strings.HasPrefix(name, "cmplx.") {
 		return true
 	}
 	name, ok := strings.CutPrefix(name, "math.")

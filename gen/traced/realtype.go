@@ -11,8 +11,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// realTypes maps types to their counterparts over Reals. Every float type is mapped to [ir.Real], composite types part
-// by part. A named type has a named counterpart, so that recursive types stay recursive.
+// realTypes maps types to their counterparts over Reals. Every float type is mapped to [ir.Real], complex128 to
+// [ir.Complex], and composite types part by part. A named type has a named counterpart, so that recursive types stay
+// recursive.
 type realTypes struct {
 	pkg   *types.Package  // of the named counterparts
 	named []typePair      // counterparts of named types created so far
@@ -27,8 +28,8 @@ func (w *realTypes) realType(t types.Type) types.Type {
 	if !activity.HasFloats(t) {
 		return t
 	}
-	if ir.IsFloat(t) {
-		return ir.Real
+	if ir.IsContinuous(t) {
+		return numberType(t)
 	}
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
@@ -43,6 +44,14 @@ func (w *realTypes) realType(t types.Type) types.Type {
 		return w.structRealType(t)
 	}
 	return t
+}
+
+// numberType returns the counterpart of a float or complex type.
+func numberType(t types.Type) types.Type {
+	if ir.IsComplex(t) {
+		return ir.Complex
+	}
+	return ir.Real
 }
 
 // namedRealType returns the counterpart of a named type, the same one for identical types.
@@ -101,7 +110,7 @@ func (w *realTypes) freeName(base string) string {
 	return name
 }
 
-// hasFloat32 reports whether t leads to a float32.
+// hasFloat32 reports whether t leads to a float32 or complex64.
 func hasFloat32(t types.Type) bool {
 	seen := map[types.Type]bool{}
 	var has func(t types.Type) bool
@@ -112,7 +121,7 @@ func hasFloat32(t types.Type) bool {
 		seen[t] = true
 		switch u := t.Underlying().(type) {
 		case *types.Basic:
-			return u.Kind() == types.Float32
+			return u.Kind() == types.Float32 || u.Kind() == types.Complex64
 		case *types.Slice:
 			return has(u.Elem())
 		case *types.Array:

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -170,10 +171,6 @@ func (b *builder) realVars(list []*ir.Var) []*ir.Var {
 // realType returns the counterpart of t over Reals. It refuses types with float32; name says in the message where t
 // occurs.
 func (b *builder) realType(t types.Type, name string) types.Type {
-	if activity.HasComplex(t) {
-		b.refuse(name+" of type "+typeText(t), "there are no complex numbers over Reals",
-			"use real and imaginary parts")
-	}
 	if hasFloat32(t) {
 		b.refuse(name+" of type "+typeText(t), "there are no derivatives in single precision over Reals", "use float64")
 	}
@@ -302,6 +299,12 @@ func (b *builder) ruleCall(s *ir.Call) {
 		return
 	}
 	r := s.Callee.Rule.Real
+	if strings.HasPrefix(s.Callee.Rule.Name, "cmplx.") {
+		for _, t := range s.Expand(b.names) {
+			b.stmt(t)
+		}
+		return
+	}
 	if r == nil {
 		r = ir.RealRule(s.Callee.Rule.Name)
 	}

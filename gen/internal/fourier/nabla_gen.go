@@ -5,6 +5,7 @@ package fourier
 import (
 	"math/cmplx"
 
+	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
@@ -114,6 +115,16 @@ func PowerAdjointTangent(z, zBar []complex128, rBar float64, ws *AdjointWork, zD
 	}
 	r1 = r2
 	TransformReverseTangent11(zBar, ws, zBarDot, wsDot)
+	return
+}
+
+// PowerTraced is Power over Reals, from fourier.go:52.
+func PowerTraced(z []nabla.Complex) (r nabla.Real) {
+	t := TransformTraced1(z)
+	for k := 0; k < len(t); k++ {
+		v := t[k]
+		r = r.Add(v.Re.Sq().Add(v.Im.Sq()).Scale(float64(k)))
+	}
 	return
 }
 
@@ -344,4 +355,27 @@ func TransformReverseTangent11(zBar []complex128, ws *AdjointWork, zBarDot []com
 			zBar[from[i1]] += t1
 		}
 	}
+}
+
+// TransformTraced1 is fourier.Transform_traced_1, from fourier.go:31.
+func TransformTraced1(z []nabla.Complex) (r []nabla.Complex) {
+	a := make([]nabla.Complex, len(z))
+	for i := 0; i < len(a); i++ {
+		a[i] = z[from[i]]
+	}
+	for stage := 0; stage < logN; stage++ {
+		half := int(1) << stage
+		step := int(512) >> stage
+		for block := 0; block < step; block++ {
+			lo := a[2*block*half:][:half]
+			hi := a[(2*block+1)*half:][:half]
+			for k := 0; k < len(lo); k++ {
+				u := lo[k]
+				t := hi[k].Mul(nabla.ComplexConst(root[k*step]))
+				lo[k] = u.Add(t)
+				hi[k] = u.Sub(t)
+			}
+		}
+	}
+	return a
 }
