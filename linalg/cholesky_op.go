@@ -13,9 +13,9 @@ import (
 // cholFactorOp computes L with A = L·Lᵀ.
 type cholFactorOp struct{ n int }
 
-func (cholFactorOp) factorization()         {}
-func (o cholFactorOp) name() string         { return fmt.Sprintf("factorize %d", o.n) }
-func (o cholFactorOp) sizes() (in, out int) { return packed(o.n), packed(o.n) }
+func (cholFactorOp) factorization() {}
+func (o cholFactorOp) name() string { return fmt.Sprintf("factorize %d", o.n) }
+func (o cholFactorOp) outputs() int { return packed(o.n) }
 
 func (o cholFactorOp) value(y, x []float64) {
 	if o.n == 0 {
@@ -43,7 +43,7 @@ func (o cholFactorOp) pull(x, _, _ array) array { return x.zeros(packed(o.n)) }
 type cholLowerOp struct{ n int }
 
 func (o cholLowerOp) name() string         { return fmt.Sprintf("cholesky %d", o.n) }
-func (o cholLowerOp) sizes() (in, out int) { return 2 * packed(o.n), packed(o.n) }
+func (o cholLowerOp) outputs() int         { return packed(o.n) }
 func (o cholLowerOp) value(y, x []float64) { copy(y, x[packed(o.n):]) }
 
 func (o cholLowerOp) push(x, l, xdot array) array {
@@ -72,8 +72,8 @@ func (o cholLowerOp) pull(x, l, g array) array {
 // and Ā = -W·Xᵀ, of which A stores the symmetric part (Giles 2008, section 2.3.1).
 type cholSolveOp struct{ n, m int }
 
-func (o cholSolveOp) name() string         { return fmt.Sprintf("cholsolve %dx%d", o.n, o.m) }
-func (o cholSolveOp) sizes() (in, out int) { return 2*packed(o.n) + o.n*o.m, o.n * o.m }
+func (o cholSolveOp) name() string { return fmt.Sprintf("cholsolve %dx%d", o.n, o.m) }
+func (o cholSolveOp) outputs() int { return o.n * o.m }
 
 func (o cholSolveOp) value(y, x []float64) {
 	l := x[packed(o.n) : 2*packed(o.n)]
@@ -109,8 +109,8 @@ func (o cholSolveOp) groups() ([][]int, [][2]int, bool) { return columnGroups(2*
 // cholLogDetOp is log det A. Its derivative is A⁻¹ (Giles 2008, section 2.2.4).
 type cholLogDetOp struct{ n int }
 
-func (o cholLogDetOp) name() string         { return fmt.Sprintf("chollogdet %d", o.n) }
-func (o cholLogDetOp) sizes() (in, out int) { return 2 * packed(o.n), 1 }
+func (o cholLogDetOp) name() string { return fmt.Sprintf("chollogdet %d", o.n) }
+func (o cholLogDetOp) outputs() int { return 1 }
 
 func (o cholLogDetOp) value(y, x []float64) {
 	sum := 0.0
@@ -140,8 +140,8 @@ func (o cholLogDetOp) pull(x, _, g array) array {
 // 2.2.3).
 type cholInverseOp struct{ n int }
 
-func (o cholInverseOp) name() string         { return fmt.Sprintf("cholinverse %d", o.n) }
-func (o cholInverseOp) sizes() (in, out int) { return 2 * packed(o.n), packed(o.n) }
+func (o cholInverseOp) name() string { return fmt.Sprintf("cholinverse %d", o.n) }
+func (o cholInverseOp) outputs() int { return packed(o.n) }
 
 func (o cholInverseOp) value(y, x []float64) {
 	if o.n == 0 {

@@ -15,9 +15,9 @@ import (
 // has the largest magnitude is positive.
 type eigenFactorOp struct{ n int }
 
-func (eigenFactorOp) factorization()         {}
-func (o eigenFactorOp) name() string         { return fmt.Sprintf("eigen %d", o.n) }
-func (o eigenFactorOp) sizes() (in, out int) { return packed(o.n), o.n + o.n*o.n }
+func (eigenFactorOp) factorization() {}
+func (o eigenFactorOp) name() string { return fmt.Sprintf("eigen %d", o.n) }
+func (o eigenFactorOp) outputs() int { return o.n + o.n*o.n }
 
 func (o eigenFactorOp) value(y, x []float64) {
 	n := o.n
@@ -60,7 +60,7 @@ func (o eigenFactorOp) pull(x, _, _ array) array { return x.zeros(packed(o.n)) }
 type eigenValuesOp struct{ n int }
 
 func (o eigenValuesOp) name() string         { return fmt.Sprintf("eigenvalues %d", o.n) }
-func (o eigenValuesOp) sizes() (in, out int) { return packed(o.n) + o.n + o.n*o.n, o.n }
+func (o eigenValuesOp) outputs() int         { return o.n }
 func (o eigenValuesOp) value(y, x []float64) { copy(y, x[packed(o.n):]) }
 
 func (o eigenValuesOp) push(x, _, xdot array) array {
@@ -90,7 +90,7 @@ func (o eigenValuesOp) pull(x, _, g array) array {
 type eigenVectorsOp struct{ n int }
 
 func (o eigenVectorsOp) name() string         { return fmt.Sprintf("eigenvectors %d", o.n) }
-func (o eigenVectorsOp) sizes() (in, out int) { return packed(o.n) + o.n + o.n*o.n, o.n * o.n }
+func (o eigenVectorsOp) outputs() int         { return o.n * o.n }
 func (o eigenVectorsOp) value(y, x []float64) { copy(y, x[packed(o.n)+o.n:]) }
 
 func (o eigenVectorsOp) push(x, v, xdot array) array {
@@ -110,8 +110,8 @@ func same(i int) int { return i }
 // gapsOp is F as a function of λ, for distinct λ. Ḟ = F∘F∘(λ̇[i]-λ̇[j]).
 type gapsOp struct{ n int }
 
-func (o gapsOp) name() string         { return fmt.Sprintf("gaps %d", o.n) }
-func (o gapsOp) sizes() (in, out int) { return o.n, o.n * o.n }
+func (o gapsOp) name() string { return fmt.Sprintf("gaps %d", o.n) }
+func (o gapsOp) outputs() int { return o.n * o.n }
 
 func (o gapsOp) value(y, x []float64) {
 	for i, a := range x {

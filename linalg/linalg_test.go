@@ -99,6 +99,31 @@ var operations = []operation{
 			_, _, det := plainLU(a[0])
 			return []real{nabla.Log(det.Abs()), nabla.Copysign(nabla.Const(1), det)}
 		}},
+	{"Solve with pivots", withRHS,
+		func(a []*linalg.Matrix) []real { return data(linalg.Solve(reversed(a[0]), reversed(a[1]))) },
+		func(a []*linalg.Matrix) []real { return data(plainSolve(a[0], a[1])) }},
+	{"LU.SolveTrans with pivots", withRHS,
+		func(a []*linalg.Matrix) []real { return data(reversed(linalg.NewLU(reversed(a[0])).SolveTrans(a[1]))) },
+		func(a []*linalg.Matrix) []real { return data(plainSolve(a[0].T(), a[1])) }},
+	{"Inverse with pivots", square,
+		func(a []*linalg.Matrix) []real { return data(linalg.Inverse(reversed(a[0]))) },
+		func(a []*linalg.Matrix) []real {
+			return data(plainSolve(a[0], reversed(linalg.Identity(a[0].Rows))))
+		}},
+	{"Det and LogDet with pivots", square,
+		func(a []*linalg.Matrix) []real {
+			lu := linalg.NewLU(reversed(linalg.Scale(nabla.Const(-1), a[0])))
+			log, sign := lu.LogDet()
+			return []real{lu.Det(), log, sign}
+		},
+		func(a []*linalg.Matrix) []real {
+			_, _, det := plainLU(a[0])
+			n := a[0].Rows
+			if (n*(n-1)/2+n)%2 == 1 { // exchanged rows, and the sign of every row
+				det = det.Neg()
+			}
+			return []real{det, nabla.Log(det.Abs()), nabla.Copysign(nabla.Const(1), det)}
+		}},
 	{"one factorisation for all", withRHS,
 		func(a []*linalg.Matrix) []real {
 			c := linalg.NewCholesky(a[0])
@@ -109,6 +134,15 @@ var operations = []operation{
 			_, _, det := plainLU(symmetric(a[0]))
 			return append(data(plainUpper(l.T(), a[1])), nabla.Log(det))
 		}},
+}
+
+// reversed returns the rows of m in reverse order.
+func reversed(m *linalg.Matrix) *linalg.Matrix {
+	out := linalg.New(m.Rows, m.Cols)
+	for i := range m.Rows {
+		copy(out.Row(m.Rows-1-i), m.Row(i))
+	}
+	return out
 }
 
 // count returns the number of elements of matrices with the given shapes.

@@ -14,10 +14,10 @@ import (
 // zero on the diagonal of U.
 type luFactorOp struct{ n int }
 
-func (luFactorOp) factorization()         {}
-func (o luFactorOp) name() string         { return fmt.Sprintf("lu %d", o.n) }
-func (o luFactorOp) sizes() (in, out int) { return o.n * o.n, o.factors() }
-func (o luFactorOp) factors() int         { return o.n * (o.n + 1) }
+func (luFactorOp) factorization() {}
+func (o luFactorOp) name() string { return fmt.Sprintf("lu %d", o.n) }
+func (o luFactorOp) outputs() int { return o.factors() }
+func (o luFactorOp) factors() int { return o.n * (o.n + 1) }
 
 func (o luFactorOp) value(y, x []float64) {
 	n := o.n
@@ -64,9 +64,9 @@ type luSolveOp struct {
 	trans bool
 }
 
-func (o luSolveOp) name() string         { return fmt.Sprintf("solve%s %dx%d", tick(o.trans), o.n, o.m) }
-func (o luSolveOp) factor() luFactorOp   { return luFactorOp{o.n} }
-func (o luSolveOp) sizes() (in, out int) { return o.factor().all() + o.n*o.m, o.n * o.m }
+func (o luSolveOp) name() string       { return fmt.Sprintf("solve%s %dx%d", tick(o.trans), o.n, o.m) }
+func (o luSolveOp) factor() luFactorOp { return luFactorOp{o.n} }
+func (o luSolveOp) outputs() int       { return o.n * o.m }
 
 func (o luSolveOp) value(y, x []float64) {
 	if len(y) == 0 {
@@ -122,7 +122,7 @@ func (o luDetOp) name() string {
 	return fmt.Sprintf("det %d", o.n)
 }
 
-func (o luDetOp) sizes() (in, out int) { return luFactorOp{o.n}.all(), 1 }
+func (o luDetOp) outputs() int { return 1 }
 
 func (o luDetOp) value(y, x []float64) {
 	n := o.n
@@ -175,9 +175,9 @@ func (o luDetOp) pull(x, y, g array) array {
 // luSignOp is the sign of det A, which carries no derivative.
 type luSignOp struct{ n int }
 
-func (luSignOp) factorization()         {}
-func (o luSignOp) name() string         { return fmt.Sprintf("detsign %d", o.n) }
-func (o luSignOp) sizes() (in, out int) { return luFactorOp{o.n}.all(), 1 }
+func (luSignOp) factorization() {}
+func (o luSignOp) name() string { return fmt.Sprintf("detsign %d", o.n) }
+func (o luSignOp) outputs() int { return 1 }
 
 // pivotSign returns the sign of the permutation.
 func (o luSignOp) pivotSign(x []float64) float64 {
@@ -212,8 +212,8 @@ func (o luSignOp) pull(x, _, _ array) array { return x.zeros(x.len()) }
 // luInverseOp is V = A⁻¹, with derivatives V̇ = -V·Ȧ·V and Ā = -Vᵀ·V̄·Vᵀ (Giles 2008, section 2.2.3).
 type luInverseOp struct{ n int }
 
-func (o luInverseOp) name() string         { return fmt.Sprintf("inverse %d", o.n) }
-func (o luInverseOp) sizes() (in, out int) { return luFactorOp(o).all(), o.n * o.n }
+func (o luInverseOp) name() string { return fmt.Sprintf("inverse %d", o.n) }
+func (o luInverseOp) outputs() int { return o.n * o.n }
 
 func (o luInverseOp) value(y, x []float64) {
 	n := o.n

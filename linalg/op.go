@@ -9,8 +9,8 @@ import (
 // An op is an operation on matrices of fixed shapes. Its type is comparable, so that recordings can be compared.
 type op interface {
 	name() string
-	// sizes returns the numbers of inputs and outputs.
-	sizes() (in, out int)
+	// outputs returns the number of outputs.
+	outputs() int
 	value(y, x []float64)
 	// push returns J(x)·xdot, and pull J(x)ᵀ·ybar. y is the value at x.
 	push(x, y, xdot array) array
@@ -23,8 +23,7 @@ func apply(o op, args ...array) array {
 	if x.over {
 		return traced(core.Call(customOf(o), x.r))
 	}
-	_, m := o.sizes()
-	y := make([]float64, m)
+	y := make([]float64, o.outputs())
 	o.value(y, x.f)
 	return plain(y)
 }
@@ -45,7 +44,7 @@ type custom struct{ op op }
 
 func (c custom) Name() string { return "linalg." + c.op.name() }
 
-func (c custom) Outputs(int) int { _, m := c.op.sizes(); return m }
+func (c custom) Outputs(int) int { return c.op.outputs() }
 
 func (c custom) Value(y, x []float64) { c.op.value(y, x) }
 

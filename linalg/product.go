@@ -25,7 +25,7 @@ func tick(t bool) string {
 	return ""
 }
 
-func (o mulOp) sizes() (in, out int) { return o.m*o.k + o.k*o.n, o.m * o.n }
+func (o mulOp) outputs() int { return o.m * o.n }
 
 func (o mulOp) value(y, x []float64) {
 	a, b := x[:o.m*o.k], x[o.m*o.k:]
@@ -111,8 +111,8 @@ func (o mulOp) groups() (groups [][]int, outputs [][2]int, curved bool) {
 // symMulOp is the product of the symmetric matrix with lower triangle S, n×n, and B, n×m.
 type symMulOp struct{ n, m int }
 
-func (o symMulOp) name() string         { return fmt.Sprintf("symmul %dx%d %dx%d", o.n, o.n, o.n, o.m) }
-func (o symMulOp) sizes() (in, out int) { return packed(o.n) + o.n*o.m, o.n * o.m }
+func (o symMulOp) name() string { return fmt.Sprintf("symmul %dx%d %dx%d", o.n, o.n, o.n, o.m) }
+func (o symMulOp) outputs() int { return o.n * o.m }
 
 func (o symMulOp) value(y, x []float64) {
 	s, b := x[:packed(o.n)], x[packed(o.n):]
@@ -159,8 +159,8 @@ func (o symMulOp) pull(x, _, g array) array {
 // for W and X, n×m.
 type symOuterOp struct{ n, m int }
 
-func (o symOuterOp) name() string         { return fmt.Sprintf("symouter %dx%d", o.n, o.m) }
-func (o symOuterOp) sizes() (in, out int) { return 2 * o.n * o.m, packed(o.n) }
+func (o symOuterOp) name() string { return fmt.Sprintf("symouter %dx%d", o.n, o.m) }
+func (o symOuterOp) outputs() int { return packed(o.n) }
 
 func (o symOuterOp) value(y, x []float64) {
 	w, v := x[:o.n*o.m], x[o.n*o.m:]

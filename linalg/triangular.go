@@ -15,8 +15,8 @@ type triSolveOp struct {
 	trans bool
 }
 
-func (o triSolveOp) name() string         { return fmt.Sprintf("trisolve%s %dx%d", tick(o.trans), o.n, o.m) }
-func (o triSolveOp) sizes() (in, out int) { return packed(o.n) + o.n*o.m, o.n * o.m }
+func (o triSolveOp) name() string { return fmt.Sprintf("trisolve%s %dx%d", tick(o.trans), o.n, o.m) }
+func (o triSolveOp) outputs() int { return o.n * o.m }
 
 func (o triSolveOp) value(y, x []float64) {
 	l := x[:packed(o.n)]
