@@ -46,12 +46,17 @@ type Rule struct {
 	Pattern func(n int) *sparsity.Pattern
 	// Linear reports that second derivatives are zero. Only sparsity detectors use it.
 	Linear bool
+	// Pure states that the results of JVPReal and VJPReal depend on nothing but their arguments, so
+	// that compiled engines can record them once. Otherwise, and where they compare numbers or read
+	// their values, they are recorded at every call.
+	Pure bool
 }
 
 // Func returns the rule as a function, for use in functions over Reals. A mistake in the rule ends
 // the function that calls it, and the operator returns it as an error.
 func (r Rule) Func() func(x ...Real) []Real {
 	c := &ruleCall{r: r}
+	form := c.form()
 	return func(x ...Real) []Real {
 		if err := c.check(x); err != nil {
 			if core.Keeps(reps(x), core.Abort{Err: err}) {
@@ -59,8 +64,31 @@ func (r Rule) Func() func(x ...Real) []Real {
 			}
 			panic(core.Abort{Err: err})
 		}
-		return reals(core.Call(c, reps(x)))
+		return reals(core.Call(form, reps(x)))
 	}
+}
+
+// form returns c in the form that programs inline if it is pure and its first derivatives are given over Reals only.
+func (c *ruleCall) form() core.Custom {
+	if c.r.Pure && c.r.JVP == nil && c.r.VJP == nil && c.exact() {
+		return inlinedRule{c}
+	}
+	return c
+}
+
+// An inlinedRule is a rule whose derivatives are given over Reals only. It implements core.Inlined.
+type inlinedRule struct{ *ruleCall }
+
+func (r inlinedRule) PushOver(x, y, xdot []core.Rep) []core.Rep {
+	ydot := make([]core.Rep, len(y))
+	r.push(ydot, x, y, xdot)
+	return ydot
+}
+
+func (r inlinedRule) PullOver(x, y, ybar []core.Rep) []core.Rep {
+	xbar := make([]core.Rep, len(x))
+	r.pull(xbar, x, y, ybar)
+	return xbar
 }
 
 // A ruleCall is a rule in the form that engines call.
@@ -215,7 +243,7 @@ func (c *ruleCall) Tangent(n int) core.Custom {
 	if !c.exact() {
 		return &tangentRule{c, n}
 	}
-	return c.tangent(n)
+	return c.tangent(n).form(c.r.Pure)
 }
 
 func (c *ruleCall) Cotangent(n int) core.Custom {
@@ -223,7 +251,7 @@ func (c *ruleCall) Cotangent(n int) core.Custom {
 	if !c.exact() {
 		return &cotangentRule{c, n, m}
 	}
-	return c.cotangent(n, m)
+	return c.cotangent(n, m).form(c.r.Pure)
 }
 
 // tangent returns the rule (x, v) ↦ J(x)·v over Reals.
@@ -234,16 +262,30 @@ func (c *ruleCall) tangent(n int) *realRule {
 		structure: func() ([][]int, bool) { return tangentStructure(c, n) },
 		over: func(ydot, xv []core.Rep) {
 			x, v := xv[:n:n], xv[n:]
-			y := core.Call(c, x)
-			if c.r.JVPReal != nil {
-				c.jvpReal(ydot, x, y, v)
-				return
-			}
-			// Jᵀ·w is linear in w: J·v is its derivative with respect to w, transposed.
-			linear := &realRule{n: m, m: n, over: func(xbar, w []core.Rep) { c.vjpReal(xbar, x, y, w) }}
-			copy(ydot, linear.pullback(ones(m), v))
+			c.push(ydot, x, core.Call(c.form(), x), v)
 		},
 	}
+}
+
+// push writes J(x)·v to ydot, over Reals. y is the value at x.
+func (c *ruleCall) push(ydot, x, y, v []core.Rep) {
+	if c.r.JVPReal != nil {
+		c.jvpReal(ydot, x, y, v)
+		return
+	}
+	// Jᵀ·w is linear in w: J·v is its derivative with respect to w, transposed.
+	linear := &realRule{n: len(y), m: len(x), over: func(xbar, w []core.Rep) { c.vjpReal(xbar, x, y, w) }}
+	copy(ydot, linear.pullback(ones(len(y)), v))
+}
+
+// pull writes J(x)ᵀ·w to xbar, over Reals. y is the value at x.
+func (c *ruleCall) pull(xbar, x, y, w []core.Rep) {
+	if c.r.VJPReal != nil {
+		c.vjpReal(xbar, x, y, w)
+		return
+	}
+	linear := &realRule{n: len(x), m: len(y), over: func(ydot, v []core.Rep) { c.jvpReal(ydot, x, y, v) }}
+	copy(xbar, linear.pullback(ones(len(x)), w))
 }
 
 // cotangent returns the rule (x, w) ↦ J(x)ᵀ·w over Reals.
@@ -253,13 +295,7 @@ func (c *ruleCall) cotangent(n, m int) *realRule {
 		structure: func() ([][]int, bool) { return cotangentStructure(c, n) },
 		over: func(xbar, xw []core.Rep) {
 			x, w := xw[:n:n], xw[n:]
-			y := core.Call(c, x)
-			if c.r.VJPReal != nil {
-				c.vjpReal(xbar, x, y, w)
-				return
-			}
-			linear := &realRule{n: n, m: m, over: func(ydot, v []core.Rep) { c.jvpReal(ydot, x, y, v) }}
-			copy(xbar, linear.pullback(ones(n), w))
+			c.pull(xbar, x, core.Call(c.form(), x), w)
 		},
 	}
 }

@@ -22,6 +22,23 @@ type realRule struct {
 func (r *realRule) Name() string    { return r.name }
 func (r *realRule) Outputs(int) int { return r.m }
 
+// form returns r in the form that programs record if pure is set: its results depend on nothing but its arguments.
+func (r *realRule) form(pure bool) core.Custom {
+	if pure {
+		return pureRule{r}
+	}
+	return r
+}
+
+// A pureRule is a realRule whose results depend on nothing but its arguments. It implements core.Recordable.
+type pureRule struct{ *realRule }
+
+func (r pureRule) Over(y, x []core.Rep) { r.over(y, x) }
+
+func (r pureRule) Tangent(n int) core.Custom { return pureRule{r.tangent(n)} }
+
+func (r pureRule) Cotangent(n int) core.Custom { return pureRule{r.cotangent(n)} }
+
 func (r *realRule) Value(y, x []float64) {
 	if r.value != nil {
 		r.value(y, x)
@@ -88,13 +105,17 @@ func (r *realRule) VJP(xbar, x, _, ybar []float64) {
 	}
 }
 
-func (r *realRule) Tangent(n int) core.Custom {
+func (r *realRule) Tangent(n int) core.Custom { return r.tangent(n) }
+
+func (r *realRule) tangent(n int) *realRule {
 	return &realRule{name: "tangent of " + r.name, n: 2 * n, m: r.m, over: func(y, xv []core.Rep) {
 		copy(y, r.pushforward(xv[:n], xv[n:]))
 	}}
 }
 
-func (r *realRule) Cotangent(n int) core.Custom {
+func (r *realRule) Cotangent(n int) core.Custom { return r.cotangent(n) }
+
+func (r *realRule) cotangent(n int) *realRule {
 	return &realRule{name: "cotangent of " + r.name, n: n + r.m, m: n, over: func(y, xw []core.Rep) {
 		copy(y, r.pullback(xw[:n], xw[n:]))
 	}}

@@ -57,7 +57,10 @@ var twists = map[string]Rule{
 	"JVP and VJPReal": {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, VJPReal: twistVJPReal},
 	"all of them": {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, VJP: twistVJP,
 		JVPReal: twistJVPReal, VJPReal: twistVJPReal},
-	"VJP and JVPReal ": {Name: "twist", Out: two, Value: twistValue, VJP: twistVJP, JVPReal: twistJVPReal},
+	"pure JVPReal":      {Name: "twist", Out: two, Value: twistValue, Pure: true, JVPReal: twistJVPReal},
+	"pure VJPReal":      {Name: "twist", Out: two, Value: twistValue, Pure: true, VJPReal: twistVJPReal},
+	"JVP, pure JVPReal": {Name: "twist", Out: two, Value: twistValue, Pure: true, JVP: twistJVP, JVPReal: twistJVPReal},
+	"VJP and JVPReal ":  {Name: "twist", Out: two, Value: twistValue, VJP: twistVJP, JVPReal: twistJVPReal},
 }
 
 // around calls f twice, with numbers of the trace and a constant, and computes with the results.

@@ -93,7 +93,7 @@ func escapes(p *program.Program) bool {
 }
 
 // jumps reports whether the outputs of p may be discontinuous: it has guards, custom rules that
-// are not inlined, operations that jump, or powers with an exponent that is not constant.
+// may jump, operations that jump, or powers with an exponent that is not constant.
 func jumps(p *program.Program) bool {
 	constant := make([]bool, p.Slots)
 	for _, s := range p.Stmts {
@@ -113,7 +113,7 @@ func jumps(p *program.Program) bool {
 				}
 			}
 		case s.Op == program.Call:
-			if _, known := p.Customs[s.K].(core.Inlined); !known {
+			if _, known := p.Customs[s.K].(core.Continuous); !known {
 				return true
 			}
 		case s.Op.Guard(), s.Op.Elementary() && rules.Op(s.Op).Jumps():

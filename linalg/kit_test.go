@@ -15,7 +15,7 @@ import (
 // with sparse matrices.
 func TestKit(t *testing.T) {
 	longtest.Skip(t, "the kit in every engine")
-	scenarios := kitScenarios(t)
+	scenarios := kitScenarios(t, operations)
 	for _, e := range engines.All() {
 		if e.Functions == engines.Generated {
 			continue
@@ -35,17 +35,17 @@ func TestKit(t *testing.T) {
 	}
 }
 
-// TestKitShort is TestKit for the compiled engine.
+// TestKitShort is TestKit for some operations and the compiled engine.
 func TestKitShort(t *testing.T) {
-	scenarios := kitScenarios(t)
+	scenarios := kitScenarios(t, longtest.Sample(operations, 6))
 	compiled := reversediff.Backend{Compile: true}
 	for _, b := range []nabla.Backend{compiled, nabla.AutoSparse{Dense: compiled}} {
 		difftest.Run(t, b, &difftest.Options{Scenarios: scenarios, SecondTol: 1e-10})
 	}
 }
 
-// kitScenarios returns scenarios of all operators, with the results of the functions by scalars.
-func kitScenarios(t *testing.T) (list []difftest.Scenario) {
+// kitScenarios returns scenarios of all operators with the operations, with the results of the functions by scalars.
+func kitScenarios(t *testing.T, operations []operation) (list []difftest.Scenario) {
 	ref := reversediff.Backend{Compile: true}
 	must := func(v []float64, err error) []float64 {
 		t.Helper()

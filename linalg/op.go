@@ -39,8 +39,10 @@ func customOf(o op) core.Custom {
 	return custom{o}
 }
 
-// A custom implements core.Inlined.
+// A custom implements core.Inlined and core.Continuous.
 type custom struct{ op op }
+
+func (c custom) Continuous() {}
 
 func (c custom) Name() string { return "linalg." + c.op.name() }
 

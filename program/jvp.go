@@ -239,9 +239,16 @@ func (f *pusher) call(s *Stmt) {
 	if !ok {
 		return
 	}
-	if c, ok := c.(core.Inlined); ok {
-		f.inlineCall(s, c, t)
-		return
+	switch c := c.(type) {
+	case core.Inlined:
+		if f.inlineCall(s, c, t) {
+			return
+		}
+	case core.Recordable:
+		if q := f.src.recorded(c, n); q != nil {
+			f.spliceCall(s, q, t)
+			return
+		}
 	}
 	rule := f.customIndex(f.src.Customs[s.K].Tangent(int(n)))
 	first := make([]int32, f.k)

@@ -423,8 +423,14 @@ func (v *reverser) call(s *Stmt, g Operand) {
 	case core.Passive:
 		return
 	case core.Inlined:
-		v.inlineCall(s, c, g)
-		return
+		if v.inlineCall(s, c, g) {
+			return
+		}
+	case core.Recordable:
+		if q := v.src.recorded(c, n); q != nil {
+			v.spliceCall(s, q, g)
+			return
+		}
 	}
 	rule := v.customIndex(v.src.Customs[s.K].Cotangent(int(n)))
 	first := make([]int32, v.k)

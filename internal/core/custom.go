@@ -33,16 +33,30 @@ type Structured interface {
 	Structure(n int) (rows [][]int, linear bool)
 }
 
-// An Inlined is a Custom whose derivatives are given over numbers. They must not depend on the values of the numbers
-// that they get, so that one recording of them holds everywhere: a derived program has their operations in place of a
-// call of Tangent or Cotangent, and derivatives of any order are derivatives of those operations. A constant 0 among
-// the results is structurally zero. The function must be continuous where it is defined.
+// An Inlined is a Custom whose derivatives are given over numbers. If they do not depend on the values of the numbers
+// that they get, one recording of them holds everywhere, and a derived program has their operations in place of a call
+// of Tangent or Cotangent. Derivatives of any order are derivatives of those operations then. A constant 0 among the
+// results is structurally zero.
 type Inlined interface {
 	Custom
 	// PushOver returns J(x)·xdot. y is the value at x, as numbers that depend on x.
 	PushOver(x, y, xdot []Rep) []Rep
 	// PullOver returns J(x)ᵀ·ybar. y is the value at x, as numbers that depend on x.
 	PullOver(x, y, ybar []Rep) []Rep
+}
+
+// A Recordable is a Custom that is given as a function over numbers. If that does not depend on the values of the
+// numbers, a derived program has the derivative of its operations in place of a call of Tangent or Cotangent.
+type Recordable interface {
+	Custom
+	// Over writes all of y = f(x).
+	Over(y, x []Rep)
+}
+
+// A Continuous is a Custom whose value does not jump where it is defined.
+type Continuous interface {
+	Custom
+	Continuous()
 }
 
 // A Passive is a Custom whose outputs carry no derivative, although they are computed from the inputs: data for other

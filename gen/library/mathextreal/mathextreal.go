@@ -35,6 +35,7 @@ type form struct {
 // rule returns f as one operation of every engine.
 func rule(f form) func(x ...nabla.Real) []nabla.Real {
 	return nabla.Rule{
+		Pure:  true,
 		Name:  "mathext." + f.name,
 		Value: func(y, x []float64) { y[0] = f.value(x) },
 		JVP: func(ydot, x, y, xdot []float64) {
