@@ -322,8 +322,14 @@ func reached(f *ir.Func) []*ir.Func {
 	list := []*ir.Func{f}
 	for i := 0; i < len(list); i++ {
 		ir.Walk(list[i].Body, func(s ir.Stmt) bool {
-			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !slices.Contains(list, c.Callee.Func) {
-				list = append(list, c.Callee.Func)
+			if c, ok := s.(*ir.Call); ok {
+				g := c.Callee.Func
+				if c.Callee.Rule != nil {
+					g = c.Callee.Rule.Calls
+				}
+				if g != nil && !slices.Contains(list, g) {
+					list = append(list, g)
+				}
 			}
 			return true
 		})

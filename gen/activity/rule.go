@@ -11,13 +11,16 @@ import (
 // references; where the rule does not promise which, all are merged.
 func (f *Facts) ruleCall(s *ir.Call) {
 	r := s.Callee.Rule
-	if r.Passive {
+	if r.Passive && r.Calls == nil {
 		return
 	}
 	for i, a := range s.Args {
 		if r.Writes(i) {
 			f.noteWrites(a)
 		}
+	}
+	if r.Passive {
+		return
 	}
 	active, stores := false, false
 	for i, a := range s.Args {

@@ -3,6 +3,9 @@ package ir
 import (
 	"fmt"
 	"runtime"
+	"slices"
+	"sort"
+	"strings"
 )
 
 // The evaluator: a tree-walking interpreter. It is slow and direct, so that tests can compare
@@ -296,6 +299,9 @@ func (fr *frame) callStmt(s *Call) {
 		if rule == nil {
 			rule = scheduleFuncs[s.Callee.Rule.Name]
 		}
+		if rule == nil && s.Callee.Rule.Calls != nil {
+			rule = func(args []Value) []Value { return fr.m.order(s.Callee.Rule, args) }
+		}
 		if rule == nil {
 			panic(limitError("no rule %s", s.Callee.Rule.Name))
 		}
@@ -312,6 +318,56 @@ func (fr *frame) callStmt(s *Call) {
 		}
 		fr.lookup(v).assign(x)
 	}
+}
+
+// order performs a call of a function of package rt that returns the order of a sorted slice, see [Rule.Calls].
+func (m *Machine) order(r *Rule, args []Value) []Value {
+	call := func(i, j int) Value {
+		return m.call(r.Calls, append([]Value{intValue(int64(i)), intValue(int64(j))}, args[1:]...))[0]
+	}
+	n := int(args[0].int())
+	moved := &moves{less: func(i, j int) bool { return call(i, j).bool() }}
+	if strings.HasPrefix(r.Object.Name(), "SortSlice") {
+		moved.s = args[0].slice()
+		n = len(moved.s)
+	}
+	for i := range n {
+		moved.order = append(moved.order, i)
+	}
+	compare := func(i, j int) int { return int(call(i, j).int()) }
+	switch r.Object.Name() {
+	case "Order":
+		slices.SortFunc(moved.order, compare)
+	case "OrderStable":
+		slices.SortStableFunc(moved.order, compare)
+	case "SortSlice":
+		sort.Sort(moved)
+	case "SortSliceStable":
+		sort.Stable(moved)
+	default:
+		panic(limitError("no rule %s", r.Name))
+	}
+	out := make(slice, n)
+	for i, k := range moved.order {
+		out[i] = intValue(int64(k))
+	}
+	return []Value{sliceValue(out)}
+}
+
+// A moves sorts a slice and its order.
+type moves struct {
+	s     slice
+	order []int
+	less  func(i, j int) bool
+}
+
+func (m *moves) Len() int           { return len(m.s) }
+func (m *moves) Less(i, j int) bool { return m.less(i, j) }
+func (m *moves) Swap(i, j int) {
+	old := m.s[i].clone()
+	m.s[i].assign(m.s[j])
+	m.s[j].assign(old)
+	m.order[i], m.order[j] = m.order[j], m.order[i]
 }
 
 // appendStmt executes an append. Elements to append are evaluated before any is written.

@@ -19,6 +19,10 @@ type Rule struct {
 	Passive bool
 	// Output reports that the function is passive and has no other effect than output that the program does not read.
 	Output bool
+	// Calls is a function that the rule calls, nil if there is none. All arguments of a call but
+	// the first are passed on to it, after those that the rule supplies, which have one type; they
+	// are variables.
+	Calls *Func
 	// Effects reports that calls have effects besides those on the memory of the arguments, or depend on such effects
 	// of others: they must remain in order, and must not be repeated.
 	Effects bool

@@ -37,6 +37,12 @@
 // The reverse sweep of an adjoint holds no lock: other goroutines must not change memory that it
 // reads or writes.
 //
+// slices.SortFunc, slices.SortStableFunc, sort.Slice, sort.SliceStable, and sort.Sort and sort.Stable
+// of slice types with plain methods Len and Swap, are performed by package sort or slices with the
+// lowered comparison, so that equal elements come into the same order. The comparison decides and
+// carries no derivative; it must write nothing. The order is recorded, and derivatives move with
+// the elements.
+//
 // The scope of loop variables is that of the Go version of the file that contains the loop: one
 // variable per loop before Go 1.22, one per iteration since, also in copies of the function.
 //

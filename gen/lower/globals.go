@@ -178,7 +178,7 @@ func (w *originAnalysis) call(s *ir.Call) {
 // rule applies a call of a rule. One without source may write through all its arguments.
 func (w *originAnalysis) rule(s *ir.Call) {
 	r := s.Callee.Rule
-	if r.Passive {
+	if r.Passive && r.Calls == nil {
 		return
 	}
 	for i, a := range s.Args {

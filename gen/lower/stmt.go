@@ -77,6 +77,9 @@ func (l *lowerer) exprStmt(s *ast.ExprStmt) {
 	if l.builtinStmt(call) {
 		return
 	}
+	if l.sortCall(call) {
+		return
+	}
 	l.callInto(call, nil)
 	if l.isEndless(call) {
 		l.neverReturns(call)

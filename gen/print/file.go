@@ -248,9 +248,17 @@ func (f *file) reachable(funcs []Func) (list []Func) {
 	// The list grows while it is traversed: callees are appended.
 	for i := 0; i < len(list); i++ {
 		ir.Walk(list[i].Func.Body, func(s ir.Stmt) bool {
-			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil && !seen[c.Callee.Func] && !f.declared(c.Callee.Func) {
-				seen[c.Callee.Func] = true
-				list = append(list, Func{Func: c.Callee.Func})
+			c, ok := s.(*ir.Call)
+			if !ok {
+				return true
+			}
+			g := c.Callee.Func
+			if c.Callee.Rule != nil {
+				g = c.Callee.Rule.Calls
+			}
+			if g != nil && !seen[g] && !f.declared(g) {
+				seen[g] = true
+				list = append(list, Func{Func: g})
 			}
 			return true
 		})

@@ -60,6 +60,9 @@ func (f *file) divide(funcs []Func, more []string) {
 		ir.Walk(fn.Body, func(s ir.Stmt) bool {
 			if c, ok := s.(*ir.Call); ok {
 				g := c.Callee.Func
+				if c.Callee.Rule != nil {
+					g = c.Callee.Rule.Calls
+				}
 				if g != nil && printed[g] && !requested[g] && use(g, part) {
 					reach(g, part)
 				}

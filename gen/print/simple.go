@@ -174,6 +174,10 @@ func (p *printer) call(s *ir.Call, op string) {
 	}
 	// A rule is called under the name of its function.
 	o := s.Callee.Rule.Object
+	if s.Callee.Rule.Calls != nil {
+		p.line("%s%s(%s, %s)", head, p.qualified(o.Pkg(), o.Name()), p.expr(s.Args[0], nil), p.funcLiteral(s))
+		return
+	}
 	if o != nil && !p.visible(o) {
 		p.refuse("a call of %s, which package %s does not export; functions with rules and their derivatives are "+
 			"exported where other packages call them", s.Callee.Rule.Name, o.Pkg().Path())
@@ -195,6 +199,39 @@ func (p *printer) call(s *ir.Call, op string) {
 		params = append(params, v.Type())
 	}
 	p.line("%s%s", head, p.object(o, s.Args, params))
+}
+
+// funcLiteral returns a function literal that calls the function that the rule of s calls. It refers to the variables
+// among the arguments of s.
+func (p *printer) funcLiteral(s *ir.Call) string {
+	f := s.Callee.Rule.Calls
+	own := len(f.Params) - (len(s.Args) - 1)
+	names := map[string]bool{}
+	var captured []string
+	for _, a := range s.Args[1:] {
+		text := p.expr(a, nil)
+		captured, names[text] = append(captured, text), true
+	}
+	var params, args []string
+	for _, v := range f.Params[:own] {
+		name := v.Name
+		for names[name] {
+			name += "1"
+		}
+		names[name] = true
+		params, args = append(params, name), append(args, name)
+	}
+	list := strings.Join(params, ", ") + " " + p.typ(f.Params[0].Type) // all of one type
+	args = append(args, captured...)
+	call := ""
+	if name, ok := p.file.names[f]; ok {
+		call = name + "(" + strings.Join(args, ", ") + ")"
+	} else if o := f.Object; o != nil && o.Signature().Recv() == nil {
+		call = p.qualified(o.Pkg(), o.Name()) + "(" + strings.Join(args, ", ") + ")"
+	} else {
+		p.refuse("a function value of %s", f.Name)
+	}
+	return "func(" + list + ") " + p.typ(f.Results[0].Type) + " { return " + call + " }"
 }
 
 // object returns a call of a function or a method of the source.
