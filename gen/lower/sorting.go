@@ -128,7 +128,7 @@ func (l *lowerer) comparison(call *ast.CallExpr, e ast.Expr) (*ir.Func, []ir.Exp
 		l.refuse(e, "comparison", reason, remedy)
 		return nil, nil
 	}
-	if v == nil || v.null || v.loop != nil {
+	if v == nil || v.lit == nil && v.fn == nil {
 		return refuse("which function it is is not known", remedyStatic)
 	}
 	var to *specialization
