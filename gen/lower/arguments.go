@@ -77,6 +77,11 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 				es = append(es, nil)
 				continue
 			}
+			if i < n && !(sig.Variadic() && i == n-1) && isDispatched(param(i)) && l.isChosen(e) {
+				values[i] = l.copyDynamic(e, l.chosenValue(e))
+				es = append(es, nil)
+				continue
+			}
 			if k := l.devirtualizedArg(param, i, n, sig, e); k != nil {
 				values[i] = &funcValue{dynamicType: k.t}
 				es = append(es, l.materialize(e, k.value()))
@@ -90,7 +95,7 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 	}
 	for i := range n {
 		t := param(i)
-		if values[i] != nil && values[i].table != nil {
+		if values[i] != nil && (values[i].table != nil || values[i].dynamic != nil) {
 			continue
 		}
 		if values[i] != nil && values[i].dynamicType != nil {

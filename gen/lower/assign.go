@@ -142,7 +142,11 @@ func isBlank(e ast.Expr) bool {
 // if the types are identical.
 func (l *lowerer) assignOne(n ast.Node, lhs, rhs ast.Expr, define bool) {
 	if o := l.newVar(lhs, define); o != nil {
-		if l.bindTable(o, rhs) || l.bindDynamic(n, o, rhs) {
+		if l.bindTable(o, rhs) || l.bindDynamic(n, o, rhs) || l.bindChosen(n, o, rhs) {
+			return
+		}
+		if l.facts.assigned[o] > 1 && l.declareDynamic(n, o) {
+			l.assignDynamic(n, l.env[o], rhs)
 			return
 		}
 		v := l.local(o)
@@ -159,6 +163,12 @@ func (l *lowerer) assignOne(n ast.Node, lhs, rhs ast.Expr, define bool) {
 	if isBlank(lhs) {
 		l.discard(n, rhs)
 		return
+	}
+	if id := identOf(lhs); id != nil {
+		if b := l.env[l.info.ObjectOf(id)]; b != nil && b.types != nil {
+			l.assignDynamic(n, b, rhs)
+			return
+		}
 	}
 	p := l.lvalue(lhs)
 	if p == nil {

@@ -20,6 +20,7 @@ type callee struct {
 	value         *funcValue
 	lit           *ast.FuncLit
 	iface         types.Type // type of the operand of a dispatched call, which fn is a method of
+	chosen        bool       // x is an interface value among known ones
 	given         *operands  // arguments that are evaluated already
 	why           [3]string  // what, reason and remedy of the refusal of an unknownCallee
 }
@@ -126,6 +127,10 @@ func (l *lowerer) method(x *ast.SelectorExpr, s *types.Selection) callee {
 	if types.IsInterface(t) {
 		if known = l.devirtualize(x.X); known != nil {
 			t = known.t
+		} else if l.isChosen(x.X) {
+			if fn, ok := s.Obj().(*types.Func); ok {
+				return callee{kind: dispatched, fn: fn, recv: x, chosen: true}
+			}
 		}
 	}
 	return l.methodOf(x, t, s.Obj(), known)

@@ -17,12 +17,22 @@ import (
 
 // newChoice returns the choice of the function with the index in tag among alternatives of a type.
 func newChoice(t types.Type, tag *ir.Place, alternatives []*funcValue) *funcValue {
+	if !isFuncType(t) {
+		return newDynamicChoice(t, tag, alternatives)
+	}
 	v := &funcValue{choice: t.Underlying().(*types.Signature)}
 	v.captures = append(v.captures, capture{name: "which", t: types.Typ[types.Int], place: tag})
 	for _, a := range alternatives {
 		v.captures = append(v.captures, capture{value: a})
 	}
 	return v
+}
+
+// nilDereferenceError returns the error of a nil dereference.
+func nilDereferenceError() ir.Expr {
+	return &ir.Opaque{Typed: ir.Typed{T: types.Universe.Lookup("error").Type()}, Format: ir.UnknownTypeCall,
+		Args: []ir.Expr{ir.Zero(types.Universe.Lookup("any").Type()),
+			&ir.Const{Typed: ir.Typed{T: types.Typ[types.String]}, Val: constant.MakeString("")}}}
 }
 
 // choose emits a call of one of the functions of v, with the declarations lets of its results before the cases.
@@ -69,9 +79,7 @@ func (l *lowerer) chosen(call *ast.CallExpr, v *funcValue, given *operands, resu
 func (l *lowerer) callKnown(call *ast.CallExpr, v *funcValue, given *operands, results []*ir.Var) {
 	switch {
 	case v.null:
-		l.emit(&ir.Panic{At: l.at(call), E: &ir.Opaque{Typed: ir.Typed{T: types.Universe.Lookup("error").Type()},
-			Format: ir.UnknownTypeCall, Args: []ir.Expr{ir.Zero(types.Universe.Lookup("any").Type()),
-				&ir.Const{Typed: ir.Typed{T: types.Typ[types.String]}, Val: constant.MakeString("")}}}})
+		l.nilDereference(call)
 	case v.choice != nil:
 		l.chosen(call, v, given, results)
 	case v.fn != nil && isMath(v.fn) && v.fn.Signature().Results().Len() == 1:
@@ -248,7 +256,7 @@ func (l *lowerer) setChoice(n ast.Node, b *binding, e ast.Expr) {
 
 // isNull returns whether the function v is nil.
 func (l *lowerer) isNull(v *funcValue) ir.Expr {
-	if v.choice == nil {
+	if v.choice == nil && v.dynamic == nil {
 		return truth(v.null)
 	}
 	var out ir.Expr = truth(false)

@@ -35,8 +35,10 @@ type funcValue struct {
 	// a function does.
 	dynamicType types.Type
 
-	choice *types.Signature // for one of several functions: its type, see newChoice
-	table  *funcTable       // for a slice, an array or a map of functions
+	choice  *types.Signature // for one of several functions: its type, see newChoice
+	dynamic types.Type       // for one of several interface values: its type, see newDynamicChoice
+	boxed   types.Type       // for an interface value: the type of the value in it, which is captured
+	table   *funcTable       // for a slice, an array or a map of functions
 }
 
 // A capture is a variable that a function value refers to.
@@ -77,6 +79,10 @@ func (v *funcValue) key() string {
 		key = instanceKey(v.fn, v.targs)
 	case v.choice != nil:
 		key = "choice"
+	case v.dynamic != nil:
+		key = "dynamic"
+	case v.boxed != nil:
+		key = "boxed " + typeKey(v.boxed)
 	case v.table != nil:
 		key = "table"
 		for _, k := range v.table.keys {
@@ -102,8 +108,10 @@ func (v *funcValue) name() string {
 		return mangle(baseName(v.fn))
 	case v.loop != nil:
 		return "yield"
-	case v.choice != nil:
+	case v.choice != nil, v.dynamic != nil:
 		return "choice"
+	case v.boxed != nil:
+		return mangle(typeText(v.boxed))
 	case v.table != nil:
 		return "table"
 	}

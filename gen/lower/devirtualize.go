@@ -2,6 +2,7 @@ package lower
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -55,7 +56,12 @@ func (l *lowerer) devirtualize(e ast.Expr) *devirtualized {
 			return l.devirtualize(x.Args[0])
 		}
 		if c := l.callee(x); c.kind == declared && len(x.Args) == 0 && c.recv == nil {
-			return l.p.getter(c.fn)
+			if k := l.p.getter(c.fn); k != nil {
+				return k
+			}
+		}
+		if t := l.resultType(x); t != nil {
+			return &devirtualized{t, func() ir.Expr { return l.inlineResult(x, t) }}
 		}
 	}
 	return nil
@@ -125,6 +131,9 @@ func (l *lowerer) bindDynamic(n ast.Node, o types.Object, e ast.Expr) bool {
 // boxed returns a devirtualized variable as the interface value that it is in the source.
 func (l *lowerer) boxed(id *ast.Ident) (ir.Expr, bool) {
 	b := l.env[l.info.ObjectOf(id)]
+	if b != nil && b.value != nil && isDispatched(l.typeOf(id)) {
+		return l.interfaceValue(id, b.value, l.typeOf(id)), true
+	}
 	if b == nil || b.dynamicType == nil {
 		return nil, false
 	}
@@ -142,7 +151,18 @@ func (l *lowerer) compareDynamic(x *ast.BinaryExpr) (ir.Expr, bool) {
 	if !ok || !l.info.Types[other].IsNil() {
 		return nil, false
 	}
-	if b := l.env[l.info.ObjectOf(id)]; b == nil || b.dynamicType == nil {
+	b := l.env[l.info.ObjectOf(id)]
+	if b != nil && b.value != nil && isDispatched(l.typeOf(id)) {
+		null := l.isNull(b.value)
+		if x.Op.String() != "!=" {
+			return null, true
+		}
+		if c, ok := null.(*ir.Const); ok {
+			return truth(!isTrue(c)), true
+		}
+		return &ir.Unary{Typed: boolean, Op: token.NOT, X: null}, true
+	}
+	if b == nil || b.dynamicType == nil {
 		return nil, false
 	}
 	return truth(x.Op.String() == "!="), true

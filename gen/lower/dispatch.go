@@ -45,6 +45,9 @@ func isOf(v *ir.Var, t types.Type) ir.Expr {
 // dispatch emits the call of a method of an interface value, with the declarations lets of its results before the
 // cases. It reports whether that was possible.
 func (l *lowerer) dispatch(call *ast.CallExpr, c callee, lets ir.Block, results []*ir.Var) bool {
+	if c.chosen {
+		return l.dispatchChosen(call, c, lets, results)
+	}
 	x := c.recv
 	t := l.typeOf(x.X)
 	var p *ir.Place

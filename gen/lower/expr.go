@@ -235,6 +235,9 @@ func (l *lowerer) index(x *ast.IndexExpr, t types.Type) ir.Expr {
 	case *types.Signature:
 		return l.functionValue(x)
 	}
+	if l.isChosen(x) {
+		return l.interfaceValue(x, l.chosenValue(x), t)
+	}
 	return l.read(x, t)
 }
 

@@ -76,6 +76,8 @@ type binding struct {
 	// alternatives are the expressions that are assigned to a variable of function type, with their indices in value, a
 	// choice.
 	alternatives map[ast.Expr]int
+	// types are the keys of the types that are assigned to an interface variable, with their indices in value.
+	types map[string]int
 }
 
 // A jump is a statement that break or continue may refer to.
@@ -172,7 +174,7 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 	ok := true
 	for i := range n {
 		o := sig.Params().At(i)
-		if i < len(values) && values[i] != nil && values[i].table != nil {
+		if i < len(values) && values[i] != nil && (values[i].table != nil || values[i].dynamic != nil) {
 			bound, known = append(bound, o), append(known, values[i])
 			continue
 		}
@@ -233,7 +235,13 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 	}
 	l.topLevel = b.List
 	for _, o := range l.functionParams {
-		if v := l.env[o]; l.facts.assigned[o] > 0 && v.value.table == nil {
+		v := l.env[o]
+		switch {
+		case l.facts.assigned[o] == 0 && (v.value.dynamic == nil || !l.facts.byReference(o)) || v.value.table != nil:
+		case v.value.dynamic != nil:
+			t := l.subst.apply(o.Type())
+			l.declare(b, o, l.interfaceValue(b, v.value, t))
+		default:
 			l.declareChoice(b, o, v.value)
 		}
 	}

@@ -177,6 +177,10 @@ func (l *lowerer) inlineArguments(call *ast.CallExpr, list []ast.Expr, v *funcVa
 	for i := range sig.Params().Len() {
 		o := sig.Params().At(i)
 		k := values[i]
+		if k != nil && k.dynamic != nil && (in.facts.assigned[o] > 0 || in.facts.byReference(o)) {
+			in.declare(call, o, in.interfaceValue(call, k, in.subst.apply(o.Type())))
+			continue
+		}
 		if k != nil && k.dynamicType == nil {
 			in.env[o] = &binding{value: k}
 			continue

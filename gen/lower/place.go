@@ -22,6 +22,13 @@ func (l *lowerer) lvalue(e ast.Expr) *ir.Place {
 			return nil
 		}
 	}
+	if id := identOf(e); id != nil {
+		if b := l.env[l.info.ObjectOf(id)]; b != nil && b.place == nil {
+			l.refuse(e, "assignment to "+id.Name, "it is one of several known values",
+				"assign to it in a statement of its own, or use another variable")
+			return nil
+		}
+	}
 	p := l.place(e)
 	// The shadow of a package-level variable would have to be one too.
 	if p != nil && p.Root.Kind == ir.Global {

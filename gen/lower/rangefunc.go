@@ -127,7 +127,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	sig := l.typeOf(call.Fun).Underlying().(*types.Signature)
 	args, values := l.arguments(call, call.Args, sig, l.subst)
 	for i, v := range values {
-		if t := l.subst.apply(sig.Params().At(i).Type()); isFuncType(t) || v != nil && v.table != nil {
+		if t := l.subst.apply(sig.Params().At(i).Type()); isFuncType(t) || v != nil && v.dynamicType == nil {
 			l.refuse(call, "range over a function that yields functions", "which ones is not known",
 				"yield the values that they use")
 			return result

@@ -119,6 +119,9 @@ func (l *lowerer) declStmt(s *ast.DeclStmt) {
 				}
 				continue // bound by a later assignment
 			}
+			if l.declareDynamic(id, o) {
+				continue
+			}
 			v := l.local(o)
 			l.emit(&ir.Let{At: l.at(id), V: v})
 			l.bind(o, v)

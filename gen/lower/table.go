@@ -51,6 +51,9 @@ func newTable(elem types.Type, list []*funcValue) *funcValue {
 func (l *lowerer) tableValue(e ast.Expr) *funcValue {
 	e = ast.Unparen(e)
 	t := l.typeOf(e)
+	if l.isDynamicTable(e) {
+		return l.env[l.info.ObjectOf(identOf(e))].value
+	}
 	if !isFuncTable(t) {
 		return nil
 	}
@@ -159,7 +162,7 @@ func (l *lowerer) elementAt(t *funcValue, tag *ir.Var) *funcValue {
 	if t.table.key != nil || len(list) == 0 {
 		list = append(list, &funcValue{null: true})
 	}
-	if len(list) == 1 {
+	if len(list) == 1 && isFuncType(t.table.elem) {
 		return list[0]
 	}
 	return newChoice(t.table.elem, tag.Place(), list)
@@ -167,10 +170,27 @@ func (l *lowerer) elementAt(t *funcValue, tag *ir.Var) *funcValue {
 
 // bindTable binds a variable that is declared with a table of functions, and reports whether o is one.
 func (l *lowerer) bindTable(o types.Object, e ast.Expr) bool {
-	if !isFuncTable(l.subst.apply(o.Type())) || l.facts.assigned[o] != 1 || l.facts.byReference(o) {
+	if !isFuncTable(l.subst.apply(o.Type())) {
+		return l.bindDynamicTable(o, e)
+	}
+	if l.facts.assigned[o] != 1 || l.facts.byReference(o) {
 		return false
 	}
 	v := l.tableValue(e)
+	if v == nil {
+		return false
+	}
+	l.env[o] = &binding{value: v}
+	return true
+}
+
+// bindDynamicTable binds a variable that is declared with a table of interface values, and reports whether o is one.
+func (l *lowerer) bindDynamicTable(o types.Object, e ast.Expr) bool {
+	if _, ok := ast.Unparen(e).(*ast.CompositeLit); !ok || l.facts.assigned[o] != 1 || l.facts.byReference(o) ||
+		!l.onlyIndexed(o) {
+		return false
+	}
+	v := l.dynamicLiteral(e)
 	if v == nil {
 		return false
 	}

@@ -18,6 +18,10 @@ func (l *lowerer) typeSwitch(s *ast.TypeSwitchStmt, label string) {
 	}
 	x, symbol := switchOperand(s)
 	k := l.devirtualize(x)
+	if k == nil && l.isChosen(x) {
+		l.chosenSwitch(s, label, x, symbol)
+		return
+	}
 	if k == nil {
 		l.testedSwitch(s, label, x, symbol)
 		return
