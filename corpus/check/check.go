@@ -31,6 +31,7 @@ type Result struct {
 	Wrong   string  // the first disagreement, with its kind
 	Unclear string  // why the differences say nothing
 	Error   float64 // largest relative error
+	largest float64 // derivative
 }
 
 // most is the number of inputs up to which each of them is a direction.
@@ -47,6 +48,9 @@ func Run(c *Case) (r Result) {
 		if !one(c, x, tol, &r) {
 			return r
 		}
+	}
+	if r.largest == 0 {
+		r.Unclear = "all first derivatives are zero, which differences of a constant would confirm"
 	}
 	return r
 }
@@ -76,6 +80,7 @@ func one(c *Case, x []float64, tol float64, r *Result) bool {
 		return false
 	}
 	scaleBar := largest(bar)
+	r.largest = max(r.largest, scaleBar)
 	gradient := func(x []float64) []float64 {
 		_, b := c.Adjoint(x, clone(w))
 		return b

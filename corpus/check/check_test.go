@@ -68,6 +68,19 @@ func TestRunAtKink(t *testing.T) {
 	}
 }
 
+// Derivatives of a function that is constant near the point say nothing.
+func TestRunConstant(t *testing.T) {
+	f := func(x []float64) []float64 { return []float64{math.Floor(x[0])} }
+	c := &Case{Name: "floor", At: [][]float64{{0.5}}, F: f,
+		Tangent: func(x, d []float64) (y, dy []float64) { return f(x), []float64{0} },
+		Adjoint: func(x, w []float64) (y, bar []float64) { return f(x), []float64{0} },
+		Second:  func(x, w, d []float64) (bar, dbar []float64) { return []float64{0}, []float64{0} },
+	}
+	if r := Run(c); r.Unclear == "" {
+		t.Error("the derivatives of a constant pass")
+	}
+}
+
 // A function with a kink near the point has a derivative, which smaller steps find.
 func TestQuotientNearKink(t *testing.T) {
 	f := func(x []float64) []float64 { return []float64{math.Max(x[0]*x[0], 1.0001)} }
