@@ -218,3 +218,66 @@ func TestComplexValue(t *testing.T) {
 		t.Error("wrong special values")
 	}
 }
+
+// filter has complex parameters as fields, elements and behind a pointer.
+type filter[T, C any] struct {
+	Gain  T
+	Pole  C
+	Zeros []C
+	Taps  [2]C
+	Next  *C
+	Name  string
+}
+
+// TestComplexStruct differentiates with respect to the parts of complex numbers in structs.
+func TestComplexStruct(t *testing.T) {
+	response := func(f *filter[nabla.Real, nabla.Complex]) nabla.Real {
+		h := nabla.Complex{Re: f.Gain}.Div(f.Pole)
+		for _, z := range f.Zeros {
+			h = h.Mul(z.Sub(nabla.ComplexConst(1i)))
+		}
+		return h.Add(f.Taps[0].Mul(f.Taps[1])).Mul(f.Next.Conj()).Abs2()
+	}
+	plain := func(f *filter[float64, complex128]) float64 {
+		h := complex(f.Gain, 0) / f.Pole
+		for _, z := range f.Zeros {
+			h *= z - 1i
+		}
+		h = (h + f.Taps[0]*f.Taps[1]) * cmplx.Conj(*f.Next)
+		return real(h)*real(h) + imag(h)*imag(h)
+	}
+	next := 0.5 - 1.5i
+	s := &filter[float64, complex128]{Gain: 2, Pole: 1 + 0.5i, Zeros: []complex128{0.25 + 2i, -1i}, Next: &next,
+		Taps: [2]complex128{1.5i, 0.75}, Name: "band pass"}
+	f, layout, err := nabla.Struct(response, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := layout.Len(); n != 13 || layout.Name(1) != "Pole.Re" || layout.Name(6) != "Zeros[1].Im" {
+		t.Errorf("%d numbers, %s, %s", n, layout.Name(1), layout.Name(6))
+	}
+	x := layout.Flatten(nil, s)
+	g, err := nabla.Gradient(f, reversediff.Backend{Compile: true}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, same, err := nabla.StructPlain(plain, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := nabla.Gradient(p, finitediff.Backend{}, same.Flatten(nil, s))
+	if err != nil || len(want) != len(g) {
+		t.Fatal(err, len(want))
+	}
+	for i := range g {
+		if math.Abs(g[i]-want[i]) > 1e-7*(1+math.Abs(want[i])) {
+			t.Errorf("derivative with respect to %s is %v, want %v", layout.Name(i), g[i], want[i])
+		}
+	}
+	// A gradient has the type of the struct: that of |z|² points away from 0.
+	out := *s
+	layout.Unflatten(&out, g)
+	if out.Pole != complex(g[1], g[2]) || out.Taps[1] != complex(g[9], g[10]) || *out.Next != complex(g[11], g[12]) {
+		t.Errorf("the gradient is %v", out)
+	}
+}

@@ -17,8 +17,9 @@ import (
 //	f, layout, err := nabla.Struct(model, params) // model(*Params[nabla.Real]) nabla.Real
 //	grad, err := nabla.Gradient(f, b, layout.Flatten(nil, params))
 //
-// Numbers that are float64 in S and Real in R are differentiated: fields, elements of arrays and
-// slices, at any depth, also behind pointers and in unexported fields. The rest is structure and
+// Numbers that are float64 in S and Real in R, and the parts of those that are complex128 in S and [Complex] in R, are
+// differentiated: fields, elements of arrays and slices, at any depth, also behind pointers and in unexported fields.
+// The parts of Z are named Z.Re and Z.Im. The rest is structure and
 // must be the same in both types; f sees it as it is in s now, lengths of slices included,
 // regardless of later changes to s. Maps, channels, functions, interfaces and pointers to memory
 // without numbers are shared with s instead. Memory reached by two pointers, or by two equal
@@ -45,7 +46,7 @@ func Struct[S, R any](f func(*R) Real, s *S) (*Func, *Layout[S], error) {
 }
 
 // StructPlain is like [Struct] for a function over plain numbers. All fields and elements of type
-// float64, or of a type whose underlying type is float64, are differentiated.
+// float64 or complex128, or of a type whose underlying type is one of them, are differentiated.
 func StructPlain[S any](f func(*S) float64, s *S) (*Func, *Layout[S], error) {
 	l, name, err := layoutOf[S]("StructPlain", f, s, true)
 	if err != nil {

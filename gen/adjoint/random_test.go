@@ -201,3 +201,13 @@ func TestRandom(t *testing.T) {
 	randprog.Files(t, "testdata/failures", adjoints(names))
 	randprog.Test(t, longtest.Cases(*programs, 12, 30, 300), *firstSeed, 4, "testdata/failures", adjoints(names))
 }
+
+// TestRandomComplex does the same with programs that compute with complex numbers.
+func TestRandomComplex(t *testing.T) {
+	names := []string{*variant}
+	if *variant == "all" {
+		names = variantNames()
+	}
+	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 4, 10, 200), *firstSeed, 4,
+		"testdata/failures", adjoints(names))
+}

@@ -35,3 +35,9 @@ func TestRandom(t *testing.T) {
 	randprog.Files(t, "testdata/failures", tangents)
 	randprog.Test(t, longtest.Cases(*programs, 40, 100, 500), *firstSeed, 3, "testdata/failures", tangents)
 }
+
+// TestRandomComplex does the same with programs that compute with complex numbers.
+func TestRandomComplex(t *testing.T) {
+	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 10, 30, 300), *firstSeed, 3,
+		"testdata/failures", tangents)
+}

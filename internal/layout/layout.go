@@ -132,8 +132,9 @@ type pairedField struct {
 type pairKind uint8
 
 const (
-	pairSame   pairKind = iota // structure: copied
-	pairNumber                 // a number to differentiate
+	pairSame    pairKind = iota // structure: copied
+	pairNumber                  // a number to differentiate
+	pairComplex                 // a complex number, whose parts are two numbers
 	pairStruct
 	pairArray
 	pairSlice
@@ -167,6 +168,8 @@ func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 	switch k := s.Kind(); {
 	case number:
 		out.kind = pairNumber
+	case s.Kind() == reflect.Complex128 && (p.plain || p.isComplex(r)):
+		out.kind = pairComplex
 	case k != r.Kind() || k == reflect.Array && s.Len() != r.Len():
 		return nil, &mismatch{path, s, r}
 	case s == r && s == p.real: // a number in both types is not differentiated
@@ -209,6 +212,11 @@ func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 	return out, err
 }
 
+// isComplex reports whether r is a struct of two numbers, the parts of a complex one.
+func (p *pairer) isComplex(r reflect.Type) bool {
+	return r.Kind() == reflect.Struct && r.NumField() == 2 && r.Field(0).Type == p.real && r.Field(1).Type == p.real
+}
+
 // holdsNumbers reports whether a number may be reachable from a value of type t by other means than
 // maps and interfaces.
 func holdsNumbers(t reflect.Type, seen map[reflect.Type]bool) bool {
@@ -217,7 +225,7 @@ func holdsNumbers(t reflect.Type, seen map[reflect.Type]bool) bool {
 	}
 	seen[t] = true
 	switch t.Kind() {
-	case reflect.Float64:
+	case reflect.Float64, reflect.Complex128:
 		return true
 	case reflect.Array, reflect.Slice, reflect.Pointer:
 		return holdsNumbers(t.Elem(), seen)
@@ -286,6 +294,10 @@ func (w *walker) walk(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 	switch p.kind {
 	case pairNumber:
 		w.emit(v.Addr().UnsafePointer(), 1, at, false)
+	case pairComplex:
+		re := v.Addr().UnsafePointer()
+		w.emit(re, 1, &place{up: at, name: "Re"}, false)
+		w.emit(unsafe.Add(re, v.Type().Size()/2), 1, &place{up: at, name: "Im"}, false)
 	case pairSame:
 		if fresh {
 			v.Set(t)

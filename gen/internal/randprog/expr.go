@@ -46,6 +46,9 @@ func (g *generator) float(d int) *Node {
 	}
 	x := g.float(d - 1)
 	two := func(text string) *Node { return node(Float, text, x, g.float(d-2)) }
+	if g.opts.Complex && g.chance(4) {
+		return two(g.oneOf(complexParts...))
+	}
 	switch g.IntN(28) {
 	case 27:
 		if g.has(Mine) {

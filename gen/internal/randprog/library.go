@@ -332,7 +332,7 @@ const half = 1.0 / 2
 `
 
 // libraryImports lists the packages that the library imports.
-var libraryImports = []string{"math", "math/bits", "slices", "sort"}
+var libraryImports = []string{"math", "math/bits", "math/cmplx", "slices", "sort"}
 
 // A part is a declaration of the library with the names that it uses.
 type part struct {

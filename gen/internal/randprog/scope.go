@@ -18,6 +18,8 @@ type Options struct {
 	// Checkpoints marks half of the loops for checkpointing, and gives half of the programs functions in mutual
 	// recursion.
 	Checkpoints bool
+	// Complex makes programs with complex numbers.
+	Complex bool
 }
 
 // New returns the program of a seed.

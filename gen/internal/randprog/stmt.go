@@ -4,6 +4,9 @@ import "fmt"
 
 // stmt returns a statement of any kind that is possible here.
 func (g *generator) stmt() *Node {
+	if g.opts.Complex && g.chance(6) {
+		return g.complexStmt()
+	}
 	for {
 		var s *Node
 		switch g.IntN(14) {
