@@ -43,7 +43,8 @@ func overReals(x []nabla.Real) nabla.Real {
 	return nabla.Sin(nabla.Dot(y, x))
 }
 
-// A rule that reads data which change, and does not state that it is pure, has the derivatives for the data of the call.
+// A rule that reads data which change, and does not state that it is pure, has the derivatives for the data of the
+// call.
 func TestRuleReadsChangingData(t *testing.T) {
 	rate := 1.0
 	r := nabla.Rule{Name: "growth",
@@ -72,6 +73,26 @@ func TestRuleReadsChangingData(t *testing.T) {
 			if err != nil || math.Abs(got[0]-rate*want) > 1e-12 {
 				t.Errorf("%s: HVP %v, %v, want %v", b.Name(), got, err, rate*want)
 			}
+		}
+	}
+}
+
+// A structural zero that passes through a pure rule meets an infinite derivative without effect.
+func TestPureRuleStructuralZero(t *testing.T) {
+	f := func(x []nabla.Real) nabla.Real {
+		root := nabla.Where(nabla.Lt(nabla.Const(0), x[0]), nabla.Sqrt(x[0]), nabla.Const(0))
+		y := cubes.Func()(x[1], root)
+		return y[0].Add(y[1].Mul(x[0]))
+	}
+	x, v := []float64{0, 2}, []float64{1, 1}
+	for _, b := range engines.Exact() {
+		g, err := nabla.Gradient(f, b, x)
+		if err != nil || g[0] != 0 || g[1] != 32 {
+			t.Errorf("%s: gradient %v, %v, want [0 32]", b.Name(), g, err)
+		}
+		hv, err := nabla.HVP(f, b, x, v)
+		if err != nil || hv[0] != 0 || hv[1] != 48 {
+			t.Errorf("%s: HVP %v, %v, want [0 48]", b.Name(), hv, err)
 		}
 	}
 }

@@ -47,9 +47,10 @@
 //
 // # Memory
 //
-// A call of a prepared object on a compiled engine takes its memory from the object and from a pool. gonum's kernels
-// start goroutines for large matrices, which allocates a few hundred bytes for each, independent of the size. Engines
-// that do not compile (forwarddiff, tracker, reversediff without Compile) allocate O(n²) for an operation.
+// A call of a prepared object on a compiled engine takes its memory from the object and from a pool, and does not
+// allocate; but gonum computes products of matrices with more than 64 rows and columns in goroutines, which takes some
+// memory for each, independent of the size. Engines that do not compile (forwarddiff, tracker, reversediff without
+// Compile) allocate O(n²) for an operation.
 //
 // # Sparsity
 //

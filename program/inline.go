@@ -212,8 +212,8 @@ func (f *pusher) inlined(s *Stmt, lanes [][]int32, t Operand) {
 	}
 }
 
-// recorded returns the program of c for n inputs, or nil if c cannot be recorded at no particular point: it reads values
-// of numbers, or fails.
+// recorded returns the program of c for n inputs, or nil if c cannot be recorded at no particular point: it reads
+// values of numbers, or fails.
 func (p *Program) recorded(c core.Recordable, n int32) (q *Program) {
 	var t core.Tracer
 	t.StartRecording(int(n), 0, core.RecordOptions{Blind: true})
@@ -248,8 +248,8 @@ func (f *pusher) spliceCall(s *Stmt, q *Program, t Operand) {
 	f.inlined(s, f.splice(d, f.src, s, t, s.B.Base*f.k, f.k), t)
 }
 
-// splice appends the statements of q for the inputs of s, which belongs to p, and a direction or seed d of m numbers. It
-// returns the slots of each of the k lanes of its last group of outputs.
+// splice appends the statements of q for the inputs of s, which belongs to p, and a direction or seed d of m numbers.
+// It returns the slots of each of the k lanes of its last group of outputs.
 func (b *builder) splice(q, p *Program, s *Stmt, d Operand, m, k int32) [][]int32 {
 	ins := [2][]int32{make([]int32, s.B.Base), make([]int32, m)}
 	for l := range ins[0] {
