@@ -96,6 +96,59 @@ func TestRunRules(t *testing.T) {
 	staticcheck(t, dir)
 }
 
+// TestRunPrivateNames does the same with functions of another module whose names generated code cannot use, and looks at
+// the refusals of variables that cannot be copied.
+func TestRunPrivateNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	list, err := txtar.ParseFile("testdata/privatenames.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range list.Files {
+		files[f.Name] = string(f.Data)
+	}
+	dir := module(t, files)
+	if text := problems(generate(t, dir, "./refused"), dir); text != privateRefusals {
+		t.Errorf("got:\n%s\nwant:\n%s", text, privateRefusals)
+	}
+	r := generate(t, dir, ".")
+	if text := problems(r, dir); text != "" {
+		t.Error(text)
+	}
+	if _, err := r.Write(); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "vet", ".")
+	command(t, dir, "test", ".")
+	staticcheck(t, dir)
+	// Another version of the library, with fields exchanged.
+	text := files["lib/lib.go"]
+	for from, to := range map[string]string{
+		"\tcenter point\n\tradius float64\n": "\tradius float64\n\tcenter point\n",
+		"Cap{point{x, y, z}, r}":             "Cap{r, point{x, y, z}}",
+		"\tmu    float64\n":                  "",
+		"\tsigma float64\n":                  "\tsigma float64\n\tmu float64\n",
+	} {
+		if !strings.Contains(text, from) {
+			t.Fatalf("no %q", from)
+		}
+		text = strings.Replace(text, from, to, 1)
+	}
+	write(t, filepath.Join(dir, "lib", "lib.go"), text)
+	command(t, dir, "test", "-tags=stale", "-run=TestStale", ".")
+}
+
+const privateRefusals = `refused/refused.go:6:42: function Count: call of example.com/lib.Count: its source cannot be ` +
+	`differentiated: variable counter: package example.com/lib does not export it, and it cannot be copied: it is written ` +
+	`at lib/lib.go:178 (lib/lib.go:171); write a rule with //nabla:rule, or call another function
+refused/refused.go:9:40: function Sum: call of example.com/lib.Sum: its source cannot be differentiated: variable ` +
+	`handed: package example.com/lib does not export it, and it cannot be copied: it is returned at lib/lib.go:183 ` +
+	`(lib/lib.go:186); write a rule with //nabla:rule, or call another function
+`
+
 // TestRunAliases compiles the derivatives of functions that reach the same memory under two types, and checks their
 // values and the calls that they refuse.
 func TestRunAliases(t *testing.T) {

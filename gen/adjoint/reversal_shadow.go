@@ -81,7 +81,7 @@ func (sp *specialization) shadowOf(e ir.Expr) ir.Expr {
 		return ir.Zero(e.T)
 	case *ir.Load:
 		if e.P.Root.Kind == ir.Global {
-			return sp.globalShadow(e)
+			return sp.globalShadow(e, e.P.Root)
 		}
 		if !sp.active(e.P.Root) {
 			return ir.Zero(e.T)
@@ -96,8 +96,14 @@ func (sp *specialization) shadowOf(e ir.Expr) ir.Expr {
 	case *ir.Slice:
 		return &ir.Slice{Typed: e.Typed, X: sp.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.SliceAt:
+		if e.P.Root.Kind == ir.Global {
+			return sp.globalShadow(e, e.P.Root)
+		}
 		return &ir.SliceAt{Typed: e.Typed, P: sp.shadowPlace(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.Addr:
+		if e.P.Root.Kind == ir.Global {
+			return sp.globalShadow(e, e.P.Root)
+		}
 		return &ir.Addr{Typed: e.Typed, P: sp.shadowPlace(e.P)}
 	case *ir.Make, *ir.New:
 		return e
@@ -137,28 +143,29 @@ func (sp *specialization) headersOnly(e ir.Expr) ir.Expr {
 // globalShadow returns the shadow of package variable e, which activity joined with memory that carries derivatives:
 // fresh zeros of the shape of its memory. The cotangents that accumulate there are not read. It panics with an Error if
 // the memory holds further references, whose shape is not copied.
-func (sp *specialization) globalShadow(e *ir.Load) ir.Expr {
+func (sp *specialization) globalShadow(e ir.Expr, root *ir.Var) ir.Expr {
 	var fresh ir.Expr
-	switch u := e.T.Underlying().(type) {
+	typed := ir.Typed{T: e.Type()}
+	switch u := typed.T.Underlying().(type) {
 	case *types.Slice:
 		if !ir.HasRefs(u.Elem()) {
-			fresh = &ir.Make{Typed: e.Typed, N: ir.LenOf(e), Cap: &ir.Len{Typed: ir.Typed{T: integer}, X: e, Cap: true}}
+			fresh = &ir.Make{Typed: typed, N: ir.LenOf(e), Cap: &ir.Len{Typed: ir.Typed{T: integer}, X: e, Cap: true}}
 		}
 	case *types.Pointer:
 		if !ir.HasRefs(u.Elem()) {
-			fresh = &ir.New{Typed: e.Typed}
+			fresh = &ir.New{Typed: typed}
 		}
 	default:
-		if !ir.HasRefs(e.T) {
-			return ir.Zero(e.T)
+		if !ir.HasRefs(typed.T) {
+			return ir.Zero(typed.T)
 		}
 	}
 	if fresh == nil {
 		sp.refuse("pass it as an argument",
-			"package variable %s, which has references to memory that carries derivatives", e.P.Root.Name)
+			"package variable %s, which has references to memory that carries derivatives", root.Name)
 	}
-	v := &ir.Var{Name: sp.g.names.Name("zeros"), Type: e.T}
-	sp.primalOf[v] = e.P.Root
+	v := &ir.Var{Name: sp.g.names.Name("zeros"), Type: typed.T}
+	sp.primalOf[v] = root
 	sp.pending = append(sp.pending, forwardOnly(&ir.Let{At: sp.at, V: v, E: fresh})...)
 	return v.Load()
 }

@@ -63,7 +63,11 @@ func (c *checker) literal(e *Literal) {
 		if isStruct(e.T) {
 			step = FieldStep(k)
 		}
-		c.value(e.Elems[i])
+		if l, ok := e.Elems[i].(*Literal); ok {
+			c.literal(l)
+		} else {
+			c.value(e.Elems[i])
+		}
 		c.assignable(e.Elems[i], step.typeFrom(e.T))
 	}
 	if isSlice && e.Len != last {

@@ -146,6 +146,9 @@ func (fr *frame) lookup(v *Var) *Value {
 		if x, ok := fr.m.Globals[v.Name]; ok {
 			return &x
 		}
+		if v.Init != nil {
+			return &fr.m.call(v.Init, nil)[0]
+		}
 		panic(limitError("the variable %s has no value", v.Name))
 	}
 	panic(errIllFormed)

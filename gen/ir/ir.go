@@ -55,6 +55,9 @@ type Var struct {
 	Object types.Object // in the source, nil for variables introduced by the compiler
 	// Pos is the position of the declaration, zero for variables introduced by the compiler.
 	Pos token.Position
+	// Init is set for a Global that no package of generated code can name and that is never written: a function without
+	// parameters that returns its value, for a private copy of the variable.
+	Init *Func
 }
 
 // A Label identifies a statement or function that a Leave ends. Labels are compared as pointers.
@@ -257,7 +260,8 @@ type (
 	// New is new(T), a pointer to a zero value. The type of the expression is the pointer type.
 	New struct{ Typed }
 	// Literal is a composite literal of a struct, an array or a slice. Keys[i] is the field or
-	// index that Elems[i] initialises; the others are zero.
+	// index that Elems[i] initialises; the others are zero. An element is a literal itself only in the function of
+	// [Var.Init], which no pass transforms.
 	Literal struct {
 		Typed
 		Keys  []int

@@ -106,6 +106,13 @@ func IsReal(pkg string) bool {
 	return false
 }
 
+// Approximates reports whether the functions of a package compute special functions by series and tables that end where
+// the value is accurate. The derivative of such a program is that of its branches: it can be wrong in the second digit,
+// as for a parameter at which a series ends early. Their callers have rules instead.
+func Approximates(path string) bool {
+	return strings.HasPrefix(path, "gonum.org/v1/gonum/mathext/internal/")
+}
+
 // Names returns the full names of the functions that have a rule, sorted.
 func Names() (out []string) {
 	for path, p := range table {

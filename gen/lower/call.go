@@ -5,6 +5,7 @@ import (
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/library"
 )
 
 // Calls. A call is a statement before the statement whose expression contains it, with its results
@@ -225,6 +226,11 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	if d.generated {
 		l.refuse(call, "call of "+fn.FullName(), "it is generated, and generated code is not differentiated again",
 			"differentiate the function it was made of, or use an operator of second order")
+		return nil, nil
+	}
+	if library.Approximates(fn.Pkg().Path()) {
+		l.refuse(call, "call of "+fn.FullName(), "it approximates a special function by series that end where its value "+
+			"is accurate, and its derivative is not", remedyRule)
 		return nil, nil
 	}
 	rest, values := l.operands(c, call, list, sig, s)

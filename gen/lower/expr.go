@@ -27,8 +27,13 @@ func (l *lowerer) expr(e ast.Expr) ir.Expr { return l.materialize(e, l.rvalue(e)
 
 // materialize assigns an allocation to a temporary and returns it; other expressions are unchanged.
 func (l *lowerer) materialize(n ast.Node, e ir.Expr) ir.Expr {
-	switch e.(type) {
-	case *ir.Literal, *ir.Make, *ir.New:
+	switch e := e.(type) {
+	case *ir.Literal:
+		if l.nested {
+			return e
+		}
+		return loadVar(l.temp(n, "t", e.Type(), e))
+	case *ir.Make, *ir.New:
 		return loadVar(l.temp(n, "t", e.Type(), e))
 	}
 	return e

@@ -6,9 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"slices"
-
-	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -42,6 +39,7 @@ type lowerer struct {
 	exit    target    // target of return statements
 	results []*ir.Var // variables that return assigns
 	label   string    // label of the next statement, empty without one
+	nested  bool      // elements of composite literals may be literals, as in the initialiser of a variable
 	// addressed holds the variables whose address the emitted code takes.
 	addressed        map[*ir.Var]bool
 	topLevel         []ast.Stmt      // statements of the outermost block of the body
@@ -112,9 +110,6 @@ func (l *lowerer) at(n ast.Node) ir.At { return ir.At{Pos: l.pos(n)} }
 func (l *lowerer) declaration(n *ast.FuncDecl, values []*funcValue) {
 	if !l.checkSource(n) {
 		return
-	}
-	if !l.d.canGenerate {
-		l.unexported(n)
 	}
 	sig := l.d.fn.Signature()
 	if r := sig.Recv(); r != nil {
@@ -254,58 +249,6 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 			l.f.Body = l.f.Body[:n-1]
 		}
 	}
-}
-
-// unexported refuses a function of a foreign package, or one inlined from it, that refers to
-// objects that generated code cannot name.
-func (l *lowerer) unexported(n ast.Node) {
-	seen := map[types.Object]bool{}
-	ast.Inspect(n, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		if !ok {
-			return true
-		}
-		o := l.info.Uses[id]
-		if o == nil || seen[o] || l.p.nameable(o) {
-			return true
-		}
-		kind := ""
-		switch o := o.(type) {
-		case *types.Var:
-			switch {
-			case o.IsField():
-				kind = "field"
-			case o.Parent() == o.Pkg().Scope():
-				kind = "variable"
-			}
-		case *types.TypeName:
-			if o.Parent() == o.Pkg().Scope() {
-				kind = "type"
-			}
-		}
-		if kind != "" {
-			seen[o] = true
-			why, remedy := "no code can be generated there", remedyRule
-			if len(l.enclosing) > 0 {
-				why, remedy = "it is inlined into a function of package "+
-					l.inlining.home.PkgPath, "range over the function in the package that declares it"
-			}
-			reason := "package " + o.Pkg().Path() + " does not export it, and " + why
-			if o.Exported() {
-				reason = "package " + o.Pkg().Path() + " is internal, and " + why
-			}
-			l.refuse(id, kind+" "+o.Name(), reason, remedy)
-		}
-		return true
-	})
-}
-
-// nameable reports whether a package that code is generated for can name an object of another
-// package.
-func (p *Program) nameable(o types.Object) bool {
-	return slices.ContainsFunc(p.requested, func(pkg *packages.Package) bool {
-		return o.Pkg() == nil || o.Pkg() != pkg.Types && ir.CanName(o, pkg.PkgPath)
-	})
 }
 
 // emit appends a statement to the current block, unless it is unreachable.

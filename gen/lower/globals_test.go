@@ -96,7 +96,7 @@ func TestGlobals(t *testing.T) {
 		{"copy(Rows[0], x); return Rows[0][0]", write + "Rows"},
 		{"fill(Conf.W); return x[0]", write + "Conf"},
 		{"p := Ptr; p.K = x[0]; return Ptr.K", write + "Ptr"},
-		{"p := &Conf; p.K = x[0]; return Conf.K", "address of package variable m.Conf"},
+		{"p := &Conf; p.K = x[0]; return Conf.K", "write to package variable m.Conf"},
 		{"c := Conf; c.W[0] = x[0]; return Conf.W[0]", write + "Conf"},
 		{"r := append([][]float64(nil), Rows...); r[0][0] = x[0]; return Rows[0][0]", write + "Rows"},
 		{"r := [][]float64{x, Y}; r[1][0] = x[0]; return Y[0]", write + "Y"},

@@ -90,9 +90,6 @@ func (l *lowerer) inlineBody(n ast.Node, v *funcValue) (*lowerer, *ast.BlockStmt
 	if v.fn != nil && !in.checkSource(v.d.node) {
 		return nil, nil
 	}
-	if in.d.pkg != l.inlining.home {
-		in.unexported(node)
-	}
 	in.reserve(n)
 	if !slices.Contains(l.inlining.facts, in.facts) {
 		l.inlining.facts = append(l.inlining.facts, in.facts)

@@ -96,7 +96,7 @@ func (l *lowerer) variable(id *ast.Ident) (*ir.Place, bool) {
 		return b.place, true
 	}
 	if o.Pkg() != nil && o.Parent() == o.Pkg().Scope() {
-		return &ir.Place{Root: l.p.global(o)}, true
+		return &ir.Place{Root: l.packageVar(id, o)}, true
 	}
 	return nil, false
 }
@@ -147,13 +147,9 @@ func (l *lowerer) fields(p *ir.Place, t types.Type, index []int) (*ir.Place, typ
 	return p, t
 }
 
-// address returns &p and marks the root as addressed if p is a part of it.
+// address returns &p, also of a package-level variable: writtenGlobals finds writes through the pointer. It marks the root as addressed if p is a part of it.
 func (l *lowerer) address(n ast.Node, p *ir.Place) ir.Expr {
 	t, memory := placeType(p, nil)
-	if p.Root.Kind == ir.Global && !memory && !isPassiveObject(t) {
-		l.refuse(n, "address of package variable "+p.Root.Name, "it could be written through the pointer",
-			"pass it as an argument")
-	}
 	if k := len(p.Path); k > 0 && p.Path[k-1].IsDeref() {
 		// &*p is p.
 		q := &ir.Place{Root: p.Root, Path: p.Path[:k-1]}

@@ -80,6 +80,11 @@ type Program struct {
 	homes        map[string]*lowerer
 	// sites caches the declaration sites of packages, computed on demand.
 	sites map[*packages.Package]map[types.Object]declSite
+
+	own       map[*types.Package]bool // packages in which code can be generated
+	copies    map[types.Object]*globalCopy
+	usages    map[*packages.Package]*usage // computed on demand
+	writtenAt map[types.Object]string      // variable → how it may be written, empty if it is not
 }
 
 // maxKeyLength bounds the keys of specializations. Only infinite families of them reach it.
@@ -127,6 +132,8 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		instances: map[*types.Func]*types.Func{}, passive: map[*types.Func]bool{}, stubs: map[string]bool{},
 		checkpoints: map[ast.Node]*ir.Checkpoint{},
 		indexed:     map[*packages.Package]bool{}, sites: map[*packages.Package]map[types.Object]declSite{},
+		own: map[*types.Package]bool{}, copies: map[types.Object]*globalCopy{}, usages: map[*packages.Package]*usage{},
+		writtenAt: map[types.Object]string{},
 	}
 	slices.SortFunc(p.requested, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	asked := map[*packages.Package]bool{}
@@ -150,6 +157,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 			return // of the standard library
 		}
 		p.indexed[pkg] = pkg.Module != nil || asked[pkg]
+		p.own[pkg.Types] = own
 		for _, in := range pkg.TypesInfo.InitOrder {
 			// Types of initial values are needed for Options.NeverAssigned only.
 			if len(in.Lhs) == 1 {

@@ -8,18 +8,19 @@ import (
 )
 
 // Types that the file declares: those without a package, such as the workspaces of adjoints, and
-// types declared in functions of the source.
+// types declared in functions of the source, and private copies of types of other packages (mirror.go).
 
 // declares reports whether the file declares a named type: one that belongs to no package, one of
-// the file's package without a scope, or one that the source declares in a function.
-func (f *file) declares(o *types.TypeName) bool {
+// the file's package without a scope, one that the source declares in a function, or one that cannot be named.
+func (f *file) declares(t *types.Named) bool {
+	o := t.Obj()
 	switch {
 	case o.Pkg() == nil:
 		return types.Universe.Lookup(o.Name()) != o
 	case o.Parent() == nil:
 		return o.Pkg().Path() == f.pkg.Path()
 	}
-	return o.Parent() != o.Pkg().Scope()
+	return o.Parent() != o.Pkg().Scope() || f.hidden(t)
 }
 
 // A declaredType is a type that the file declares.
@@ -56,15 +57,18 @@ func (f *file) findTypes(t types.Type, seen map[types.Type]bool) {
 	seen[t] = true
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
-		if !f.declares(t.Obj()) {
+		if !f.declares(t) {
 			return
 		}
 		for _, d := range f.types {
-			if d.t == t {
+			if types.Identical(d.t, t) {
 				return
 			}
 		}
 		name := t.Obj().Name()
+		if f.hidden(t) {
+			name = privateName(t.Obj())
+		}
 		// The names of other types are chosen by the file, so they get its suffix.
 		if _, promised := f.typeDocs[t]; !promised {
 			name += f.suffix
@@ -98,7 +102,7 @@ func (f *file) renamedType(t types.Type) types.Type {
 		}
 	case *types.Named:
 		for _, d := range f.types {
-			if d.t == t {
+			if types.Identical(d.t, t) {
 				return d.as
 			}
 		}
@@ -140,11 +144,14 @@ func (f *file) declarations() string {
 		if f.partOf[d.t] != f.part {
 			continue
 		}
-		p := &printer{file: f, f: &ir.Func{Name: "type " + d.as.Obj().Name()}}
+		p := f.declarer(d.as.Obj().Name())
 		name := d.as.Obj().Name()
 		doc, ok := f.typeDocs[d.t]
 		if !ok {
 			doc = "is a type of values that " + where + " record or pass to each other."
+			if f.hidden(d.t) {
+				doc = "is a private copy of " + types.TypeString(d.t, (*types.Package).Name) + "."
+			}
 		}
 		b.WriteString("// " + name + " " + strings.ReplaceAll(doc, "\n", "\n// ") + "\n")
 		st, ok := d.t.Underlying().(*types.Struct)
@@ -152,11 +159,10 @@ func (f *file) declarations() string {
 			b.WriteString("type " + name + " " + p.typ(d.t.Underlying()) + "\n\n")
 			continue
 		}
-		b.WriteString("type " + name + " struct {\n")
-		for v := range st.Fields() {
-			b.WriteString(v.Name() + " " + p.typ(v.Type()) + "\n")
-		}
-		b.WriteString("}\n\n")
+		b.WriteString("type " + name + " struct {\n" + p.fields(st) + "}\n\n")
+	}
+	if f.part == "" {
+		b.WriteString(f.mirrorDeclarations() + f.copyDeclarations())
 	}
 	return b.String()
 }

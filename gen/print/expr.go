@@ -63,10 +63,15 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	case *ir.Math:
 		return p.math(e), postfix
 	case *ir.TypeTest:
+		p.refuseHidden(e.Of)
 		return p.runtime("Is") + "[" + p.typ(e.Of) + "](" + p.expr(e.X, nil) + ")", postfix
 	case *ir.Convert:
 		if ir.IsAssertion(e) {
+			p.refuseHidden(e.T)
 			return p.prec(e.X, nil, postfix) + ".(" + p.typ(e.T) + ")", postfix
+		}
+		if s := p.convertHidden(e); s != "" {
+			return s, unary
 		}
 		t := p.typeCall(e.T)
 		// The compiler would reject a constant that overflows or loses digits in the conversion.
@@ -101,7 +106,11 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	case *ir.New:
 		return p.builtin("new") + "(" + p.typ(e.T.Underlying().(*types.Pointer).Elem()) + ")", postfix
 	case *ir.Literal:
-		return p.literal(e), postfix
+		s := p.literal(e)
+		if strings.HasPrefix(s, "*") {
+			return s, unary
+		}
+		return s, postfix
 	case *ir.Opaque:
 		return p.opaque(e)
 	}

@@ -101,6 +101,7 @@ func (s Source) file() *file {
 		pkg: s.Pkg, suffix: s.Suffix, others: s.Others, replaced: s.Replaced, typeDocs: s.Types,
 		names: map[*ir.Func]string{}, dispatch: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
 		packages: map[string]map[string]*types.Package{}, declaredStructs: map[*types.Struct]bool{},
+		layouts: map[*ir.Func][]string{}, copies: map[types.Object]string{},
 	}
 }
 
@@ -121,11 +122,17 @@ func (s Source) print(f *file) (parts map[string][]byte, err error) {
 	defer func() { recovered(recover(), &err) }()
 	f.list = f.reachable(s.Funcs)
 	f.nameFuncs()
+	f.nameCopies()
 	if s.SIMD != nil {
 		f.nameVariants(s.SIMD)
 	}
 	for _, fn := range f.list {
 		f.typesOf(fn.Func)
+		f.findMirrors(fn.Func)
+	}
+	for _, v := range f.copied {
+		f.typesOf(v.Init)
+		f.findMirrors(v.Init)
 	}
 	f.divide(s.Funcs, s.Rests)
 	all := func() map[string]string {
@@ -213,6 +220,13 @@ type file struct {
 	aliases  map[string]string
 	replaced func(o types.Object) bool
 	typeDocs map[*types.Named]string
+	// mirrors and boundaries are the conversions between types of other packages and private ones.
+	mirrors    []*mirror
+	boundaries []*boundary
+	layouts    map[*ir.Func][]string // function → comparisons of layouts that it depends on by itself
+	// copied are the variables that the file declares copies of, copies the names of these.
+	copied []*ir.Var
+	copies map[types.Object]string
 }
 
 // reserve makes n avoid the names of the file and of the rest of the package.
@@ -245,9 +259,10 @@ func (f *file) reachable(funcs []Func) (list []Func) {
 			list = append(list, fn)
 		}
 	}
-	// The list grows while it is traversed: callees are appended.
-	for i := 0; i < len(list); i++ {
-		ir.Walk(list[i].Func.Body, func(s ir.Stmt) bool {
+	// The list grows while it is traversed: callees are appended, and initialisers of copied variables.
+	var visit func(fn *ir.Func)
+	visit = func(fn *ir.Func) {
+		ir.Walk(fn.Body, func(s ir.Stmt) bool {
 			c, ok := s.(*ir.Call)
 			if !ok {
 				return true
@@ -262,6 +277,20 @@ func (f *file) reachable(funcs []Func) (list []Func) {
 			}
 			return true
 		})
+		for _, v := range ir.Vars(fn) {
+			if v.Kind != ir.Global || v.Init == nil || seen[v.Init] || f.visible(v.Object) {
+				continue
+			}
+			seen[v.Init] = true
+			if _, ok := initialValue(v.Init); ok {
+				visit(v.Init)
+			} else {
+				list = append(list, Func{Func: v.Init})
+			}
+		}
+	}
+	for i := 0; i < len(list); i++ {
+		visit(list[i].Func)
 	}
 	return list
 }
@@ -294,7 +323,7 @@ func (f *file) declared(fn *ir.Func) bool {
 		return false
 	}
 	for i, v := range have {
-		if !types.Identical(v.Type, want[i]) {
+		if !types.Identical(v.Type, want[i]) || f.hidden(v.Type) {
 			return false
 		}
 	}
@@ -433,7 +462,8 @@ func (f *file) printPart() string {
 			b.WriteString("\n")
 		}
 		first = false
-		p := &printer{file: f, f: fn.Func, disjoint: fn.Disjoint, shadows: fn.Shadows, workspaces: fn.Workspaces}
+		p := &printer{file: f, f: fn.Func, disjoint: fn.Disjoint, shadows: fn.Shadows, workspaces: fn.Workspaces,
+			requested: fn.Name != ""}
 		doc := fn.Doc
 		if doc == "" {
 			doc = "is " + fn.Func.Name

@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/types"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,7 +76,7 @@ func (p *printer) literal(e *ir.Literal) string {
 	for i, x := range e.Elems {
 		switch {
 		case st != nil:
-			list[i] = p.field(st, e.Keys[i]) + ": " + p.expr(x, st.Field(e.Keys[i]).Type())
+			list[i] = p.field(e.T, e.Keys[i]) + ": " + p.expr(x, st.Field(e.Keys[i]).Type())
 		case plain:
 			list[i] = p.expr(x, of)
 		default:
@@ -87,7 +88,11 @@ func (p *printer) literal(e *ir.Literal) string {
 		z, _ := p.constant(&ir.Const{Typed: ir.Typed{T: of}}, of)
 		list = append(list, strconv.Itoa(e.Len-1)+": "+z)
 	}
-	return p.typ(e.T) + "{" + strings.Join(list, ", ") + "}"
+	fields := strings.Join(list, ", ")
+	if st != nil && slices.ContainsFunc(e.Keys, func(k int) bool { return p.mirrored(e.T, k) }) {
+		return p.unmirrored(e.T, fields)
+	}
+	return p.typ(e.T) + "{" + fields + "}"
 }
 
 // place returns a place in Go's syntax.
@@ -98,6 +103,10 @@ func (p *printer) place(at *ir.Place) string { return p.path(at, false) }
 func (p *printer) path(at *ir.Place, sliced bool) string {
 	s := p.name(at.Root)
 	t := at.Root.Type
+	if b := p.boundaryOf(at.Root.Object); b != nil {
+		s = p.converted(b, s)
+	}
+	pointer := false // s is a pointer to the value of type t
 	suffix := func(x string) {
 		if strings.HasPrefix(s, "*") {
 			s = "(" + s + ")"
@@ -111,7 +120,10 @@ func (p *printer) path(at *ir.Place, sliced bool) string {
 		}
 		switch {
 		case step.Field >= 0:
-			suffix("." + p.field(t.Underlying().(*types.Struct), step.Field))
+			if p.mirrored(t, step.Field) {
+				s = p.asMirror(t, s, pointer)
+			}
+			suffix("." + p.field(t, step.Field))
 		case step.Index != nil:
 			n := int64(-1)
 			if a, ok := t.Underlying().(*types.Array); ok {
@@ -122,10 +134,12 @@ func (p *printer) path(at *ir.Place, sliced bool) string {
 			(at.Path[i+1].Field >= 0 || at.Path[i+1].Index != nil && isArray(next)), i+1 == len(at.Path) && sliced:
 			// no star
 			suffix("")
+			t, pointer = next, true
+			continue
 		default:
 			s = "*" + s
 		}
-		t = next
+		t, pointer = next, false
 	}
 	if sliced {
 		suffix("")
@@ -138,11 +152,11 @@ func isArray(t types.Type) bool {
 	return ok
 }
 
-// field returns the name of a field, which the file must be able to use.
-func (p *printer) field(t *types.Struct, i int) string {
-	f := t.Field(i)
-	if !p.visible(f) && !p.declaredStructs[t] || f.Name() == "_" {
-		p.refuse("the field %s cannot be named in package %s", f.Name(), p.pkg.Name())
+// field returns the name of a field of a value of type t, or of its mirror.
+func (p *printer) field(t types.Type, i int) string {
+	f := t.Underlying().(*types.Struct).Field(i)
+	if f.Name() == "_" {
+		p.refuse("a field without a name in %s", t)
 	}
 	return f.Name()
 }

@@ -191,6 +191,9 @@ func (p *printer) call(s *ir.Call, op string) {
 	if o == nil || o.Signature().TypeParams().Len() > 0 || o.Signature().RecvTypeParams().Len() > 0 {
 		p.refuse("a call of %s, which cannot be named", s.Callee.Rule.Name)
 	}
+	if p.hidden(o.Signature().Params()) || p.hidden(o.Signature().Results()) {
+		p.refuse("a call of %s, whose types package %s does not export", s.Callee.Rule.Name, o.Pkg().Path())
+	}
 	var params []types.Type
 	if r := o.Signature().Recv(); r != nil {
 		params = append(params, r.Type())

@@ -27,6 +27,7 @@ type printer struct {
 	disjoint   []DisjointCheck
 	shadows    []Shadows
 	workspaces []*ir.Var
+	requested  bool     // whether it is a function that the file was asked for, which other code calls
 	kernel     bool     // whether it is a kernel, which computes with vectors
 	scratch    string   // name of the scratch row, see scratchRow
 	consts     []string // constants of a kernel, which are loaded from a variable
@@ -55,6 +56,9 @@ func (p *printer) function() {
 		head += "(" + p.signature(p.f.Results, false) + ") "
 	}
 	p.line("func %s%s{", p.file.names[p.f], head)
+	if list := p.layoutsOf(p.f); p.requested && len(list) > 0 {
+		p.line("%s(%s)", p.runtime("SameLayouts"), strings.Join(list, ", "))
+	}
 	for _, a := range p.disjoint {
 		p.disjointCheck(a)
 	}
@@ -118,6 +122,9 @@ func (p *printer) addresses(b ir.Block) {
 func (p *printer) name(v *ir.Var) string {
 	if v.Kind == ir.Global {
 		o := v.Object
+		if name := p.copies[o]; name != "" {
+			return name
+		}
 		if o == nil || o.Pkg() == nil || !p.visible(o) {
 			p.refuse("the variable %s cannot be named in package %s", v.Name, p.pkg.Name())
 		}

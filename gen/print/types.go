@@ -61,18 +61,18 @@ func (p *printer) check(t types.Type) {
 	case *types.Array:
 		p.check(t.Elem())
 	case *types.Map:
+		p.refuseHidden(t)
 		p.check(t.Key())
 		p.check(t.Elem())
 	case *types.Chan:
+		p.refuseHidden(t)
 		p.check(t.Elem())
-	case *types.Struct:
+	case *types.Struct: // whose fields get names of this package
 		for f := range t.Fields() {
 			p.check(f.Type())
-			if !p.visible(f) {
-				p.refuse("the field %s of a type without a name", f.Name())
-			}
 		}
 	case *types.Signature:
+		p.refuseHidden(t)
 		for v := range t.Params().Variables() {
 			p.check(v.Type())
 		}
@@ -88,6 +88,13 @@ func (p *printer) check(t types.Type) {
 	}
 }
 
+// refuseHidden refuses a type that contains a private copy of another: values of it come from other packages.
+func (p *printer) refuseHidden(t types.Type) {
+	if p.hidden(t) {
+		p.refuse("the type %s, which cannot be named in package %s", t, p.pkg.Name())
+	}
+}
+
 // nameable reports whether the file can name an alias; otherwise it names the aliased type.
 func (f *file) nameable(t *types.Alias) bool {
 	o := t.Obj()
@@ -96,7 +103,7 @@ func (f *file) nameable(t *types.Alias) bool {
 
 // named checks that a named type and its type arguments can be named.
 func (p *printer) named(t types.Type, o *types.TypeName, args *types.TypeList) {
-	if p.declares(o) {
+	if n, ok := t.(*types.Named); ok && p.declares(n) {
 		return
 	}
 	if o.Pkg() == nil {

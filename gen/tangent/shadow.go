@@ -23,7 +23,7 @@ func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 	case *ir.Load:
 		// Global variables have no shadows, but may flow where one is needed.
 		if e.P.Root.Kind == ir.Global {
-			return e, b.zeroShadow(e)
+			return e, b.zeroShadow(e, e.P.Root)
 		}
 		if !b.facts.Active(e.P.Root) {
 			return e, ir.Zero(typed.T)
@@ -38,11 +38,17 @@ func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 	case *ir.Slice:
 		return e, &ir.Slice{Typed: typed, X: b.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.SliceAt:
+		if e.P.Root.Kind == ir.Global {
+			return e, b.zeroShadow(e, e.P.Root)
+		}
 		if !b.facts.Active(e.P.Root) {
 			return e, ir.Zero(typed.T)
 		}
 		return e, &ir.SliceAt{Typed: typed, P: b.shadowPlace(e.P), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.Addr:
+		if e.P.Root.Kind == ir.Global {
+			return e, b.zeroShadow(e, e.P.Root)
+		}
 		if !b.facts.Active(e.P.Root) {
 			return e, ir.Zero(typed.T)
 		}
@@ -90,10 +96,10 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 // zeroShadow returns zeros in the shape of e, a load of a global variable whose value flows into active memory. Neither
 // the variable nor the zeros are ever written. Values that lead to further references are refused, as their shape is
 // unknown.
-func (b *builder) zeroShadow(e *ir.Load) ir.Expr {
+func (b *builder) zeroShadow(e ir.Expr, root *ir.Var) ir.Expr {
 	var fresh ir.Expr
-	typed := e.Typed
-	switch u := e.T.Underlying().(type) {
+	typed := ir.Typed{T: e.Type()}
+	switch u := typed.T.Underlying().(type) {
 	case *types.Slice:
 		if !ir.HasRefs(u.Elem()) {
 			fresh = &ir.Make{Typed: typed, N: ir.LenOf(e),
@@ -104,12 +110,12 @@ func (b *builder) zeroShadow(e *ir.Load) ir.Expr {
 			fresh = &ir.New{Typed: typed}
 		}
 	default:
-		if !ir.HasRefs(e.T) {
+		if !ir.HasRefs(typed.T) {
 			return ir.Zero(typed.T)
 		}
 	}
 	if fresh == nil {
-		b.refuseFor("package variable "+e.P.Root.Name+
+		b.refuseFor("package variable "+root.Name+
 			", which has references to memory that carries derivatives", "pass it as an argument")
 	}
 	v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}

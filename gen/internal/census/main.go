@@ -1,6 +1,6 @@
 // Command census measures how much of gonum nabla gen can differentiate: for each numeric package, how many functions
 // have floats in and out, how many of these have a tangent and an adjoint, how many of the derivatives can be printed
-// as Go source, and the reasons of refusals.
+// as Go source of another module, and the reasons of refusals.
 //
 //	go run ./gen/internal/census             the table
 //	go run ./gen/internal/census -check      also compare derivatives with differences
@@ -62,17 +62,18 @@ func transformAll(dir string, names []string, match string, check, assembly bool
 		return nil, err
 	}
 	c := &census{packages: pkgs, funcs: map[*packages.Package][]*transformed{}}
-	// Code could be generated in the packages themselves, so that unexported names are no obstacle.
 	g := newGlobals(pkgs)
-	p := lower.New(pkgs, lower.Options{CanGenerate: func(string) bool { return true }, NeverAssigned: neverAssigned})
+	// Code is generated in a package of another module, which can name exported objects only.
+	u := user(pkgs)
+	p := lower.New([]*packages.Package{u}, lower.Options{NeverAssigned: neverAssigned})
 	for _, pkg := range pkgs {
 		for _, fn := range functions(pkg) {
 			if !strings.Contains(fn.FullName(), match) {
 				continue
 			}
-			t, err := transform(p, fn)
+			t, err := transform(p, fn, u.Types)
 			if err == nil && t.ok() {
-				err = t.write(pkg, all)
+				err = t.write(u, all)
 				if check {
 					v := t.check(g)
 					t.verdict = &v
@@ -115,7 +116,7 @@ func (c *census) print(w io.Writer, check bool) {
 			r.adjoint, r.both,
 			100*float64(r.both)/float64(max(1, r.functions)), r.written)
 	}
-	fmt.Fprintln(w, "| package | functions | lowered | tangent | adjoint | both | share | as Go source |\n"+
+	fmt.Fprintln(w, "| package | functions | lowered | tangent | adjoint | both | share | in another module |\n"+
 		"|---|---|---|---|---|---|---|---|")
 	var all row
 	for _, pkg := range c.packages {

@@ -61,6 +61,19 @@ func load(dir string, names []string, assembly bool) ([]*packages.Package, impor
 	return pkgs, all, nil
 }
 
+// user returns a package of another module that imports pkgs, for which code is generated.
+func user(pkgs []*packages.Package) *packages.Package {
+	u := &packages.Package{
+		ID: "example.com/user", PkgPath: "example.com/user", Name: "user", Fset: pkgs[0].Fset,
+		Types: types.NewPackage("example.com/user", "user"), TypesInfo: &types.Info{}, TypesSizes: pkgs[0].TypesSizes,
+		Imports: map[string]*packages.Package{}, Module: &packages.Module{Path: "example.com/user", Main: true},
+	}
+	for _, p := range pkgs {
+		u.Imports[p.PkgPath] = p
+	}
+	return u
+}
+
 // functions returns the functions of a package that could have a derivative: floats enter by the parameters or the
 // receiver, and leave by the results or by memory that is written. Generic functions are left out.
 func functions(pkg *packages.Package) (out []*types.Func) {

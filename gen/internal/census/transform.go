@@ -49,7 +49,7 @@ type broken struct {
 func (b *broken) Error() string { return fmt.Sprintf("%s: %s: %v", b.fn.FullName(), b.what, b.err) }
 
 // transform lowers a function and builds its tangent and adjoint. The error is a mistake of nabla gen, not a refusal.
-func transform(p *lower.Program, fn *types.Func) (t *transformed, err error) {
+func transform(p *lower.Program, fn *types.Func, user *types.Package) (t *transformed, err error) {
 	t = &transformed{fn: fn}
 	defer func() {
 		if r := recover(); r != nil {
@@ -87,7 +87,7 @@ func transform(p *lower.Program, fn *types.Func) (t *transformed, err error) {
 			}
 		}
 	}
-	t.adjoint, err = adjoint.New(fn.Pkg(), "Work", adjoint.Options{}).Of(f, mask)
+	t.adjoint, err = adjoint.New(user, "Work", adjoint.Options{}).Of(f, mask)
 	if err != nil {
 		t.adjoint, t.refused, t.err = nil, "adjoint", err
 	} else {
@@ -116,7 +116,7 @@ func reachable(f *ir.Func) []*ir.Func {
 	return list
 }
 
-// write prints the derivatives of a function as a file of its package and type-checks it.
+// write prints the derivatives of a function as a file of pkg and type-checks it.
 func (t *transformed) write(pkg *packages.Package, all map[string]*types.Package) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -194,7 +194,9 @@ func reasonKind(r *lower.Refusal) string {
 	switch {
 	case strings.HasPrefix(r.What, "call of interface method"):
 		return "call of an interface method"
-	case slices.Contains([]string{"field", "type", "variable", "parameter"}, w[0]):
+	case w[0] == "variable" && strings.Contains(r.Reason, "cannot be copied"):
+		return "variable that cannot be named or copied"
+	case slices.Contains([]string{"variable", "parameter"}, w[0]):
 		return w[0] + ": " + r.Reason
 	case w[0] == "function" && len(w) > 1:
 		return "function: " + r.Reason

@@ -174,7 +174,7 @@ func Special(x, a float64) float64 {
 // and of shapes, and which can be looked into.
 func Followed(x []float64, a float64) float64 {
 	floats.Mul(x, x)
-	return floats.LogSumExp(x)*floats.Prod(x) + mathext.RegIncBeta(a, 2, 0.3*x[0])*mathext.RegIncBeta(2, 3, 0.2*a)
+	return floats.LogSumExp(x)*floats.Prod(x) + mathext.RegIncBeta(1.5, 2, 0.3*x[0])*mathext.RegIncBeta(2, 3, 0.2*a)
 }
 
 // Carried writes in each iteration to what the next one reads.
@@ -222,6 +222,9 @@ func Windows(x []float64) (s float64) {
 
 // Shape has a derivative by a parameter of a rule that has none.
 func Shape(x float64) float64 { return mathext.GammaIncReg(x, 2) }
+
+// ShapeBeta has one by a parameter of a series that ends early if the parameter is an integer.
+func ShapeBeta(x float64) float64 { return mathext.RegIncBeta(x, 3, 0.5) }
 
 // Forwards has a rule that says how to go forwards only.
 //

@@ -290,3 +290,10 @@ func Shifts(x float64, n int) float64 {
 	n--
 	return s + float64(n<<1) + float64(len([3]int{}))/2
 }
+
+type named struct{ x float64 }
+
+func (n named) Error() string { return "named" }
+
+// Boxed makes an error of an unexported type.
+func Boxed(x float64) (float64, error) { return x, named{x} }
