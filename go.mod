@@ -13,6 +13,7 @@ require (
 )
 
 require (
+	github.com/google/licensecheck v0.3.1
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/urfave/cli/v3 v3.14.0
 	golang.org/x/term v0.47.0

@@ -68,9 +68,10 @@ func TestDependencies(t *testing.T) {
 		switch generator := below(here, "gen") && !below(here, "gen/rt", "gen/library"); {
 		case below(here, "cmd"):
 			may = append(may, "golang.org/x", "github.com/urfave/cli", "github.com/schollz/progressbar",
-				"github.com/mitchellh/colorstring", "github.com/rivo/uniseg")
+				"github.com/mitchellh/colorstring", "github.com/rivo/uniseg", "github.com/google/licensecheck")
 		case generator:
-			may = append(may, "golang.org/x/tools", "golang.org/x/mod", "golang.org/x/sync")
+			may = append(may, "golang.org/x/tools", "golang.org/x/mod", "golang.org/x/sync",
+				"github.com/google/licensecheck")
 		default:
 			libraries++
 		}
@@ -108,7 +109,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"backend/source", "the engine of generated code", "engine internal/core"},
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
-		"gen/activity gen/adjoint gen/ir gen/lanes gen/lower gen/print gen/simplify gen/tangent gen/traced"},
+		"gen/activity gen/adjoint gen/internal/license gen/ir gen/lanes gen/lower gen/print gen/simplify gen/tangent " +
+			"gen/traced"},
 	{"gen/lower", "Go packages to the intermediate representation, or a refusal with position and remedy",
 		"gen/ir gen/library rules"},
 	{"gen/ir", "the intermediate representation: text, checker, normal form, evaluator", "gen/rt/checkpoint rules"},
@@ -135,6 +137,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/internal/edges", "functions with singular points, for tests", ". gen/rt"},
 	{"gen/internal/fourier", "the fast Fourier transform with generated code, for tests", ". gen/rt"},
 	{"gen/internal/laned", "generated code in lanes, for tests", "gen/rt internal/problems"},
+	{"gen/internal/license", "the licences of modules", ""},
 	{"gen/internal/natives", "library functions for the evaluator, for tests", "gen/ir gen/lower/testdata/rules"},
 	{"gen/internal/randprog", "random Go programs, for tests", "gen/ir gen/lower"},
 	{"difftest", "the conformance kit",

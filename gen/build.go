@@ -191,6 +191,8 @@ type unit struct {
 	adjoint     *adjoint.Program
 	adjoints    map[*target]*adjoint.Adjoint
 	traced      *traced.Program
+	notice      string // comment that names the modules from which code was derived
+	licenses    []byte // contents of the file of licences
 }
 
 // buildsOf returns the builds of a run: those of builds and those of the widths in opts.Lanes.
@@ -353,7 +355,7 @@ func (u *home) taken(name string) string {
 func (u *unit) source(funcs ...print.Func) print.Source {
 	return print.Source{
 		Pkg: u.pkg.Types, Funcs: funcs, Replaced: u.program.lower.Generated,
-		Constraint: u.file.Constraint, Suffix: u.output.Suffix, Others: u.others,
+		Constraint: u.file.Constraint, Suffix: u.output.Suffix, Others: u.others, Notice: u.notice,
 	}
 }
 
@@ -370,7 +372,10 @@ func (u *unit) print() error {
 // write prints and type-checks the files of the unit and its SIMD file, and stores their texts. It leaves them nil if
 // there is nothing to write.
 func (u *unit) write() error {
-	u.file.Text, u.file.SIMD, u.parts = nil, nil, nil
+	u.file.Text, u.file.SIMD, u.file.Licenses, u.parts = nil, nil, nil, nil
+	if err := u.findLicenses(); err != nil {
+		return err
+	}
 	var funcs []print.Func
 	for _, t := range u.targets {
 		for _, b := range t.built {
@@ -425,7 +430,7 @@ func (u *unit) write() error {
 			u.parts = append(u.parts, f)
 		}
 	}
-	u.file.SIMD = simd
+	u.file.SIMD, u.file.Licenses = simd, u.licenses
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			u.out.Functions = append(u.out.Functions,

@@ -47,6 +47,10 @@
 // and on request derivatives of other widths, see [Options]. Their comments describe their
 // parameters.
 //
+// Derivatives of functions of other modules are adaptations of their source. The generated file names these
+// modules with version and licence, and nabla_gen_licenses.txt beside it has the texts; both are written, checked
+// and removed together. There is a warning for a licence that is missing, not known, or asks for more than a notice.
+//
 // Callers may pass nil for any shadow: as a direction nil is zero, and cotangents that would
 // be added to it are dropped. The same holds for slices and pointers in structs; those that
 // are nil stay nil. A nil struct shadow, or a nil in one, costs an allocation in each call.

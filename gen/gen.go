@@ -12,6 +12,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/internal/license"
 	"github.com/nabla-ad/nabla/gen/lanes"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/tangent"
@@ -61,6 +62,8 @@ type Program struct {
 
 	extra  map[string]*types.Package // packages imported by generated code only, by path
 	sought map[string]bool           // paths that load has tried
+
+	licenses map[string]license.License // by directory
 }
 
 // Load loads the packages that match patterns, relative to dir. A nil opts selects the defaults.
@@ -116,6 +119,9 @@ type File struct {
 	Text []byte
 	// SIMD is the new content of the SIMD file beside it, nil if there is to be none.
 	SIMD []byte
+	// Licenses is the new content of the file beside it with the licences of the modules from which code was derived,
+	// nil if there is to be none.
+	Licenses []byte
 }
 
 // A Function is a generated function.

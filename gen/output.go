@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -20,13 +21,16 @@ type output struct {
 // simdName returns the name of the SIMD file that belongs to f.
 func (f *File) simdName() string { return lower.SIMDFileName(f.Name) }
 
-// outputs returns the outputs of a package, SIMD files included; none if its files are kept.
+// licensesName returns the name of the file of licences that belongs to f.
+func (f *File) licensesName() string { return strings.TrimSuffix(f.Name, ".go") + "_licenses.txt" }
+
+// outputs returns the outputs of a package, SIMD files and files of licences included; none if its files are kept.
 func (pkg *Package) outputs() (list []output) {
 	if pkg.kept {
 		return nil
 	}
 	for _, f := range pkg.Files {
-		list = append(list, output{f.Name, f.Text}, output{f.simdName(), f.SIMD})
+		list = append(list, output{f.Name, f.Text}, output{f.simdName(), f.SIMD}, output{f.licensesName(), f.Licenses})
 	}
 	return list
 }

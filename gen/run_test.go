@@ -121,11 +121,34 @@ func TestRunPrivateNames(t *testing.T) {
 	if _, err := r.Write(); err != nil {
 		t.Fatal(err)
 	}
+	text := read(t, filepath.Join(dir, "nabla_gen_licenses.txt"))
+	for _, want := range []string{"example.com/lib v0.0.0 (MIT)\n", "Permission is hereby granted", lower.Header + "\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the licences:\n%s", want, text)
+		}
+	}
+	if text := read(t, filepath.Join(dir, "nabla_gen.go")); !strings.HasPrefix(text, lower.Header+"\n//\n// Parts are "+
+		"derived, with changes, from the source code of\n//\n//\texample.com/lib v0.0.0 (MIT)\n//\n// whose licences are in "+
+		"nabla_gen_licenses.txt.\n\npackage private\n") {
+		t.Errorf("got:\n%s", text[:min(len(text), 400)])
+	}
 	command(t, dir, "vet", ".")
 	command(t, dir, "test", ".")
 	staticcheck(t, dir)
+	// Without its licence the library is warned of, and the file of licences is out of date.
+	if err := os.Remove(filepath.Join(dir, "lib", "LICENSE")); err != nil {
+		t.Fatal(err)
+	}
+	r = generate(t, dir, ".")
+	if text := problems(r, dir); !strings.Contains(text, "warning: function Area: code is derived from example.com/lib v0.0.0, "+
+		"which has no licence file") {
+		t.Errorf("got %s", text)
+	}
+	if stale, err := r.Stale(); err != nil || len(stale) != 2 {
+		t.Errorf("out of date: %v, %v", stale, err)
+	}
 	// Another version of the library, with fields exchanged.
-	text := files["lib/lib.go"]
+	text = files["lib/lib.go"]
 	for from, to := range map[string]string{
 		"\tcenter point\n\tradius float64\n": "\tradius float64\n\tcenter point\n",
 		"Cap{point{x, y, z}, r}":             "Cap{r, point{x, y, z}}",

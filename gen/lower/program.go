@@ -309,6 +309,29 @@ func (e *specialization) allRefusals() (all Refusals) {
 	return all.sorted()
 }
 
+// Adapted returns the packages of other modules, and of the standard library, whose source went into f: those of the
+// functions that f calls and of the variables that it has copies of. They are ordered by path.
+func (p *Program) Adapted(f *ir.Func) (list []*packages.Package) {
+	for _, e := range p.specializations {
+		if e.f != f {
+			continue
+		}
+		for c := range e.reachable() {
+			for _, d := range c.sources {
+				path := d.pkg.PkgPath
+				if p.own[d.pkg.Types] || path == nablaPath || strings.HasPrefix(path, nablaPath+"/") {
+					continue
+				}
+				if !slices.Contains(list, d.pkg) {
+					list = append(list, d.pkg)
+				}
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b *packages.Package) int { return strings.Compare(a.PkgPath, b.PkgPath) })
+	return list
+}
+
 // foreignRefusals returns the refusals of a foreign function and the foreign functions it calls.
 func (e *specialization) foreignRefusals() (all Refusals) {
 	seen := map[*specialization]bool{}

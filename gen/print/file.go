@@ -73,6 +73,8 @@ type Source struct {
 	Replaced func(o types.Object) bool
 	// Constraint is the build constraint of the file, empty for all builds.
 	Constraint string
+	// Notice is a comment below the header, without slashes; it may be empty.
+	Notice string
 	// Suffix is appended to names that the file chooses.
 	Suffix string
 	// Others are names that the package declares in other builds. They are avoided, so that the
@@ -170,7 +172,12 @@ func (s Source) head(constraint string) string {
 	if constraint != "" {
 		constraint = "//go:build " + constraint + "\n\n"
 	}
-	return Header + "\n\n" + constraint + "package " + s.Pkg.Name() + "\n\n"
+	notice := ""
+	if s.Notice != "" {
+		notice = "//\n// " + strings.ReplaceAll(strings.ReplaceAll(s.Notice, "\n", "\n// "), "// \n", "//\n") + "\n"
+		notice = strings.ReplaceAll(notice, "// \t", "//\t")
+	}
+	return Header + "\n" + notice + "\n" + constraint + "package " + s.Pkg.Name() + "\n\n"
 }
 
 // A Scope returns the names that are valid in a file.

@@ -223,9 +223,6 @@ func Windows(x []float64) (s float64) {
 // Shape has a derivative by a parameter of a rule that has none.
 func Shape(x float64) float64 { return mathext.GammaIncReg(x, 2) }
 
-// ShapeBeta has one by a parameter of a series that ends early if the parameter is an integer.
-func ShapeBeta(x float64) float64 { return mathext.RegIncBeta(x, 3, 0.5) }
-
 // Forwards has a rule that says how to go forwards only.
 //
 //nabla:rule tangent=ForwardsTangent
