@@ -63,9 +63,11 @@ func (u *unit) findLicenses() error {
 		texts.WriteString("\n" + line + strings.Repeat("-", len(line)-1) + "\n\n" + o.Text + "\n")
 	}
 	file := filepath.Base(u.file.licensesName())
-	u.notice = "Parts are derived, with changes, from the source code of\n\n" + lines.String() + "\nwhose licences are in " +
+	u.notice = "Parts are derived, with changes, from the source code of\n\n" + lines.String() +
+		"\nwhose licences are in " +
 		file + "."
-	u.licenses = []byte(lower.Header + "\n\nLicences of the source code from which parts of " + filepath.Base(u.file.Name) +
+	u.licenses = []byte(lower.Header + "\n\nLicences of the source code from which parts of " +
+		filepath.Base(u.file.Name) +
 		" are derived, with changes.\n" + texts.String())
 	return nil
 }

@@ -96,8 +96,8 @@ func TestRunRules(t *testing.T) {
 	staticcheck(t, dir)
 }
 
-// TestRunPrivateNames does the same with functions of another module whose names generated code cannot use, and looks at
-// the refusals of variables that cannot be copied.
+// TestRunPrivateNames does the same with functions of another module whose names generated code cannot use, and looks
+// at the refusals of variables that cannot be copied.
 func TestRunPrivateNames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
@@ -122,13 +122,15 @@ func TestRunPrivateNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := read(t, filepath.Join(dir, "nabla_gen_licenses.txt"))
-	for _, want := range []string{"example.com/lib v0.0.0 (MIT)\n", "Permission is hereby granted", lower.Header + "\n"} {
+	for _, want := range []string{"example.com/lib v0.0.0 (MIT)\n", "Permission is hereby granted", lower.Header +
+		"\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the licences:\n%s", want, text)
 		}
 	}
 	if text := read(t, filepath.Join(dir, "nabla_gen.go")); !strings.HasPrefix(text, lower.Header+"\n//\n// Parts are "+
-		"derived, with changes, from the source code of\n//\n//\texample.com/lib v0.0.0 (MIT)\n//\n// whose licences are in "+
+		"derived, with changes, from the source code of\n//\n//\texample.com/lib v0.0.0 (MIT)\n//\n// whose "+
+		"licences are in "+
 		"nabla_gen_licenses.txt.\n\npackage private\n") {
 		t.Errorf("got:\n%s", text[:min(len(text), 400)])
 	}
@@ -140,8 +142,9 @@ func TestRunPrivateNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = generate(t, dir, ".")
-	if text := problems(r, dir); !strings.Contains(text, "warning: function Area: code is derived from example.com/lib v0.0.0, "+
-		"which has no licence file") {
+	if text := problems(r, dir); !strings.Contains(text,
+		"warning: function Area: code is derived from example.com/lib v0.0.0, "+
+			"which has no licence file") {
 		t.Errorf("got %s", text)
 	}
 	if stale, err := r.Stale(); err != nil || len(stale) != 2 {

@@ -229,8 +229,9 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		return nil, nil
 	}
 	if fn.Pkg() != l.d.pkg.Types && library.Approximates(fn.Pkg().Path(), fn.Name()) {
-		l.refuse(call, "call of "+fn.FullName(), "it approximates a special function by series that end where its value "+
-			"is accurate, and its derivative is not", remedyRule)
+		l.refuse(call, "call of "+fn.FullName(),
+			"it approximates a special function by series that end where its value "+
+				"is accurate, and its derivative is not", remedyRule)
 		return nil, nil
 	}
 	rest, values := l.operands(c, call, list, sig, s)

@@ -45,8 +45,8 @@
 //
 // Names of other packages that generated code cannot use are no obstacle. Callees are copied into the generated code in
 // any case. Types and fields are the printer's concern (package print). An unexported package-level variable becomes a
-// private copy, initialised as the variable is, if nothing in its package writes to it or lets its memory out, and if its
-// initial value is the same in every run.
+// private copy, initialised as the variable is, if nothing in its package writes to it or lets its memory out, and if
+// its initial value is the same in every run.
 //
 // The scope of loop variables is that of the Go version of the file that contains the loop: one
 // variable per loop before Go 1.22, one per iteration since, also in copies of the function.

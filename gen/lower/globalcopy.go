@@ -47,7 +47,8 @@ func (l *lowerer) packageVar(n ast.Node, o *types.Var) *ir.Var {
 		if o.Exported() {
 			hides = "is internal"
 		}
-		l.refuse(n, "variable "+o.Name(), fmt.Sprintf("package %s %s, and it cannot be copied: %s", o.Pkg().Path(), hides,
+		l.refuse(n, "variable "+o.Name(), fmt.Sprintf("package %s %s, and it cannot be copied: %s", o.Pkg().Path(),
+			hides,
 			c.why), remedyRule)
 	}
 	return v
@@ -156,7 +157,8 @@ func (p *Program) varies(n ast.Node, pkg *packages.Package, seen map[*types.Func
 				return true
 			}
 			if from := p.loaded[o.Pkg().Path()]; from == nil || p.written(o, from) != "" {
-				why = "its initial value depends on variable " + o.Pkg().Name() + "." + o.Name() + ", which may be assigned"
+				why = "its initial value depends on variable " + o.Pkg().Name() + "." + o.Name() +
+					", which may be assigned"
 			}
 		case *types.Func:
 			o = o.Origin()

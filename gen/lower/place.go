@@ -147,7 +147,8 @@ func (l *lowerer) fields(p *ir.Place, t types.Type, index []int) (*ir.Place, typ
 	return p, t
 }
 
-// address returns &p, also of a package-level variable: writtenGlobals finds writes through the pointer. It marks the root as addressed if p is a part of it.
+// address returns &p, also of a package-level variable: writtenGlobals finds writes through the pointer. It marks the
+// root as addressed if p is a part of it.
 func (l *lowerer) address(n ast.Node, p *ir.Place) ir.Expr {
 	t, memory := placeType(p, nil)
 	if k := len(p.Path); k > 0 && p.Path[k-1].IsDeref() {

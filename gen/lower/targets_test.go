@@ -239,10 +239,12 @@ func of[T I](x T) float64 { return call(x) }
 func TestForeign(t *testing.T) {
 	p, dir := module(t, map[string]string{
 		"a.go": "package m\n\nimport \"m/dep\"\n\nfunc Good(x float64) float64 { return dep.Good(x) }\n\n" +
-			"func Bad(x float64) float64 { return dep.Bad(x) }\n\nfunc Worse(x float64) float64 { return dep.Worse(x) }\n",
+			"func Bad(x float64) float64 { return dep.Bad(x) }\n\n" +
+			"func Worse(x float64) float64 { return dep.Worse(x) }\n",
 		"dep/dep.go": "package dep\n\nconst k = 2\n\nvar g = 3.0\n\ntype t struct{ x float64 }\n\nfunc help(x " +
 			"float64) float64 { return x * k }\n\nfunc Good(x float64) float64 { return help(x) + k/3.0 }\n\nfunc " +
-			"Bad(x float64) float64 { return t{x}.x + g }\n\nvar n = 1.0\n\nfunc Worse(x float64) float64 { return x*n }\n\n" +
+			"Bad(x float64) float64 { return t{x}.x + g }\n\nvar n = 1.0\n\n" +
+			"func Worse(x float64) float64 { return x*n }\n\n" +
 			"func Set(x float64) { n = x }\n",
 		"dep/other.go": "package dep\n",
 	})
@@ -255,8 +257,8 @@ func TestForeign(t *testing.T) {
 	lowers(t, p, "Good", true)
 	lowers(t, p, "Bad", true)
 	err = lowers(t, p, "Worse", false)
-	if want := "variable n: package m/dep does not export it, and it cannot be copied: it is written at dep/dep.go:"; err == nil ||
-		!strings.Contains(err.Error(), want) {
+	const want = "variable n: package m/dep does not export it, and it cannot be copied: it is written at dep/dep.go:"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -54,7 +54,8 @@ func (f *file) copyDeclarations() string {
 		name := f.copies[v.Object]
 		p := f.declarer(name)
 		p.names, p.vars, p.addressed = ir.NamerOf(v.Init), map[*ir.Var]string{}, map[*ir.Var]bool{}
-		b.WriteString("// " + name + " is a copy of " + v.Object.Pkg().Path() + "." + v.Object.Name() + ".\nvar " + name)
+		b.WriteString("// " + name + " is a copy of " + v.Object.Pkg().Path() + "." + v.Object.Name() + ".\nvar " +
+			name)
 		e, ok := initialValue(v.Init)
 		if !ok || e == nil || !types.Identical(e.Type(), v.Type) || isOpaque(e) || constantExpr(e) {
 			b.WriteString(" " + p.typ(v.Type))

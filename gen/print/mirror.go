@@ -12,10 +12,10 @@ import (
 
 // Types and fields of other packages that the file cannot name.
 //
-// A type that cannot be named, since it is unexported or its package is internal, is declared in the file once more; its
-// values have the private type wherever the generated code has them in variables of its own. A type that can be named
-// keeps its name; where a field of it is needed that cannot be named, the address of the value is converted to a pointer
-// to a private struct of the same layout, its mirror. Package-level variables whose types cannot be named are
+// A type that cannot be named, since it is unexported or its package is internal, is declared in the file once more;
+// its values have the private type wherever the generated code has them in variables of its own. A type that can be
+// named keeps its name; where a field of it is needed that cannot be named, the address of the value is converted to a
+// pointer to a private struct of the same layout, its mirror. Package-level variables whose types cannot be named are
 // converted likewise. The layouts are compared when the program starts (package rt) and, as far as the compiler can,
 // when it is compiled.
 
@@ -178,7 +178,8 @@ func (f *file) mirrorDeclarations() string {
 	for _, m := range f.mirrors {
 		p := f.declarer(m.name)
 		of := p.typ(m.of)
-		b.WriteString("// " + m.name + " has the layout of " + of + ", whose fields cannot all be named here.\ntype " + m.name +
+		b.WriteString("// " + m.name + " has the layout of " + of + ", whose fields cannot all be named here.\ntype " +
+			m.name +
 			" struct {\n" + p.fields(m.of.Underlying().(*types.Struct)) + "}\n\n")
 		sizeof := p.qualified(types.Unsafe, "Sizeof")
 		comparison := " // an error here says that " + of + " has changed: run nabla gen again\n"
@@ -227,7 +228,8 @@ func (p *printer) fieldType(t types.Type) (text string) {
 			return "struct { data " + word + "; n, c int }"
 		case *types.Array:
 			if !p.writable(t.Elem()) {
-				return strings.TrimSuffix(p.typ(types.NewArray(types.Typ[types.Int], t.Len())), "int") + p.fieldType(t.Elem())
+				return strings.TrimSuffix(p.typ(types.NewArray(types.Typ[types.Int], t.Len())), "int") +
+					p.fieldType(t.Elem())
 			}
 		}
 	}

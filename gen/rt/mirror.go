@@ -88,7 +88,8 @@ func (c *comparison) fields(path string, t, m reflect.Type) string {
 	for i := range t.NumField() {
 		a, b := t.Field(i), m.Field(i)
 		if a.Name != b.Name || a.Offset != b.Offset {
-			return fmt.Sprintf("field %d of %s is %s at offset %d, not %s at %d", i, path, a.Name, a.Offset, b.Name, b.Offset)
+			return fmt.Sprintf("field %d of %s is %s at offset %d, not %s at %d", i, path, a.Name, a.Offset, b.Name,
+				b.Offset)
 		}
 		if change := c.compare(path+"."+a.Name, a.Type, b.Type); change != "" {
 			return change

@@ -36,13 +36,16 @@ var fileName = regexp.MustCompile(`(?i)^(copying|license|licence|unlicense|unlic
 // minCoverage is the share of a text, in percent, that has to be known licence text for the text to count as a licence.
 const minCoverage = 75
 
-// noticeOnly lists identifiers of licences that ask for a notice at most. Others, copyleft ones among them, are warned of.
+// noticeOnly lists identifiers of licences that ask for a notice at most. Others, copyleft ones among them, are warned
+// of.
 var noticeOnly = []string{
 	"0BSD", "AFL-3.0", "Apache-1.1", "Apache-2.0", "BSD-1-Clause", "BSD-2-Clause", "BSD-2-Clause-FreeBSD",
 	"BSD-2-Clause-NetBSD", "BSD-2-Clause-Patent", "BSD-2-Clause-Views", "BSD-3-Clause", "BSD-3-Clause-Attribution",
 	"BSD-3-Clause-Clear", "BSD-3-Clause-LBNL", "BSD-3-Clause-Modification", "BSD-4-Clause", "BSL-1.0", "CC0-1.0",
-	"GooglePatentClause", "GooglePatentsFile", "ISC", "MIT", "MIT-0", "MIT-advertising", "MIT-enna", "MIT-feh", "MIT-Modern",
-	"MIT-Wu", "NCSA", "NIST-PD", "Python-2.0", "Unlicense", "Unlicense-DoNot", "W3C", "X11", "Zlib", "zlib-acknowledgement",
+	"GooglePatentClause", "GooglePatentsFile", "ISC", "MIT", "MIT-0", "MIT-advertising", "MIT-enna", "MIT-feh",
+	"MIT-Modern",
+	"MIT-Wu", "NCSA", "NIST-PD", "Python-2.0", "Unlicense", "Unlicense-DoNot", "W3C", "X11", "Zlib",
+	"zlib-acknowledgement",
 }
 
 // Find returns the licence of the module in directory dir, of the files at its top. A file of notices counts only as

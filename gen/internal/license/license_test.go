@@ -30,8 +30,8 @@ OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
 SOFTWARE.
 `
 
-const gpl = `This program is free software: you can redistribute it and/or modify it under the terms of the GNU General Public
-License as published by the Free Software Foundation, either version 3 of the License, or (at your option) any later
+const gpl = `This program is free software: you can redistribute it and/or modify it under the terms of the GNU General
+Public License as published by the Free Software Foundation, either version 3 of the License, or (at your option) any later
 version.
 
 This program is distributed in the hope that it will be useful, but WITHOUT ANY WARRANTY; without even the implied
@@ -50,10 +50,12 @@ func TestFind(t *testing.T) {
 		"other name":   {map[string]string{"License.md": mit}, "MIT", ""},
 		"with notices": {map[string]string{"LICENSE.txt": mit, "NOTICE": "Made by somebody."}, "MIT", ""},
 		"copyleft":     {map[string]string{"COPYING": gpl}, "GPL-3.0", "asks for more than a notice"},
-		"two":          {map[string]string{"COPYING": gpl, "LICENSE-MIT": mit}, "GPL-3.0-or-later and MIT", "asks for more"},
-		"unknown":      {map[string]string{"LICENSE": "Do as I say."}, "unknown licence", "not known"},
-		"added terms":  {map[string]string{"LICENSE": mit + strings.Repeat("You shall pay. ", 100)}, "unknown licence", "not known"},
-		"none":         {map[string]string{"license.go": "package license"}, "no licence", "no licence file"},
+		"two": {map[string]string{"COPYING": gpl, "LICENSE-MIT": mit}, "GPL-3.0-or-later and MIT",
+			"asks for more"},
+		"unknown": {map[string]string{"LICENSE": "Do as I say."}, "unknown licence", "not known"},
+		"added terms": {map[string]string{"LICENSE": mit + strings.Repeat("You shall pay. ", 100)}, "unknown licence",
+			"not known"},
+		"none": {map[string]string{"license.go": "package license"}, "no licence", "no licence file"},
 	} {
 		dir := t.TempDir()
 		for f, text := range tt.files {
@@ -65,7 +67,8 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(l.Name, tt.want) || !strings.Contains(l.Warning, tt.warning) || (tt.warning == "") != (l.Warning == "") {
+		if !strings.HasPrefix(l.Name, tt.want) || !strings.Contains(l.Warning, tt.warning) ||
+			(tt.warning == "") != (l.Warning == "") {
 			t.Errorf("%s: got %+v", name, l)
 		}
 		if name == "with notices" && !strings.Contains(l.Text, "Made by somebody.") {
