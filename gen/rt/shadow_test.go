@@ -215,3 +215,34 @@ func BenchmarkShadow(b *testing.B) {
 		s.Of(d)
 	}
 }
+
+// TestShadowComplex makes the shadow of a struct with complex numbers, and completes one that lacks memory.
+func TestShadowComplex(t *testing.T) {
+	type filter struct {
+		poles []complex128
+		taps  [][]complex64
+		gain  *complex128
+	}
+	gain := 2i
+	f := &filter{poles: []complex128{1, 1i}, taps: [][]complex64{{1}, nil}, gain: &gain}
+	var s rt.Shadow[filter]
+	d := s.Of(f)
+	if len(d.poles) != 2 || d.poles[1] != 0 || &d.poles[0] == &f.poles[0] || len(d.taps) != 2 || len(d.taps[0]) != 1 ||
+		d.gain == f.gain || *d.gain != 0 {
+		t.Errorf("the shadow is %+v", d)
+	}
+	given := &filter{poles: []complex128{3, 4i}}
+	if !rt.Hollow(f, given) {
+		t.Error("the shadow lacks nothing")
+	}
+	whole := rt.MissingOf(f, given)
+	done := rt.Complete(whole)
+	if w := whole.Shadow; w.poles[1] != 4i || *w.gain != 0 || len(w.taps[0]) != 1 {
+		t.Errorf("the completed shadow is %+v", w)
+	}
+	whole.Shadow.poles[0] = 5
+	done()
+	if given.poles[0] != 5 || given.gain != nil {
+		t.Errorf("the given shadow is %+v", given)
+	}
+}

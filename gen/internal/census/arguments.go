@@ -72,7 +72,7 @@ func goType(t types.Type, busy map[types.Type]bool) (reflect.Type, error) {
 	return nil, fmt.Errorf("no values of type %v", t)
 }
 
-// basics maps basic types to Go types. Complex types have no values in the evaluator.
+// basics maps basic types to Go types. Complex types are missing, since the checks vary floats.
 var basics = map[types.BasicKind]reflect.Type{
 	types.Bool: reflect.TypeFor[bool](), types.String: reflect.TypeFor[string](),
 	types.Int: reflect.TypeFor[int](), types.Int8: reflect.TypeFor[int8](), types.Int16: reflect.TypeFor[int16](),
