@@ -51,8 +51,8 @@ func (f recordableF) Over(y, x []core.Rep) {
 	y[0], y[1] = core.Apply2(rules.Mul, x[0], x[1]), core.Apply1(rules.Sin, x[0])
 }
 
-// TestInlinedCalls compares derivatives of first and second order of a program whose calls are inlined with those of the
-// same program with calls, for one lane and several, and counts the calls that are left.
+// TestInlinedCalls compares derivatives of first and second order of a program whose calls are inlined with those of
+// the same program with calls, for one lane and several, and counts the calls that are left.
 func TestInlinedCalls(t *testing.T) {
 	const text = `%0:3 = input x
 %3:2 = call "f" [%0 %1]
