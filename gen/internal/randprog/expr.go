@@ -75,7 +75,8 @@ func (g *generator) float(d int) *Node {
 	case 8:
 		return node(Float, "float64($0)*0.125", g.integer(1))
 	case 9:
-		return node(Float, g.oneOf("tree($0, $1%4)", "fac($0, $1)", "pick($1, $0)*0.5"), x, g.index())
+		return node(Float, g.oneOf("tree($0, $1%4)", "fac($0, $1)", "pick($1, $0)*0.5",
+			"curves($0, $2, $1)*0.5", "chosen($2, $0, $1)*0.5"), x, g.index(), g.float(d-2))
 	case 10:
 		if g.has(Struct) {
 			return node(

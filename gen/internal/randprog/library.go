@@ -321,6 +321,102 @@ func pick(k int, x float64) float64 {
 	return each(func(v float64) float64 { return each(half) - v })
 }
 
+type curve interface{ at(x float64) float64 }
+
+type line struct{ a, b float64 }
+
+func (l line) at(x float64) float64 { return (l.a*x + l.b)*0.5 }
+
+type bent struct{ c float64 }
+
+func (b *bent) at(x float64) float64 { b.c = b.c*0.5 + 0.25; return math.Sin(x) + b.c }
+
+type constant float64
+
+func (c constant) at(float64) float64 { return float64(c) }
+
+func newCurve(a float64) curve {
+	if a > 0.5 {
+		return &bent{a}
+	}
+	return &bent{0.5}
+}
+
+// curves has interface values of several types, with numbers in them.
+func curves(a, b float64, k int) (s float64) {
+	all := []curve{line{a, b}, constant(b), &bent{b}}
+	for i, c := range all {
+		s += c.at(a)*0.25 + float64(i)*0.125
+	}
+	c := all[uint(k)%3]
+	var d curve
+	if k%2 == 0 {
+		d = newCurve(b)
+	}
+	for i := range 3 {
+		switch c := d.(type) {
+		case nil:
+			d = constant(a)
+		case *bent:
+			s += c.c*0.5
+			d = line{s*0.25, b}
+		case line:
+			s -= c.b*0.25
+		default:
+			if i > 0 {
+				d = nil
+			}
+		}
+		if d != nil {
+			s = (s + d.at(b))*0.5
+		}
+	}
+	return s - c.at(1)*0.125
+}
+
+var operations = []func(float64) float64{math.Sin, func(x float64) float64 { return x*x*0.25 + 0.5 }, nil, math.Cos}
+
+var namedOperations = map[string]func(a, b float64) float64{
+	"min": math.Min,
+	"mid": func(a, b float64) float64 { return (a + b)*0.5 },
+}
+
+// chosen calls one of several functions.
+func chosen(a, b float64, k int) float64 {
+	var f func(float64) float64 = math.Sin
+	if k%2 != 0 {
+		f = math.Cos
+	}
+	g := f
+	if a > b {
+		f = func(x float64) float64 { return x*b*0.5 }
+	}
+	s := f(a)*0.5 + g(b)*0.25
+	if h := operations[uint(k)%4]; h != nil {
+		s += h(a)*0.25
+	}
+	for i, h := range operations {
+		if h != nil {
+			s += h(s)*0.125*float64(i)
+		}
+	}
+	if k%3 == 1 {
+		f = nil
+	}
+	name := "mid"
+	if k%2 == 0 {
+		name = "min"
+	}
+	return orDefault(f, s)*0.5 + namedOperations[name](a, s)*0.25
+}
+
+func orDefault(f func(float64) float64, x float64) float64 {
+	if f == nil {
+		f = math.Tanh
+	}
+	return f(x)
+}
+
 // clip is x without the room behind it.
 func clip(x []float64) []float64 { return x[:len(x):len(x)] }
 
