@@ -88,6 +88,14 @@ func (f *Facts) checkPassiveCall(c *ir.Call) error {
 			}
 		}
 	}
+	if callee == nil && c.Callee.Rule.Stores {
+		for _, a := range c.Args {
+			if f.Carries(a) {
+				return &Error{Pos: c.Pos, Func: f.Func.Name,
+					What: "a number that carries a derivative is stored in a map", Remedy: "use a slice or a struct"}
+			}
+		}
+	}
 	for _, r := range c.Results {
 		if r != nil && ir.HasRefs(r.Type) && f.Active(r) {
 			return refuse(fmt.Sprintf("returns memory to %s, which carries derivatives", r.Name),

@@ -296,7 +296,7 @@ func (a *writeSummary) call(s *ir.Call) {
 		}
 		for i, x := range s.Args {
 			// The methods of an object of the standard library change it, though never memory that others read.
-			changes := r != nil && r.Effects && isPointer(x.Type())
+			changes := r != nil && (r.Effects && isPointer(x.Type()) || r.Stores && i == 0)
 			writes := r == nil || r.Writes(i)
 			stores := writes && pointsToRefs(x.Type())
 			a.eachMemory(x, func(v memory) {

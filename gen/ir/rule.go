@@ -19,6 +19,9 @@ type Rule struct {
 	Passive bool
 	// Output reports that the function is passive and has no other effect than output that the program does not read.
 	Output bool
+	// Stores reports that a passive function stores its arguments where numbers have no
+	// derivatives, as in a map: none of them may carry one.
+	Stores bool
 	// Calls is a function that the rule calls, nil if there is none. All arguments of a call but
 	// the first are passed on to it, after those that the rule supplies, which have one type; they
 	// are variables.

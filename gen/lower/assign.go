@@ -21,6 +21,15 @@ func (l *lowerer) assign(s *ast.AssignStmt) {
 		}
 		l.assignAll(s, s.Lhs, s.Rhs, s.Tok == token.DEFINE)
 	default:
+		if l.mapAssign(s, s.Lhs[0], compound[s.Tok], func(t types.Type) ir.Expr {
+			e := l.expr(s.Rhs[0])
+			if s.Tok == token.SHL_ASSIGN || s.Tok == token.SHR_ASSIGN {
+				return e
+			}
+			return l.coerce(e, t, s)
+		}) {
+			return
+		}
 		p := l.lvalue(s.Lhs[0])
 		if p == nil {
 			return
@@ -39,6 +48,13 @@ var compound = map[token.Token]token.Token{
 
 // incDec lowers x++ and x--.
 func (l *lowerer) incDec(s *ast.IncDecStmt) {
+	by := token.ADD
+	if s.Tok == token.DEC {
+		by = token.SUB
+	}
+	if l.mapAssign(s, s.X, by, one) {
+		return
+	}
 	p := l.lvalue(s.X)
 	if p == nil {
 		return
@@ -170,6 +186,9 @@ func (l *lowerer) assignOne(n ast.Node, lhs, rhs ast.Expr, define bool) {
 			return
 		}
 	}
+	if l.mapAssign(n, lhs, token.ILLEGAL, func(t types.Type) ir.Expr { return l.coerce(l.expr(rhs), t, rhs) }) {
+		return
+	}
 	p := l.lvalue(lhs)
 	if p == nil {
 		return
@@ -199,6 +218,9 @@ func (l *lowerer) discard(n ast.Node, rhs ast.Expr) {
 // another type, or for variables that exist already, pass through temporaries.
 func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define bool) {
 	if x, ok := ast.Unparen(rhs).(*ast.TypeAssertExpr); ok && len(lhs) == 2 && l.assertTuple(n, lhs, x, define) {
+		return
+	}
+	if l.mapTuple(n, lhs, rhs, define) {
 		return
 	}
 	places := make([]*ir.Place, len(lhs))

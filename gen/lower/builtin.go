@@ -59,11 +59,23 @@ func (l *lowerer) builtinStmt(call *ast.CallExpr) bool {
 		l.copy(call, nil)
 	case "clear":
 		t := l.typeOf(call.Args[0])
+		if l.mapOf(call.Args[0]) != nil {
+			l.mapCall(call, "MapClear", l.expr(call.Args[0]), nil)
+			break
+		}
 		if !isSlice(t) {
 			l.refuse(call, "clear of a map", "maps have no place for derivatives", "use a slice or a struct")
 			break
 		}
 		l.emit(&ir.Clear{At: l.at(call), S: l.expr(call.Args[0])})
+	case "delete":
+		t := l.mapOf(call.Args[0])
+		if t == nil {
+			l.noBuiltin(call, name)
+			break
+		}
+		m := l.expr(call.Args[0])
+		l.mapCall(call, "MapDelete", m, []ir.Expr{l.coerce(l.expr(call.Args[1]), t.Key(), call.Args[1])})
 	case "min", "max", ir.RealName, ir.ImagName, ir.ComplexName:
 		l.expr(call)
 	case "print", "println":
@@ -120,6 +132,12 @@ func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 		}
 		return &ir.Math{Typed: typed, Name: name, Args: []ir.Expr{l.coerce(re, part, x), l.coerce(im, part, x)}}
 	case "make":
+		if _, ok := t.Underlying().(*types.Map); ok {
+			for _, a := range x.Args[1:] {
+				l.expr(a)
+			}
+			return loadVar(l.makeMap(x, t))
+		}
 		if !isSlice(t) {
 			return l.refuseExpr(x, "make of "+typeText(t), "maps and channels have no place for derivatives",
 				"use a slice")
@@ -164,8 +182,10 @@ func (l *lowerer) length(x *ast.CallExpr, t types.Type, isCap bool) ir.Expr {
 		}
 		return integer(u.Len(), t)
 	case *types.Map:
-		return l.refuseExpr(x, "length of a map", "maps have no place in the intermediate form",
-			"use a slice or a struct")
+		if vs := l.mapCall(x, "MapLen", l.expr(x.Args[0]), nil, t); vs != nil {
+			return loadVar(vs[0])
+		}
+		return ir.Zero(t)
 	case *types.Chan:
 		return l.refuseExpr(x, "channel", "channels have no derivative", "pass values as arguments")
 	}

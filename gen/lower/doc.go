@@ -48,6 +48,11 @@
 // private copy, initialised as the variable is, if nothing in its package writes to it or lets its memory out, and if
 // its initial value is the same in every run.
 //
+// Maps of numbers, strings and structs of them, with keys of such types, can be made, read, changed
+// and ranged over, in Go's random order. Their elements are constants for differentiation, also
+// those of a parameter or of a bound struct; a function that stores a number with a derivative in a
+// map is refused.
+//
 // The scope of loop variables is that of the Go version of the file that contains the loop: one
 // variable per loop before Go 1.22, one per iteration since, also in copies of the function.
 //

@@ -235,8 +235,10 @@ func (l *lowerer) unary(x *ast.UnaryExpr, t types.Type) ir.Expr {
 func (l *lowerer) index(x *ast.IndexExpr, t types.Type) ir.Expr {
 	switch l.typeOf(x.X).Underlying().(type) {
 	case *types.Map:
-		return l.refuseExpr(x, "look-up in a map", "maps have no place in the intermediate form",
-			"use a slice or a struct")
+		if vs := l.mapGet(x); vs != nil {
+			return loadVar(vs[0])
+		}
+		return ir.Zero(t)
 	case *types.Signature:
 		return l.functionValue(x)
 	}

@@ -35,7 +35,7 @@ func (l *lowerer) literal(x *ast.CompositeLit, t types.Type) ir.Expr {
 	case *types.Slice:
 		lit.Len = l.elements(lit, x, u.Elem())
 	case *types.Map:
-		return l.refuseExpr(x, "map", "maps have no place for derivatives", "use a slice or a struct")
+		return l.mapLiteral(x, t)
 	default:
 		return l.refuseExpr(x, "composite literal", "its type is not known", "")
 	}

@@ -56,7 +56,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt, label string) {
 			return
 		}
 	case *types.Map:
-		l.refuse(s, "range over a map", "its order is not deterministic", "range over a slice of keys")
+		l.rangeMap(s, label, u)
 		return
 	case *types.Signature:
 		l.rangeFunction(s, label)

@@ -174,6 +174,11 @@ func (p *printer) call(s *ir.Call, op string) {
 	}
 	// A rule is called under the name of its function.
 	o := s.Callee.Rule.Object
+	if o != nil && o.Pkg() != nil && o.Name() == "MakeMap" && len(s.Args) == 0 && s.Callee.Rule.Passive {
+		t := o.Signature().Results().At(0).Type() // which Go cannot infer
+		p.line("%s%s[%s]()", head, p.qualified(o.Pkg(), o.Name()), p.typ(t))
+		return
+	}
 	if s.Callee.Rule.Calls != nil {
 		p.line("%s%s(%s, %s)", head, p.qualified(o.Pkg(), o.Name()), p.expr(s.Args[0], nil), p.funcLiteral(s))
 		return

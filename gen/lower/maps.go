@@ -1,0 +1,183 @@
+package lower
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// Maps whose elements carry no derivative. Operations on them are calls of functions of package rt, passive rules with
+// effects, which derivatives perform once and in order. Elements are constants for differentiation; the activity
+// analysis refuses calls that store numbers with derivatives. A range statement is a loop over the keys at its
+// beginning, without those that have been deleted when their turn comes.
+
+// mapCall emits a call of a function of package rt on the map m, and returns its results. It returns nil if maps of
+// the type of m are refused.
+func (l *lowerer) mapCall(n ast.Node, name string, m ir.Expr, args []ir.Expr, results ...types.Type) []*ir.Var {
+	t := m.Type().Underlying().(*types.Map)
+	if ir.HasRefs(t.Elem()) || types.IsInterface(t.Elem()) || ir.HasRefs(t.Key()) || types.IsInterface(t.Key()) {
+		l.refuse(n, "map of type "+typeText(m.Type()), "its keys or elements lead to other memory",
+			"use a map of numbers, strings or structs of them, or a slice")
+		return nil
+	}
+	args = append([]ir.Expr{m}, args...)
+	var params, outs []*types.Var
+	for _, a := range args {
+		params = append(params, types.NewParam(token.NoPos, nil, "", a.Type()))
+	}
+	var vars []*ir.Var
+	for _, r := range results {
+		outs = append(outs, types.NewParam(token.NoPos, nil, "", r))
+		v := &ir.Var{Name: l.names.fresh("t"), Type: r, Pos: l.pos(n)}
+		vars = append(vars, v)
+		l.emit(&ir.Let{At: l.at(n), V: v})
+	}
+	sig := types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), types.NewTuple(outs...), false)
+	r := &ir.Rule{Name: runtimePath + "." + name, Object: types.NewFunc(token.NoPos, runtimePackage, name, sig),
+		Passive: true, Effects: true, Stores: name == "MapSet" || name == "MapDelete" || name == "MapClear",
+		ReadOnly: slices.Repeat([]bool{true}, len(args))}
+	l.emit(&ir.Call{At: l.at(n), Results: vars, Callee: &ir.Callee{Rule: r}, Args: args})
+	return vars
+}
+
+// mapOf returns the type of e if it is a map.
+func (l *lowerer) mapOf(e ast.Expr) *types.Map {
+	m, _ := l.typeOf(e).Underlying().(*types.Map)
+	return m
+}
+
+// mapElement returns x as an element of a map, nil if it is none.
+func (l *lowerer) mapElement(e ast.Expr) *ast.IndexExpr {
+	x, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok || l.info.Types[x.X].IsType() || l.typeOf(x.X) == types.Typ[types.Invalid] || l.mapOf(x.X) == nil {
+		return nil
+	}
+	return x
+}
+
+// mapGet reads an element and whether it exists, nil if that is refused.
+func (l *lowerer) mapGet(x *ast.IndexExpr) []*ir.Var {
+	t := l.mapOf(x.X)
+	m := l.expr(x.X)
+	return l.mapCall(x, "MapGet", m, []ir.Expr{l.coerce(l.expr(x.Index), t.Key(), x.Index)}, t.Elem(),
+		types.Typ[types.Bool])
+}
+
+// mapAssign lowers an assignment to an element of a map, and reports whether s is one: m[k] = v, m[k] op= v.
+func (l *lowerer) mapAssign(n ast.Node, lhs ast.Expr, op token.Token, value func(t types.Type) ir.Expr) bool {
+	x := l.mapElement(lhs)
+	if x == nil {
+		return false
+	}
+	t := l.mapOf(x.X)
+	m := loadVar(l.temp(n, "m", l.typeOf(x.X), l.expr(x.X)))
+	k := loadVar(l.temp(n, "k", t.Key(), l.coerce(l.expr(x.Index), t.Key(), x.Index)))
+	var old []*ir.Var
+	if op != token.ILLEGAL {
+		if old = l.mapCall(n, "MapGet", m, []ir.Expr{k}, t.Elem(), types.Typ[types.Bool]); old == nil {
+			return true
+		}
+	}
+	v := value(t.Elem())
+	if old != nil {
+		v = &ir.Binary{Typed: ir.Typed{T: t.Elem()}, Op: op, X: loadVar(old[0]), Y: v}
+	}
+	l.mapCall(n, "MapSet", m, []ir.Expr{k, v})
+	return true
+}
+
+// mapTuple lowers v, ok = m[k], and reports whether rhs is an element of a map.
+func (l *lowerer) mapTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define bool) bool {
+	x := l.mapElement(rhs)
+	if x == nil || len(lhs) != 2 {
+		return false
+	}
+	results := l.mapGet(x)
+	if results == nil {
+		return true
+	}
+	var places []*ir.Place
+	var es []ir.Expr
+	for i, e := range lhs {
+		if o := l.newVar(e, define); o != nil {
+			v := l.local(o)
+			l.emit(&ir.Let{At: l.at(n), V: v, E: loadVar(results[i])})
+			l.bind(o, v)
+		} else if p := l.lvalue(e); p != nil {
+			t, _ := placeType(p, nil)
+			places, es = append(places, p), append(es, l.coerce(loadVar(results[i]), t, e))
+		}
+	}
+	l.parallel(n, places, es)
+	return true
+}
+
+// makeMap returns a new map of type t.
+func (l *lowerer) makeMap(n ast.Node, t types.Type) *ir.Var {
+	v := &ir.Var{Name: l.names.fresh("m"), Type: t, Pos: l.pos(n)}
+	sig := types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(types.NewParam(token.NoPos, nil, "", t)), false)
+	r := &ir.Rule{Name: runtimePath + ".MakeMap", Object: types.NewFunc(token.NoPos, runtimePackage, "MakeMap", sig),
+		Passive: true}
+	l.emit(&ir.Let{At: l.at(n), V: v})
+	l.emit(&ir.Call{At: l.at(n), Results: []*ir.Var{v}, Callee: &ir.Callee{Rule: r}})
+	return v
+}
+
+// mapLiteral lowers a composite literal of a map.
+func (l *lowerer) mapLiteral(x *ast.CompositeLit, t types.Type) ir.Expr {
+	m := l.makeMap(x, t)
+	u := t.Underlying().(*types.Map)
+	for _, e := range x.Elts {
+		kv := e.(*ast.KeyValueExpr)
+		k := l.coerce(l.expr(kv.Key), u.Key(), kv.Key)
+		l.mapCall(kv, "MapSet", loadVar(m), []ir.Expr{k, l.coerce(l.expr(kv.Value), u.Elem(), kv.Value)})
+	}
+	return loadVar(m)
+}
+
+// rangeMap lowers a range over a map.
+func (l *lowerer) rangeMap(s *ast.RangeStmt, label string, t *types.Map) {
+	m := loadVar(l.temp(s, "m", l.typeOf(s.X), l.expr(s.X)))
+	keys := l.mapCall(s, "MapKeys", m, nil, types.NewSlice(t.Key()))
+	if keys == nil {
+		return
+	}
+	i := &ir.Var{Name: l.names.fresh("i"), Type: types.Typ[types.Int], Pos: l.pos(s)}
+	loop := l.newLoop(s, label)
+	loop.V, loop.Lo, loop.Hi, loop.Step = i, ir.Count(0), ir.LenOf(loadVar(keys[0])), 1
+	loop.Body = l.block(func() {
+		k := ir.LoadOf(ir.Extend(keys[0].Place(), ir.IndexStep(loadVar(i))), t.Key())
+		k = loadVar(l.temp(s, "k", t.Key(), k))
+		element := l.mapCall(s, "MapGet", m, []ir.Expr{k}, t.Elem(), types.Typ[types.Bool])
+		l.leaveUnless(s, loadVar(element[1]), loop.Next)
+		values := []ir.Expr{k, loadVar(element[0])}
+		for i, e := range []ast.Expr{s.Key, s.Value} {
+			if e == nil || isBlank(e) {
+				continue
+			}
+			if o := l.newVar(e, s.Tok == token.DEFINE); o != nil {
+				if l.facts.perLoop && l.facts.byReference(o) {
+					l.refuse(s, "range over a map", "all iterations share "+o.Name()+", whose address is taken",
+						"copy it in the body")
+				}
+				v := l.local(o)
+				l.emit(&ir.Let{At: l.at(s), V: v, E: values[i]})
+				l.bind(o, v)
+			} else if p := l.lvalue(e); p != nil {
+				to, _ := placeType(p, nil)
+				l.emit(&ir.Set{At: l.at(s), P: p, E: l.coerce(values[i], to, e)})
+			}
+		}
+		for _, st := range l.loopBody(s.Body, label, loop.L, loop.Next) {
+			l.emit(st)
+		}
+	})
+	l.emit(loop)
+}
+
+// one returns the constant 1 of type t.
+func one(t types.Type) ir.Expr { return &ir.Const{Typed: ir.Typed{T: t}, Val: constant.MakeInt64(1)} }
