@@ -76,10 +76,10 @@ func (f *Facts) Carries(e ir.Expr) bool { return HasFloats(e.Type()) && f.exprAc
 
 // analyzedFunc returns the function whose body is analysed for call s, or nil if a rule is applied.
 func (f *Facts) analyzedFunc(s *ir.Call) *ir.Func {
-	r := s.Callee.Rule
-	if r == nil {
+	if s.Callee.Rule == nil {
 		return s.Callee.Func
 	}
+	r := f.RuleOf(s)
 	for i, a := range s.Args {
 		if r.LacksDerivative(i) && f.Carries(a) {
 			return r.Source
@@ -89,6 +89,18 @@ func (f *Facts) analyzedFunc(s *ir.Call) *ir.Func {
 		return f.program.source(r)
 	}
 	return nil
+}
+
+// RuleOf returns the rule by which s is differentiated: that of its callee, or the wider one if an argument carries a
+// derivative with respect to which the former has none.
+func (f *Facts) RuleOf(s *ir.Call) *ir.Rule {
+	r := s.Callee.Rule
+	for i, a := range s.Args {
+		if r.Wider != nil && r.LacksDerivative(i) && f.Carries(a) {
+			return r.Wider
+		}
+	}
+	return r
 }
 
 // NeedsRule reports whether the derivative of the rule of s is needed: some argument carries derivatives, and so does a

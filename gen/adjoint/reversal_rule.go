@@ -24,7 +24,7 @@ import (
 // It panics with an Error if the rule has no pullback, an argument that the rule declares constant is active, or an
 // active result is memory other than an argument's.
 func (sp *specialization) pairRule(s *ir.Call, n *node, w *writer) (out []*node) {
-	r := s.Callee.Rule
+	r := sp.facts.RuleOf(s)
 	refuse := func(what, remedy string) { panic(&Error{Func: sp.g.f.Name, What: what, Pos: s.Pos, Remedy: remedy}) }
 	out = sp.slicesWritten(s, n)
 	active := sp.facts.NeedsRule(s)

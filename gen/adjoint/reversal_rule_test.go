@@ -49,7 +49,7 @@ func TestRuleRefused(t *testing.T) {
 	for name, want := range map[string]string{
 		"OneWay": "no adjoint of rules.OneWay: function " + natives.Path +
 			".Forwards, whose rule has no pullback; name one with //nabla:rule pullback=…",
-		"Shape": "no adjoint of rules.Shape: the argument a of gonum.org/v1/gonum/mathext.GammaIncReg, which " +
+		"Shape": "no adjoint of rules.Shape: the argument x of gonum.org/v1/gonum/mathext.Zeta, which " +
 			"carries a derivative: its rule has none with respect to it; pass a constant, or wrap the call in a " +
 			"function with a rule",
 	} {

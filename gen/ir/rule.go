@@ -34,6 +34,9 @@ type Rule struct {
 	Tangent, Pullback *Callee
 	// NoDerivative[i] is set if there is no derivative with respect to parameter i.
 	NoDerivative []bool
+	// Wider is the rule for calls in which a parameter of NoDerivative carries a derivative: that of a function with
+	// the same parameters and results; nil if there is none.
+	Wider *Rule
 	// Source is the function itself, to be differentiated for derivatives that the rule lacks; nil
 	// if it must not be.
 	Source *Func

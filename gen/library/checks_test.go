@@ -16,6 +16,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/library/sortad"
 )
 
+// shapes holds the names of the functions whose derivatives with respect to shapes are among the checks.
+var shapes = map[string]bool{}
+
 func checks() (out []*check) {
 	add := func(name string, f, tangent, pullback any, passive []int, lists ...[]any) {
 		for _, args := range lists {
@@ -102,6 +105,27 @@ func checks() (out []*check) {
 		list(1.5, 0.7, 0.4), list(3.0, 2.0, 0.8))
 	add(me+"InvRegIncBeta", mathext.InvRegIncBeta, mathextad.InvRegIncBetaTangent, mathextad.InvRegIncBetaPullback,
 		[]int{0, 1}, list(1.5, 0.7, 0.4), list(3.0, 2.0, 0.8))
+	for _, c := range []struct {
+		name                 string
+		f, tangent, pullback any
+		lists                [][]any
+	}{
+		{"GammaIncReg", mathext.GammaIncReg, mathextad.GammaIncRegShapeTangent, mathextad.GammaIncRegShapePullback,
+			gammas},
+		{"GammaIncRegComp", mathext.GammaIncRegComp, mathextad.GammaIncRegCompShapeTangent,
+			mathextad.GammaIncRegCompShapePullback, gammas},
+		{"GammaIncRegInv", mathext.GammaIncRegInv, mathextad.GammaIncRegInvShapeTangent,
+			mathextad.GammaIncRegInvShapePullback, [][]any{list(1.5, 0.7), list(2.0, 0.4)}},
+		{"GammaIncRegCompInv", mathext.GammaIncRegCompInv, mathextad.GammaIncRegCompInvShapeTangent,
+			mathextad.GammaIncRegCompInvShapePullback, [][]any{list(1.5, 0.7), list(2.0, 0.2)}},
+		{"RegIncBeta", mathext.RegIncBeta, mathextad.RegIncBetaShapeTangent, mathextad.RegIncBetaShapePullback,
+			[][]any{list(1.5, 0.7, 0.4), list(2.0, 3.0, 0.5), list(3.0, 2.0, 0.8)}},
+		{"InvRegIncBeta", mathext.InvRegIncBeta, mathextad.InvRegIncBetaShapeTangent,
+			mathextad.InvRegIncBetaShapePullback, [][]any{list(1.5, 0.7, 0.4), list(3.0, 2.0, 0.8)}},
+	} {
+		shapes[me+c.name] = true
+		add(me+c.name, c.f, c.tangent, c.pullback, nil, c.lists...)
+	}
 	add(me+"Zeta", mathext.Zeta, mathextad.ZetaTangent, mathextad.ZetaPullback, []int{0}, list(2.5, 0.7),
 		list(4.0, 1.0))
 

@@ -12,6 +12,10 @@
 // derivatives of such code would be inaccurate, since it approximates or iterates, the package that
 // [Rule] names in Real has F over Reals instead.
 //
+// The shapes of a function are parameters by which derivatives cost much more than by the others. FTangent and
+// FPullback lack these; calls in which a shape carries a derivative are differentiated by FShapeTangent and
+// FShapePullback, and over Reals FShape is called.
+//
 // A shadow may be nil: to a tangent it is zero, and a pullback does not compute that cotangent.
 // Shadows overlap as their primals do.
 package library
@@ -50,6 +54,7 @@ type Rule struct {
 	Real    string   // the package of the function over Reals, empty if there is a plain form instead
 	Writes  []string // parameters whose memory it writes
 	Passive []string // parameters with respect to which it has no derivative
+	Shapes  bool     // it has FShapeTangent and FShapePullback too, with derivatives with respect to those in Passive
 	Returns string   // the parameter it returns, if it returns memory
 }
 
@@ -75,6 +80,8 @@ func Lookup(name string) (Rule, bool) {
 			r.Writes = list
 		case "passive":
 			r.Passive = list
+		case "shapes":
+			r.Passive, r.Shapes = list, true
 		case "returns":
 			r.Returns = value
 		default:
@@ -109,8 +116,8 @@ func IsReal(pkg string) bool {
 // Approximates reports whether the functions of a package compute special functions by series and tables that end where
 // the value is accurate. The derivative of such a program is that of its branches: it can be wrong in the second digit,
 // as for a parameter at which a series ends early. Their callers have rules instead.
-func Approximates(path, name string) bool {
-	return path == "gonum.org/v1/gonum/mathext/internal/cephes" && name != "Incbet"
+func Approximates(path string) bool {
+	return strings.HasPrefix(path, "gonum.org/v1/gonum/mathext/internal/")
 }
 
 // Names returns the full names of the functions that have a rule, sorted.
@@ -151,8 +158,8 @@ var table = map[string]funcs{
 	"slices": {"sortad", "", map[string]string{"Sort": "writes=x"}}, // of float64s
 	"gonum.org/v1/gonum/mathext": {"mathextad", "mathextreal", map[string]string{
 		"Beta": "", "CompleteE": "", "CompleteK": "", "Digamma": "", "EllipticE": "", "EllipticF": "",
-		"GammaIncReg": "passive=a", "GammaIncRegComp": "passive=a", "GammaIncRegCompInv": "passive=a",
-		"GammaIncRegInv": "passive=a", "InvRegIncBeta": "passive=a,b", "Lbeta": "", "MvLgamma": "",
-		"NormalQuantile": "", "RegIncBeta": "passive=a,b", "Zeta": "passive=x",
+		"GammaIncReg": "shapes=a", "GammaIncRegComp": "shapes=a", "GammaIncRegCompInv": "shapes=a",
+		"GammaIncRegInv": "shapes=a", "InvRegIncBeta": "shapes=a,b", "Lbeta": "", "MvLgamma": "",
+		"NormalQuantile": "", "RegIncBeta": "shapes=a,b", "Zeta": "passive=x",
 	}},
 }

@@ -375,5 +375,9 @@ func TestRules(t *testing.T) {
 		if !done[name] {
 			t.Errorf("%s is not checked", name)
 		}
+		if rule, _ := library.Lookup(name); rule.Shapes != shapes[name] {
+			t.Errorf("%s has derivatives with respect to shapes: %v, and they are checked: %v", name, rule.Shapes,
+				shapes[name])
+		}
 	}
 }

@@ -228,7 +228,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 			"differentiate the function it was made of, or use an operator of second order")
 		return nil, nil
 	}
-	if fn.Pkg() != l.d.pkg.Types && library.Approximates(fn.Pkg().Path(), fn.Name()) {
+	if fn.Pkg() != l.d.pkg.Types && library.Approximates(fn.Pkg().Path()) {
 		l.refuse(call, "call of "+fn.FullName(),
 			"it approximates a special function by series that end where its value "+
 				"is accurate, and its derivative is not", remedyRule)

@@ -70,7 +70,6 @@ func (p *Program) libraryRule(fn *types.Func) *resolvedRule {
 		}
 		r.Returns = []int{i}
 	}
-	shape := r.Shape()
 	find := func(suffix string, want *types.Signature) *types.Func {
 		f, _ := pkg.Types.Scope().Lookup(fn.Name() + suffix).(*types.Func)
 		if f == nil || !sameTypes(f.Signature(), want) {
@@ -78,21 +77,34 @@ func (p *Program) libraryRule(fn *types.Func) *resolvedRule {
 		}
 		return f
 	}
-	w.tangent, w.pullback = find("Tangent", shape.Tangent()), find("Pullback", shape.Pullback())
-	if w.tangent == nil || w.pullback == nil {
+	// derivatives finds the tangent and pullback of v.
+	derivatives := func(v *resolvedRule, suffix string) bool {
+		shape := v.rule.Shape()
+		v.tangent, v.pullback = find(suffix+"Tangent", shape.Tangent()), find(suffix+"Pullback", shape.Pullback())
+		return v.tangent != nil && v.pullback != nil
+	}
+	if !derivatives(w, "") {
 		return nil
 	}
+	if k.Shapes {
+		w.wider = &resolvedRule{rule: &ir.Rule{Name: r.Name, Object: fn, ReadOnly: r.ReadOnly}}
+		if !derivatives(w.wider, "Shape") {
+			return nil
+		}
+		r.Wider = w.wider.rule
+		r.Wider.Real = realForm(fn, k.Real, fn.Name()+"Shape", nil)
+	}
 	if k.Real != "" {
-		r.Real = realForm(fn, k.Real, r.NoDerivative)
+		r.Real = realForm(fn, k.Real, fn.Name(), r.NoDerivative)
 	} else {
 		w.plain = find("Plain", fn.Signature())
 	}
 	return w
 }
 
-// realForm returns a rule for a function of numbers in a package of functions over Reals. Fixed
+// realForm returns a rule for a function of numbers that is called name in a package of functions over Reals. Fixed
 // parameters remain floats.
-func realForm(fn *types.Func, pkg string, fixed []bool) *ir.Rule {
+func realForm(fn *types.Func, pkg, name string, fixed []bool) *ir.Rule {
 	in := types.NewPackage(library.Path+"/"+pkg, pkg)
 	vars := func(list *types.Tuple, fixed []bool) *types.Tuple {
 		var out []*types.Var
@@ -107,8 +119,8 @@ func realForm(fn *types.Func, pkg string, fixed []bool) *ir.Rule {
 	}
 	sig := types.NewSignatureType(nil, nil, nil, vars(fn.Signature().Params(), fixed),
 		vars(fn.Signature().Results(), nil), false)
-	f := types.NewFunc(token.NoPos, in, fn.Name(), sig)
-	return &ir.Rule{Name: in.Path() + "." + fn.Name(), Object: f, NoDerivative: fixed,
+	f := types.NewFunc(token.NoPos, in, name, sig)
+	return &ir.Rule{Name: in.Path() + "." + name, Object: f, NoDerivative: fixed,
 		ReadOnly: slices.Repeat([]bool{true}, sig.Params().Len())}
 }
 
@@ -176,6 +188,10 @@ func (p *Program) libraryPackage(name string) *packages.Package {
 	if pkg.Types, err = conf.Check(path, p.fset, pkg.Syntax, pkg.TypesInfo); err != nil {
 		return nil
 	}
+	for _, f := range pkg.Syntax {
+		p.dirs[pkg] = append(p.dirs[pkg], p.directives(pkg, f)...)
+	}
+	p.ruleDirectives(pkg)
 	p.declare(pkg, false)
 	p.libraryPackages[name] = pkg
 	return pkg

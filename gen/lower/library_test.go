@@ -37,7 +37,17 @@ func TestLibraryRules(t *testing.T) {
 		}
 		p.resolve()
 		r := w.rule
-		for _, d := range []*ir.Callee{r.Tangent, r.Pullback} {
+		list := []*ir.Callee{r.Tangent, r.Pullback}
+		if info, _ := library.Lookup(name); info.Shapes != (r.Wider != nil) {
+			t.Errorf("%s: the rule with respect to shapes is %v", name, r.Wider)
+		} else if info.Shapes {
+			list = append(list, r.Wider.Tangent, r.Wider.Pullback)
+			if r.Wider.Real == nil || r.Source != nil || r.Wider.Source != nil {
+				t.Errorf("%s: with respect to shapes over Reals %v, sources %v and %v", name, r.Wider.Real, r.Source,
+					r.Wider.Source)
+			}
+		}
+		for _, d := range list {
 			if d.Func == nil {
 				e := p.specialize(p.decls[d.Rule.Object], nil, nil)
 				t.Errorf("%s: %v", name, e.allRefusals())

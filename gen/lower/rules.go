@@ -19,8 +19,9 @@ import (
 type resolvedRule struct {
 	rule              *ir.Rule
 	tangent, pullback *types.Func
-	plain             *types.Func // plain form beside a library derivative, nil without one
-	library           bool        // it is a library derivative
+	plain             *types.Func   // plain form beside a library derivative, nil without one
+	library           bool          // it is a library derivative
+	wider             *resolvedRule // see ir.Rule.Wider, nil without one
 	refusals          Refusals
 }
 
@@ -41,6 +42,9 @@ func (p *Program) rule(fn *types.Func) *resolvedRule {
 	p.rules[fn] = w
 	if w != nil && len(w.refusals) == 0 {
 		p.pendingRules = append(p.pendingRules, w)
+		if w.wider != nil {
+			p.pendingRules = append(p.pendingRules, w.wider)
+		}
 	}
 	return w
 }
@@ -231,9 +235,9 @@ func (p *Program) resolve() {
 		if w.plain != nil {
 			r.Plain = p.lowerIfPossible(w.plain)
 		}
-		// The source of a function with a plain form may branch on values of its fixed parameters,
-		// and so have no derivative with respect to them.
-		if w.library && (r.Plain == nil || !slices.Contains(r.NoDerivative, true)) {
+		// The source of a function may branch on values of its fixed parameters, as one that iterates does, and so
+		// have no derivative with respect to them.
+		if w.library && !slices.Contains(r.NoDerivative, true) {
 			r.Source = p.lowerIfPossible(r.Object)
 		}
 		if r.ReadOnly != nil {

@@ -10,7 +10,7 @@ import (
 // rule writes a call of the handwritten tangent of a function with a rule. Passive references have nil shadows, passive
 // numbers zero ones.
 func (b *builder) rule(s *ir.Call) {
-	r := s.Callee.Rule
+	r := b.facts.RuleOf(s)
 	if !b.facts.NeedsRule(s) {
 		b.Emit(s)
 		for _, v := range s.Results {

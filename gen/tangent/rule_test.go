@@ -58,7 +58,7 @@ func TestRuleRefused(t *testing.T) {
 	for name, want := range map[string]string{
 		"OtherWay": "no tangent of rules.OtherWay: function " + natives.Path +
 			".Backwards, whose rule has no tangent; name one with //nabla:rule tangent=…",
-		"Shape": "no tangent of rules.Shape: the argument a of gonum.org/v1/gonum/mathext.GammaIncReg, which " +
+		"Shape": "no tangent of rules.Shape: the argument x of gonum.org/v1/gonum/mathext.Zeta, which " +
 			"carries a derivative: its rule has none with respect to it; pass a constant, or wrap the call in a " +
 			"function with a rule",
 	} {

@@ -298,7 +298,7 @@ func (b *builder) ruleCall(s *ir.Call) {
 		b.emitCall(s, c, func(i int) (types.Type, bool) { return s.Results[i].Type, false })
 		return
 	}
-	r := s.Callee.Rule.Real
+	r := b.facts.RuleOf(s).Real
 	if strings.HasPrefix(s.Callee.Rule.Name, "cmplx.") {
 		for _, t := range s.Expand(b.names) {
 			b.stmt(t)

@@ -1,6 +1,9 @@
 // Package mathextad has the derivatives of functions of gonum's package mathext. Package mathextreal has the functions
 // over nabla.Real, with the same derivatives.
 //
+// FTangent and FPullback of incomplete gamma and beta functions and their inverses are for calls whose shapes carry no
+// derivative, FShapeTangent and FShapePullback for the others.
+//
 // The product of a zero tangent or cotangent with an infinite partial derivative is 0 (a strong zero).
 package mathextad
 
@@ -57,13 +60,23 @@ func GammaDensity(a, x float64) float64 {
 // BetaDensity returns the derivative of I(x; a, b) with respect to x, x^(a-1)·(1-x)^(b-1)/B(a, b) (DLMF 8.17.1), for
 // large a and b as in GammaDensity.
 func BetaDensity(a, b, x float64) float64 {
-	if a < large || b < large {
-		return math.Exp(rt.Xlogy(a-1, x) + rt.Xlogy(b-1, 1-x) - mathext.Lbeta(a, b))
-	}
 	n := a + b
-	d := n*x - a
-	return math.Exp((a-1)*logRatio(n*x, a, d)+(b-1)*logRatio(n*(1-x), b, -d)+stirling(n)-stirling(a)-stirling(b)) *
-		n * math.Sqrt(n/(2*math.Pi*a)/b)
+	switch {
+	case a >= large && b >= large:
+		d := n*x - a
+		return math.Exp((a-1)*logRatio(n*x, a, d)+(b-1)*logRatio(n*(1-x), b, -d)+stirling(n)-stirling(a)-stirling(b)) *
+			n * math.Sqrt(n/(2*math.Pi*a)/b)
+	case b >= large:
+		return math.Exp(rt.Xlogy(a-1, n*x)+(b-1)*math.Log1p(-x)+gammaQuotient(a, b)-lgamma(a)) * n
+	case a >= large:
+		return math.Exp(rt.Xlogy(b-1, n*(1-x))+(a-1)*math.Log(x)+gammaQuotient(b, a)-lgamma(b)) * n
+	}
+	return math.Exp(rt.Xlogy(a-1, x) + rt.Xlogy(b-1, 1-x) + lgamma(n) - lgamma(a) - lgamma(b))
+}
+
+// gammaQuotient returns log(Γ(a+b)/(Γ(b)·(a+b)^a)) for b ≥ large.
+func gammaQuotient(a, b float64) float64 {
+	return (b-0.5)*math.Log1p(a/b) - a + stirling(a+b) - stirling(b)
 }
 
 // MvDigamma returns the derivative of MvLgamma, the sum of ψ(v+(1-j)/2) for j from 1 to dim.

@@ -1,10 +1,11 @@
 // Package mathextreal has functions of gonum's package mathext over nabla.Real, for generated code. A parameter with
-// respect to which there is no derivative is a float64.
+// respect to which there is no derivative is a float64. The shapes of incomplete gamma and beta functions are float64s
+// too, since derivatives with respect to them cost some microseconds; GammaIncRegShape and the like have these.
 //
 // Values are those of package mathext. Derivatives of all orders are computed from formulas, as in package mathextad:
 // mathext uses truncated series, rational functions and iterations, whose own derivatives lose digits with each order.
-// Each function is a rule, one operation of a recording, and panics if that of mathext does. They may be called by
-// several goroutines.
+// Derivatives with respect to shapes are of order 12 at most; a further one panics. Each function is a rule, one
+// operation of a recording, and panics if that of mathext does. They may be called by several goroutines.
 package mathextreal
 
 import (

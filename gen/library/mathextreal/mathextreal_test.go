@@ -77,6 +77,49 @@ var forms = []struct {
 	{"InvRegIncBeta", func(y float64) float64 { return mathext.InvRegIncBeta(1.5, 2.5, y) },
 		func(y nabla.Real) nabla.Real { return mathextreal.InvRegIncBeta(1.5, 2.5, y) },
 		0.625, 4.1068733398697390507, []float64{0, 1, 1e-10}},
+	{"GammaIncRegShape", func(a float64) float64 { return mathext.GammaIncReg(a, 1.5) },
+		func(a nabla.Real) nabla.Real { return mathextreal.GammaIncRegShape(a, nabla.Const(1.5)) },
+		2.5, 0.02581217938604693827, []float64{1e-300, 1, 800}},
+	{"GammaIncRegShape", func(u float64) float64 { return mathext.GammaIncReg(1+u, u) },
+		func(u nabla.Real) nabla.Real { return mathextreal.GammaIncRegShape(u.AddConst(1), u) },
+		1.5, 0.065319597072298488847, []float64{0, 1e-300, 800}},
+	{"GammaIncRegCompShape", func(a float64) float64 { return mathext.GammaIncRegComp(a, 1.5) },
+		func(a nabla.Real) nabla.Real { return mathextreal.GammaIncRegCompShape(a, nabla.Const(1.5)) },
+		2.5, -0.02581217938604693827, []float64{1e-300, 1, 800}},
+	{"GammaIncRegInvShape", func(a float64) float64 { return mathext.GammaIncRegInv(a, 0.625) },
+		func(a nabla.Real) nabla.Real { return mathextreal.GammaIncRegInvShape(a, nabla.Const(0.625)) },
+		2.5, 0.012724965832982231854, []float64{1, 30}},
+	{"GammaIncRegCompInvShape", func(a float64) float64 { return mathext.GammaIncRegCompInv(a, 0.625) },
+		func(a nabla.Real) nabla.Real { return mathextreal.GammaIncRegCompInvShape(a, nabla.Const(0.625)) },
+		2.5, -0.021556041857330089237, []float64{1, 30}},
+	{"RegIncBetaShape", func(a float64) float64 { return mathext.RegIncBeta(a, 2.5, 0.375) },
+		func(a nabla.Real) nabla.Real {
+			return mathextreal.RegIncBetaShape(a, nabla.Const(2.5), nabla.Const(0.375))
+		},
+		1.5, 0.057114201966610483206, []float64{1e-3, 1, 800}},
+	{"RegIncBetaShape", func(b float64) float64 { return mathext.RegIncBeta(1.5, b, 0.375) },
+		func(b nabla.Real) nabla.Real {
+			return mathextreal.RegIncBetaShape(nabla.Const(1.5), b, nabla.Const(0.375))
+		},
+		2.5, 0.0040150747239909558272, []float64{1e-3, 1, 800}},
+	{"RegIncBetaShape", func(u float64) float64 { return mathext.RegIncBeta(1+u, 2+u, u/4) },
+		func(u nabla.Real) nabla.Real {
+			return mathextreal.RegIncBetaShape(u.AddConst(1), u.AddConst(2), u.Scale(0.25))
+		},
+		0.5, 0.60025619371657422246, []float64{0, 1, 4}},
+	{"InvRegIncBetaShape", func(a float64) float64 { return mathext.InvRegIncBeta(a, 2.5, 0.625) },
+		func(a nabla.Real) nabla.Real {
+			return mathextreal.InvRegIncBetaShape(a, nabla.Const(2.5), nabla.Const(0.625))
+		},
+		1.5, 0.12369914144615624403, []float64{1, 30}},
+	{"InvRegIncBetaShape", func(b float64) float64 { return mathext.InvRegIncBeta(1.5, b, 0.625) },
+		func(b nabla.Real) nabla.Real {
+			return mathextreal.InvRegIncBetaShape(nabla.Const(1.5), b, nabla.Const(0.625))
+		},
+		2.5, -0.050504243755574671942, []float64{1, 30}},
+	{"InvRegIncBetaShape", func(u float64) float64 { return mathext.InvRegIncBeta(1+u, 2+u, u) },
+		func(u nabla.Real) nabla.Real { return mathextreal.InvRegIncBetaShape(u.AddConst(1), u.AddConst(2), u) },
+		0.625, 3.47847867904982151, []float64{0, 1}},
 	{"Zeta", func(q float64) float64 { return mathext.Zeta(2.5, q) },
 		func(q nabla.Real) nabla.Real { return mathextreal.Zeta(2.5, q) },
 		0.75, -193.59893790496637366, []float64{1, 1e6, 1e-3}},
@@ -114,7 +157,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	for _, name := range library.Names() {
-		if rule, _ := library.Lookup(name); rule.Real != "" && !done[name] {
+		if rule, _ := library.Lookup(name); rule.Real != "" && !done[name] || rule.Shapes && !done[name+"Shape"] {
 			t.Errorf("%s is not compared", name)
 		}
 	}
@@ -152,13 +195,19 @@ func TestSignatures(t *testing.T) {
 		}
 		short := name[strings.LastIndexByte(name, '.')+1:]
 		f, _ := pkgs[0].Scope().Lookup(short).(*types.Func)
-		g, _ := pkgs[1].Scope().Lookup(short).(*types.Func)
-		if f == nil || g == nil {
-			t.Errorf("%s: %v, %v", name, f, g)
-			continue
+		compare := func(short string, passive map[string]bool) {
+			g, _ := pkgs[1].Scope().Lookup(short).(*types.Func)
+			if f == nil || g == nil {
+				t.Errorf("%s: %v, %v", short, f, g)
+				return
+			}
+			if got, want := text(g, passive, "float64 that moves"), text(f, passive, "nabla.Real"); got != want {
+				t.Errorf("%s(%s), want (%s)", short, got, want)
+			}
 		}
-		if got, want := text(g, passive, "float64 that moves"), text(f, passive, "nabla.Real"); got != want {
-			t.Errorf("%s(%s), want (%s)", short, got, want)
+		compare(short, passive)
+		if rule.Shapes {
+			compare(short+"Shape", nil)
 		}
 	}
 }

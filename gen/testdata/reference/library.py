@@ -3,6 +3,8 @@ reference.py.
 
     python3 library.py > library.json
 """
+from functools import cache
+
 from mpmath import mp, mpf
 
 from reference import row, write
@@ -203,6 +205,41 @@ I = lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True)
 for a, b, x in [(1.5, 2.5, 0.3), (30.0, 20.0, 0.62), (0.5, 0.5, 0.9), (1.0, 3.0, 0.25), (4.0, 1.0, 1e-3), (2.0, 2.0, 1 - 2.0 ** -20), (2000.0, 3000.0, 0.41), (16.0, 25.0, 0.1)]:
     row("mathext.RegIncBeta", "return mathext.RegIncBeta(%r, %r, x[0])" % (a, b), lambda x, a=a, b=b: I(a, b, x), (x,))
 
+# With derivatives with respect to the shapes too. The tail that is computed is the smaller one, which has all digits, and
+# has the derivatives of the other up to sign.
+def tails(lower, upper, split):
+    """The function and its complement, by a function that returns whether the lower tail is the smaller one."""
+    return lambda *x: lower(*x) if split(*x) else 1 - upper(*x), lambda *x: 1 - lower(*x) if split(*x) else upper(*x)
+
+
+Pa, Qa = tails(P, Q, lambda a, x: x < a)
+shapes = [(2.0, 3.0), (1.0, 0.5), (2.5, 3.0), (0.5, 0.125), (30.0, 25.0), (3.0, 40.0), (0.01, 1e-3), (0.01, 3.0), (0.25, 1.0), (20.0, 5.0), (3000.0, 2950.0), (10000.0, 10150.0), (16.0, 40.0), (4.0, 4.0), (1.5, 1e-12)]
+# (4, 4) and the inverse at 2.5 are near zeros of the second derivative.
+row("mathext.GammaIncReg", "return mathext.GammaIncReg(x[0], x[1])", Pa, *shapes, second=4e-12)
+row("mathext.GammaIncRegComp", "return mathext.GammaIncRegComp(x[0], x[1])", Qa, *shapes, second=4e-12)
+
+
+@cache
+def factor(a, b):
+    return mp.loggamma(a + b) - mp.loggamma(a + 1) - mp.loggamma(b)
+
+
+@cache
+def power(a, b, x):
+    """I(x; a, b) by a series of positive terms (DLMF 8.17.8)."""
+    s = t = mpf(1)
+    n = 0
+    while t > s * mpf(10) ** -140 or (a + b + n) * x > a + 1 + n:
+        t *= (a + b + n) / (a + 1 + n) * x
+        n += 1
+        s += t
+    return s * mp.exp(a * mp.log(x) + b * mp.log(1 - x) + factor(a, b))
+
+
+Ib, _ = tails(power, lambda a, b, x: power(b, a, 1 - x), lambda a, b, x: x * (a + b) < a)
+row("mathext.RegIncBeta", "return mathext.RegIncBeta(x[0], x[1], x[2])", Ib,
+    (2.0, 3.0, 0.5), (1.5, 2.5, 0.3), (30.0, 20.0, 0.62), (0.5, 0.5, 0.9), (1.0, 3.0, 0.25), (4.0, 1.0, 1e-3), (2.0, 2.0, 1 - 2.0 ** -20), (300.0, 500.0, 0.41), (16.0, 25.0, 0.1), (0.01, 0.01, 0.75), (0.01, 100.0, 2.0 ** -16), (5.0, 0.125, 0.96875), (0.25, 1.0, 0.5), (100.0, 0.5, 0.96875))
+
 
 def inverse(f, start):
     """The inverse of f near start."""
@@ -216,6 +253,16 @@ for a, y, start in [(2.5, 0.7, 3.0), (0.5, 0.2, 0.03), (30.0, 0.4, 28.0)]:
         lambda q, g=inverse(lambda x, a=a: P(a, x), start): g(1 - q), (1 - y,))
 for a, b, y, start in [(1.5, 2.5, 0.7, 0.5), (30.0, 20.0, 0.4, 0.58)]:
     row("mathext.InvRegIncBeta", "return mathext.InvRegIncBeta(%r, %r, x[0])" % (a, b), inverse(lambda x, a=a, b=b: I(a, b, x), start), (y,))
+# The same with respect to the shapes. The start is a neighbour of the root, of which the secants need two.
+def inverseOf(f, start):
+    return lambda *p: mp.findroot(lambda x: f(*p[:-1], x) - p[-1], (start, start * mpf(1.0001)), tol=mpf(10) ** -240)
+
+
+for a, y, start in [(2.5, 0.625, 2.8), (2.0, 0.375, 1.3), (0.5, 0.25, 0.05), (30.0, 0.375, 28.0)]:
+    row("mathext.GammaIncRegInv", "return mathext.GammaIncRegInv(x[0], x[1])", inverseOf(P, start), (a, y), second=4e-12)
+    row("mathext.GammaIncRegCompInv", "return mathext.GammaIncRegCompInv(x[0], x[1])", inverseOf(Q, start), (a, 1 - y), second=4e-12)
+for a, b, y, start in [(1.5, 2.5, 0.625, 0.45), (2.0, 3.0, 0.25, 0.25), (30.0, 20.0, 0.375, 0.58)]:
+    row("mathext.InvRegIncBeta", "return mathext.InvRegIncBeta(x[0], x[1], x[2])", inverseOf(power, start), (a, b, y))
 for s in [1.5, 3.0, 12.0]:
     row("mathext.Zeta", "return mathext.Zeta(%r, x[0])" % s, lambda q, s=s: mp.zeta(s, q), (0.75,), (3.5,), (40.0,))
 
@@ -250,5 +297,17 @@ row("distuv.Poisson.LogProb", "return distuv.Poisson{Lambda: x[0]}.LogProb(4)", 
 row("distuv.Laplace.LogProb", "return distuv.Laplace{Mu: x[1], Scale: x[2]}.LogProb(x[0])", lambda x, m, s: -mp.log(2 * s) - abs(x - m) / s, (0.5, 1.0, 2.0))
 row("distuv.Weibull.LogProb", "return distuv.Weibull{K: x[1], Lambda: x[2]}.LogProb(x[0])",
     lambda x, k, l: mp.log(k / l) + (k - 1) * mp.log(x / l) - (x / l) ** k, (0.5, 1.5, 2.0))
+row("distuv.Gamma.CDF", "return distuv.Gamma{Alpha: x[1], Beta: x[2]}.CDF(x[0])", lambda x, a, b: P(a, x * b), (0.5, 2.5, 2.0), (1.5, 2.0, 1.0))
+row("distuv.Gamma.Survival", "return distuv.Gamma{Alpha: x[1], Beta: x[2]}.Survival(x[0])", lambda x, a, b: Q(a, x * b), (0.5, 2.5, 2.0), (1.5, 2.0, 1.0))
+row("distuv.Gamma.Quantile", "return distuv.Gamma{Alpha: x[1], Beta: x[2]}.Quantile(x[0])",
+    lambda p, a, b: inverseOf(P, 2.8)(a, p) / b, (0.625, 2.5, 2.0), second=4e-12)
+row("distuv.ChiSquared.CDF", "return distuv.ChiSquared{K: x[1]}.CDF(x[0])", lambda x, k: P(k / 2, x / 2), (0.5, 3.0), (4.0, 2.0))
+row("distuv.Beta.CDF", "return distuv.Beta{Alpha: x[1], Beta: x[2]}.CDF(x[0])", lambda x, a, b: Ib(a, b, x), (0.5, 2.0, 3.0), (0.25, 1.5, 2.5))
+row("distuv.Beta.Quantile", "return distuv.Beta{Alpha: x[1], Beta: x[2]}.Quantile(x[0])", lambda p, a, b: inverseOf(power, 0.45)(a, b, p), (0.625, 1.5, 2.5))
+row("distuv.F.CDF", "return distuv.F{D1: x[1], D2: x[2]}.CDF(x[0])", lambda x, d, e: Ib(d / 2, e / 2, d * x / (d * x + e)), (0.75, 3.0, 5.0), (1.5, 4.0, 6.0))
+row("distuv.StudentsT.CDF", "return distuv.StudentsT{Mu: x[1], Sigma: x[2], Nu: x[3]}.CDF(x[0])",
+    lambda x, m, s, n: 1 - Ib(n / 2, mpf(0.5), n / (n + ((x - m) / s) ** 2)) / 2, (6.0, 1.0, 2.0, 3.5), (3.5, 1.0, 2.0, 4.0))
+row("distuv.Poisson.CDF", "return distuv.Poisson{Lambda: x[0]}.CDF(4)", lambda l: Q(mpf(5), l), (2.5,))
+row("distuv.Binomial.CDF", "return distuv.Binomial{N: 7, P: x[0]}.CDF(3)", lambda p: Ib(mpf(4), mpf(4), 1 - p), (0.25,))
 
 write()

@@ -221,7 +221,7 @@ func Windows(x []float64) (s float64) {
 }
 
 // Shape has a derivative by a parameter of a rule that has none.
-func Shape(x float64) float64 { return mathext.GammaIncReg(x, 2) }
+func Shape(x float64) float64 { return mathext.Zeta(x, 2) }
 
 // Forwards has a rule that says how to go forwards only.
 //
