@@ -22,7 +22,8 @@ import (
 
 // plainTypes are the exported types with methods that are no prepared objects.
 var plainTypes = []any{
-	nabla.Real{}, nabla.Complex{}, nabla.Cond{}, nabla.Vec{}, nabla.Scratch{}, nabla.Rule{}, nabla.GuardPolicy(0), nabla.GuardPolicy(77),
+	nabla.Real{}, nabla.Complex{}, nabla.Cond{}, nabla.Vec{}, nabla.Scratch{}, nabla.Rule{}, nabla.GuardPolicy(0),
+	nabla.GuardPolicy(77),
 	nabla.Policy{}, nabla.Preparation{}, nabla.SecondOrder{}, nabla.AutoSparse{}, nabla.MixedMode{},
 	nabla.DenseDetector{},
 	nabla.Policy{OnGuard: 77}, nabla.AutoSparse{Decompression: 77},
