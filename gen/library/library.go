@@ -99,6 +99,7 @@ func Packages() (out []string) {
 			out = append(out, Path+"/"+p.real)
 		}
 	}
+	out = append(out, Path+"/distuvad")
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -118,6 +119,21 @@ func IsReal(pkg string) bool {
 // as for a parameter at which a series ends early. Their callers have rules instead.
 func Approximates(path string) bool {
 	return strings.HasPrefix(path, "gonum.org/v1/gonum/mathext/internal/")
+}
+
+// Substitute returns the package below this one and the function whose source is differentiated in place of that of the
+// method or function with a full name, since it has derivatives where the original tests whether numbers are equal.
+func Substitute(name string) (pkg, fn string, ok bool) {
+	fn, ok = substitutes[name]
+	return "distuvad", fn, ok
+}
+
+var substitutes = map[string]string{
+	"(gonum.org/v1/gonum/stat/distuv.Beta).LogProb":       "BetaLogProb",
+	"(gonum.org/v1/gonum/stat/distuv.Gamma).LogProb":      "GammaLogProb",
+	"(gonum.org/v1/gonum/stat/distuv.StudentsT).CDF":      "StudentsTCDF",
+	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Quantile": "StudentsTQuantile",
+	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Survival": "StudentsTSurvival",
 }
 
 // Names returns the full names of the functions that have a rule, sorted.

@@ -102,6 +102,31 @@ func (p *Program) libraryRule(fn *types.Func) *resolvedRule {
 	return w
 }
 
+// substitute returns the declaration whose source is differentiated in place of d: that of a function of package
+// library with the parameters of d, or d.
+func (p *Program) substitute(d *decl) *decl {
+	name, f, ok := library.Substitute(d.fn.FullName())
+	if !ok || p.opts.NoLibrary {
+		return d
+	}
+	pkg := p.libraryPackage(name)
+	if pkg == nil {
+		return d
+	}
+	fn, _ := pkg.Types.Scope().Lookup(f).(*types.Func)
+	if fn == nil || p.decls[fn] == nil {
+		return d
+	}
+	have, want := (&ir.Rule{Object: fn}).Shape(), (&ir.Rule{Object: d.fn}).Shape()
+	same := func(a, b []*types.Var) bool {
+		return slices.EqualFunc(a, b, func(v, w *types.Var) bool { return types.Identical(v.Type(), w.Type()) })
+	}
+	if !same(have.Params, want.Params) || !same(have.Results, want.Results) {
+		return d
+	}
+	return p.decls[fn]
+}
+
 // realForm returns a rule for a function of numbers that is called name in a package of functions over Reals. Fixed
 // parameters remain floats.
 func realForm(fn *types.Func, pkg, name string, fixed []bool) *ir.Rule {

@@ -84,6 +84,27 @@ func TestLibraryRules(t *testing.T) {
 	}
 }
 
+// TestSubstitutes requires that the methods of which another source is differentiated exist with the same types.
+func TestSubstitutes(t *testing.T) {
+	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/stat/distuv"}, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(pkgs, Options{})
+	found := 0
+	for fn, d := range p.decls {
+		if _, name, ok := library.Substitute(fn.FullName()); ok && d.pkg == pkgs[0] {
+			found++
+			if s := p.substitute(d); s.fn.Name() != name {
+				t.Errorf("%s is not replaced by %s", fn.FullName(), name)
+			}
+		}
+	}
+	if found != 5 {
+		t.Errorf("%d methods are replaced", found)
+	}
+}
+
 // TestNoDerivative requires that a function with a parameter without derivative is not differentiated through its
 // source.
 func TestNoDerivative(t *testing.T) {

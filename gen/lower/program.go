@@ -404,6 +404,7 @@ func instanceKey(fn *types.Func, targs []types.Type) string {
 // one for each parameter and nil for other parameters. It returns nil if the key exceeds
 // maxKeyLength, as in polymorphic recursion.
 func (p *Program) specialize(d *decl, targs []types.Type, values []*funcValue) *specialization {
+	d = p.substitute(d)
 	key := instanceKey(d.fn, targs)
 	name := baseName(d.fn)
 	suffix := ""

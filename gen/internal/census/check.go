@@ -165,7 +165,7 @@ func (c *checker) zeroUncompared(x []float64) []float64 {
 
 // eval evaluates f, with a larger limit of steps for derivatives.
 func (c *checker) eval(f *ir.Func, args []ir.Value) ([]ir.Value, error) {
-	m := ir.Machine{Steps: maxSteps, Globals: c.globals, Rules: natives.Library()}
+	m := ir.Machine{Steps: maxSteps, Globals: c.globals, Rules: natives.Rules()}
 	if f != c.t.f {
 		m.Steps = 20 * maxSteps
 	}

@@ -1,5 +1,5 @@
-// Package natives has the functions that the evaluator calls for rules: those with a rule in package library, and those
-// of gen/lower/testdata/rules.
+// Package natives has the functions that the evaluator calls for rules: those with a rule in package library, those
+// with which package mathextad computes derivatives, and those of gen/lower/testdata/rules.
 package natives
 
 import (
@@ -12,13 +12,15 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/library/mathextad"
 	"github.com/nabla-ad/nabla/gen/lower/testdata/rules"
 )
 
 // Path is the import path of gen/lower/testdata/rules.
 const Path = "github.com/nabla-ad/nabla/gen/lower/testdata/rules"
 
-// Rules returns a new map for [ir.Machine.Rules]: the functions of [Library] and those of package rules.
+// Rules returns a new map for [ir.Machine.Rules]: the functions of [Library], those with which
+// package mathextad computes derivatives, and those of package rules.
 func Rules() map[string]func([]ir.Value) []ir.Value {
 	out := maps.Clone(library)
 	for name, f := range map[string]any{
@@ -27,6 +29,15 @@ func Rules() map[string]func([]ir.Value) []ir.Value {
 		"(*" + Path + ".Pair).Inner": (*rules.Pair).Inner,
 	} {
 		out[name] = ir.Native(f)
+	}
+	for name, f := range map[string]any{
+		"BetaBell": mathextad.BetaBell, "BetaInvShape": mathextad.BetaInvShape,
+		"BetaInvSlope": mathextad.BetaInvSlope, "BetaShape": mathextad.BetaShape, "BetaSlope": mathextad.BetaSlope,
+		"GammaBell": mathextad.GammaBell, "GammaInvShape": mathextad.GammaInvShape,
+		"GammaInvSlope": mathextad.GammaInvSlope, "GammaShape": mathextad.GammaShape,
+		"GammaSlope": mathextad.GammaSlope,
+	} {
+		out["github.com/nabla-ad/nabla/gen/library/mathextad."+name] = ir.Native(f)
 	}
 	return out
 }

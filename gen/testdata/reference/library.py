@@ -275,13 +275,13 @@ row("distuv.Normal.Survival", "return distuv.Normal{Mu: x[1], Sigma: x[2]}.Survi
 row("distuv.Normal.Quantile", "return distuv.Normal{Mu: x[1], Sigma: x[2]}.Quantile(x[0])",
     lambda p, m, s: m + s * mp.sqrt(2) * mp.erfinv(2 * p - 1), (0.3, 1.0, 2.0), (0.99, -1.0, 0.5))
 row("distuv.Gamma.LogProb", "return distuv.Gamma{Alpha: x[1], Beta: x[2]}.LogProb(x[0])",
-    lambda x, a, b: a * mp.log(b) - mp.loggamma(a) + (a - 1) * mp.log(x) - b * x, (0.5, 1.5, 2.0))
+    lambda x, a, b: a * mp.log(b) - mp.loggamma(a) + (a - 1) * mp.log(x) - b * x, (0.5, 1.5, 2.0), (0.5, 1.0, 3.0))
 row("distuv.Gamma.CDF", "return distuv.Gamma{Alpha: 2.5, Beta: 2}.CDF(x[0])", lambda x: P(mpf(2.5), x * 2), (0.5,))
 row("distuv.Gamma.Survival", "return distuv.Gamma{Alpha: 2.5, Beta: 2}.Survival(x[0] * x[1])", lambda x, y: Q(mpf(2.5), x * y * 2), (0.5, 2.0))
 row("distuv.Gamma.Quantile", "return distuv.Gamma{Alpha: 2.5, Beta: 2}.Quantile(x[0])", inverse(lambda x: P(mpf(2.5), 2 * x), 1.5), (0.7,))
 row("distuv.ChiSquared.CDF", "return distuv.ChiSquared{K: 3}.CDF(x[0])", lambda x: P(mpf(1.5), x / 2), (0.5,), (4.0,))
 row("distuv.Beta.LogProb", "return distuv.Beta{Alpha: x[1], Beta: x[2]}.LogProb(x[0])",
-    lambda x, a, b: (a - 1) * mp.log(x) + (b - 1) * mp.log(1 - x) - mp.log(mp.beta(a, b)), (0.3, 1.5, 2.5))
+    lambda x, a, b: (a - 1) * mp.log(x) + (b - 1) * mp.log(1 - x) - mp.log(mp.beta(a, b)), (0.3, 1.5, 2.5), (0.3, 1.0, 2.5), (0.375, 1.75, 1.0))
 row("distuv.Beta.CDF", "return distuv.Beta{Alpha: 1.5, Beta: 2.5}.CDF(x[0])", lambda x: I(mpf(1.5), mpf(2.5), x), (0.3,))
 row("distuv.Beta.Quantile", "return distuv.Beta{Alpha: 1.5, Beta: 2.5}.Quantile(x[0])", inverse(lambda x: I(mpf(1.5), mpf(2.5), x), 0.5), (0.7,))
 row("distuv.F.CDF", "return distuv.F{D1: 3, D2: 5}.CDF(x[0])", lambda x: I(mpf(1.5), mpf(2.5), 3 * x / (3 * x + 5)), (0.75,), (4.0,))
@@ -307,6 +307,12 @@ row("distuv.Beta.Quantile", "return distuv.Beta{Alpha: x[1], Beta: x[2]}.Quantil
 row("distuv.F.CDF", "return distuv.F{D1: x[1], D2: x[2]}.CDF(x[0])", lambda x, d, e: Ib(d / 2, e / 2, d * x / (d * x + e)), (0.75, 3.0, 5.0), (1.5, 4.0, 6.0))
 row("distuv.StudentsT.CDF", "return distuv.StudentsT{Mu: x[1], Sigma: x[2], Nu: x[3]}.CDF(x[0])",
     lambda x, m, s, n: 1 - Ib(n / 2, mpf(0.5), n / (n + ((x - m) / s) ** 2)) / 2, (6.0, 1.0, 2.0, 3.5), (3.5, 1.0, 2.0, 4.0))
+# At the centre, by a formula without a branch there.
+T = lambda y, n: mpf(0.5) + y * mp.gamma((n + 1) / 2) / mp.gamma(n / 2) / mp.sqrt(mp.pi * n) * mp.hyp2f1(0.5, (n + 1) / 2, 1.5, -y * y / n)
+row("distuv.StudentsT.CDF", "return distuv.StudentsT{Mu: x[1], Sigma: x[2], Nu: x[3]}.CDF(x[0])", lambda x, m, s, n: T((x - m) / s, n), (0.75, 0.75, 2.0, 3.5))
+row("distuv.StudentsT.Survival", "return distuv.StudentsT{Mu: x[1], Sigma: x[2], Nu: x[3]}.Survival(x[0])", lambda x, m, s, n: 1 - T((x - m) / s, n), (0.75, 0.75, 2.0, 3.5))
+row("distuv.StudentsT.Quantile", "return distuv.StudentsT{Mu: x[1], Sigma: x[2], Nu: x[3]}.Quantile(x[0])",
+    lambda p, m, s, n: m + s * (0 if p == 0.5 else mp.findroot(lambda y: T(y, n) - p, ((p - 0.5) * 2, (p - 0.5) * 3), tol=mpf(10) ** -250)), (0.5, 0.75, 2.0, 3.5))
 row("distuv.Poisson.CDF", "return distuv.Poisson{Lambda: x[0]}.CDF(4)", lambda l: Q(mpf(5), l), (2.5,))
 row("distuv.Binomial.CDF", "return distuv.Binomial{N: 7, P: x[0]}.CDF(3)", lambda p: Ib(mpf(4), mpf(4), 1 - p), (0.25,))
 
