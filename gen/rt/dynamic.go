@@ -24,13 +24,12 @@ func (e *UnknownTypeError) Error() string {
 		"with the package that converts it to %s", e.Type, e.Interface, e.Interface)
 }
 
-// UnknownType returns the error for the interface value x, whose type is none of the cases. For nil it is the run-time
-// error of a nil dereference, as the call of a method of x would cause.
-func UnknownType(x any, name string) (err error) {
-	if x != nil {
-		return &UnknownTypeError{Interface: name, Type: fmt.Sprintf("%T", x)}
+// UnknownType returns the error for the interface value x, whose type is none of the cases. For nil it panics with the
+// run-time error of a nil dereference, as the call of a method of x would.
+func UnknownType(x any, name string) error {
+	if x == nil {
+		var p *int
+		return fmt.Errorf("%d", *p) // panics
 	}
-	defer func() { err = recover().(error) }()
-	var p *int
-	return fmt.Errorf("%d", *p) // panics
+	return &UnknownTypeError{Interface: name, Type: fmt.Sprintf("%T", x)}
 }
