@@ -7,54 +7,54 @@ import (
 )
 
 type layoutOriginal struct {
-	a    float64
-	next *layoutOriginal
-	list []layoutPart
-	m    map[string]int
-	i    interface{ M() }
-	f    func()
+	A    float64
+	Next *layoutOriginal
+	List []layoutPart
+	M    map[string]int
+	I    interface{ M() }
+	F    func()
 }
 
 type layoutPart struct {
-	u uint8
-	n int32
+	U uint8
+	N int32
 }
 
 type (
 	layoutSame struct {
-		a    float64
-		next *layoutSame
-		list []layoutPartSame
-		m    unsafe.Pointer
-		i    [2]unsafe.Pointer
-		f    unsafe.Pointer
+		A    float64
+		Next *layoutSame
+		List []layoutPartSame
+		M    unsafe.Pointer
+		I    [2]unsafe.Pointer
+		F    unsafe.Pointer
 	}
 	layoutPartSame struct {
-		u uint8
-		n int32
+		U uint8
+		N int32
 	}
 	layoutSwapped struct {
-		n int32
-		u uint8
+		N int32
+		U uint8
 	}
 	layoutRenamed struct {
-		u uint8
-		k int32
+		U uint8
+		K int32
 	}
 	layoutKind struct {
-		u uint8
-		n float32
+		U uint8
+		N float32
 	}
 	layoutShort struct {
-		u uint8
+		U uint8
 	}
 	layoutBehind struct {
-		a    float64
-		next *layoutBehind
-		list []layoutRenamed
-		m    unsafe.Pointer
-		i    [2]unsafe.Pointer
-		f    unsafe.Pointer
+		A    float64
+		Next *layoutBehind
+		List []layoutRenamed
+		M    unsafe.Pointer
+		I    [2]unsafe.Pointer
+		F    unsafe.Pointer
 	}
 )
 
@@ -68,11 +68,11 @@ func TestMirror(t *testing.T) {
 		t.Error(err)
 	}
 	for want, err := range map[string]*LayoutError{
-		"field 0 of rt.layoutPart is u at offset 0, not n at 0": Mirror((*layoutPart)(nil), (*layoutSwapped)(nil)),
-		"is n at offset 4, not k at 4":                          Mirror((*layoutPart)(nil), (*layoutRenamed)(nil)),
-		"rt.layoutPart.n is of kind int32, not float32":         Mirror((*layoutPart)(nil), (*layoutKind)(nil)),
+		"field 0 of rt.layoutPart is U at offset 0, not N at 0": Mirror((*layoutPart)(nil), (*layoutSwapped)(nil)),
+		"is N at offset 4, not K at 4":                          Mirror((*layoutPart)(nil), (*layoutRenamed)(nil)),
+		"rt.layoutPart.N is of kind int32, not float32":         Mirror((*layoutPart)(nil), (*layoutKind)(nil)),
 		"has 8 bytes, not 1":                                    Mirror((*layoutPart)(nil), (*layoutShort)(nil)),
-		"list[] is n at offset 4, not k":                        Mirror((*layoutOriginal)(nil), (*layoutBehind)(nil)),
+		"List[] is N at offset 4, not K":                        Mirror((*layoutOriginal)(nil), (*layoutBehind)(nil)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
