@@ -39,6 +39,7 @@ require (
 
 require (
 	codeberg.org/gonuts/binary v0.3.2 // indirect
+	github.com/google/licensecheck v0.3.1 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	golang.org/x/image v0.27.0 // indirect
 	golang.org/x/mod v0.41.0 // indirect

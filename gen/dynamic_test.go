@@ -30,7 +30,8 @@ func TestRunDynamic(t *testing.T) {
 		t.Fatal(err)
 	}
 	command(t, dir, "test", "./...")
-	staticcheck(t, dir)
+	// A test for nil remains where the value is known not to be nil.
+	staticcheck(t, dir, "SA4023")
 }
 
 // TestNumbersBehindInterfaces: numbers that carry derivatives are not taken out of interfaces, where they would lose

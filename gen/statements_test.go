@@ -63,5 +63,6 @@ func TestRunStatements(t *testing.T) {
 	}
 	command(t, dir, "vet", "./...")
 	command(t, dir, "test", "./...")
-	staticcheck(t, dir)
+	// Assignments and calls without effect remain in code that runs deferred calls and comparisons.
+	staticcheck(t, dir, "SA4006", "SA4017", "ST1008")
 }

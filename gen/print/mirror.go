@@ -319,6 +319,10 @@ func (p *printer) convertHidden(e *ir.Convert) string {
 		if types.IsInterface(from) {
 			return ""
 		}
+		// A variable of the other package, such as an error, keeps its type.
+		if l, ok := e.X.(*ir.Load); ok && len(l.P.Path) == 0 && p.boundaryOf(l.P.Root.Object) != nil {
+			return p.typeCall(e.T) + "(" + p.name(l.P.Root) + ")"
+		}
 		p.refuse("a value of type %s as an interface value, which would lose its methods here", from)
 	}
 	if p.hidden(from) == p.hidden(e.T) {
