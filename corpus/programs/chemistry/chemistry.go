@@ -216,7 +216,7 @@ func Bond(x []float64) float64 {
 
 // Titration is the volume where a curve is steepest, by a table that is sorted.
 //
-//corpus:at 0.1 0.02
+//corpus:at 0.1 0.0212
 func Titration(c, v float64) float64 {
 	type point struct{ volume, slope float64 }
 	var table []point
