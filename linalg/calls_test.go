@@ -121,6 +121,9 @@ var likelihoodAt = []float64{3, 0.1, 0.2, 0.4, 5, 0.3, -0.3, 0.6, 8}
 
 // TestAllocations: calls of prepared objects do not allocate.
 func TestAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, which the short form is for, empties pools of the libraries")
+	}
 	b := reversediff.Backend{Compile: true}
 	g, err := nabla.PrepareGradient(likelihood, b, likelihoodAt)
 	if err != nil {
