@@ -99,7 +99,10 @@ func Packages() (out []string) {
 			out = append(out, Path+"/"+p.real)
 		}
 	}
-	out = append(out, Path+"/distuvad")
+	for _, to := range substitutes {
+		pkg, _, _ := strings.Cut(to, ".")
+		out = append(out, Path+"/"+pkg)
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -124,16 +127,34 @@ func Approximates(path string) bool {
 // Substitute returns the package below this one and the function whose source is differentiated in place of that of the
 // method or function with a full name, since it has derivatives where the original tests whether numbers are equal.
 func Substitute(name string) (pkg, fn string, ok bool) {
-	fn, ok = substitutes[name]
-	return "distuvad", fn, ok
+	name, ok = substitutes[name]
+	pkg, fn, _ = strings.Cut(name, ".")
+	return pkg, fn, ok
 }
 
+// Twin returns the path and the name of the type that the type with a name in the package pkg below this one has the
+// fields of, and whether there is one. A function in whose source a pointer is converted to one to a twin is
+// differentiated as one that refers to the unexported fields of the original. The twin is named in the conversion only.
+func Twin(pkg, name string) (path, of string, ok bool) {
+	of, ok = twins[pkg+"."+name]
+	i := strings.LastIndexByte(of, '.')
+	if !ok {
+		return "", "", false
+	}
+	return of[:i], of[i+1:], true
+}
+
+var twins = map[string]string{}
+
 var substitutes = map[string]string{
-	"(gonum.org/v1/gonum/stat/distuv.Beta).LogProb":       "BetaLogProb",
-	"(gonum.org/v1/gonum/stat/distuv.Gamma).LogProb":      "GammaLogProb",
-	"(gonum.org/v1/gonum/stat/distuv.StudentsT).CDF":      "StudentsTCDF",
-	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Quantile": "StudentsTQuantile",
-	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Survival": "StudentsTSurvival",
+	"(*gonum.org/v1/gonum/mat.Dense).Mul":                 "matad.DenseMul",
+	"(*gonum.org/v1/gonum/mat.Dense).T":                   "matad.DenseT",
+	"(*gonum.org/v1/gonum/mat.VecDense).T":                "matad.VecDenseT",
+	"(gonum.org/v1/gonum/stat/distuv.Beta).LogProb":       "distuvad.BetaLogProb",
+	"(gonum.org/v1/gonum/stat/distuv.Gamma).LogProb":      "distuvad.GammaLogProb",
+	"(gonum.org/v1/gonum/stat/distuv.StudentsT).CDF":      "distuvad.StudentsTCDF",
+	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Quantile": "distuvad.StudentsTQuantile",
+	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Survival": "distuvad.StudentsTSurvival",
 }
 
 // Names returns the full names of the functions that have a rule, sorted.

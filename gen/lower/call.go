@@ -206,7 +206,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		return &ir.Callee{Rule: &ir.Rule{Name: elementary(fn), Object: fn}}, append(args, rest...)
 	}
 	// Functions without a rule are lowered from their source.
-	d := l.p.decls[fn]
+	d := l.sourceOf(fn)
 	if ok, why := passiveStandard(fn); ok && !isGeneric(fn) {
 		rest, _ := l.arguments(call, list, sig, s)
 		if !l.writerArgument(call, fn) {
@@ -238,7 +238,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	if l.p.passive[fn] {
 		return l.passive(call, d, c.targs, values, append(args, rest...))
 	}
-	return l.instance(call, d, c.targs, values, append(args, rest...))
+	return l.instance(call, d, c.targs, values, append(args, rest...), c.result)
 }
 
 // passive returns the callee for a function with the directive //nabla:passive: its specialization,
@@ -253,7 +253,7 @@ func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, value
 	}
 	e := l.p.specialize(d, targs, values)
 	if known || e != nil && l.p.done[e.f] && len(e.allRefusals()) == 0 {
-		return l.instance(call, d, targs, values, args)
+		return l.instance(call, d, targs, values, args, nil)
 	}
 	if len(targs) > 0 {
 		l.refuse(call, "call of "+d.fn.FullName(),
@@ -265,17 +265,17 @@ func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, value
 }
 
 // instance returns a specialization of a declared function for function values, whose captured
-// variables are appended to args. It refuses polymorphic recursion, which would need infinitely
-// many.
+// variables are appended to args, and for the dynamic type of its result if that is not nil. It refuses polymorphic
+// recursion, which would need infinitely many.
 func (l *lowerer) instance(call *ast.CallExpr, d *decl, targs []types.Type, values []*funcValue,
-	args []ir.Expr) (*ir.Callee, []ir.Expr) {
+	args []ir.Expr, result types.Type) (*ir.Callee, []ir.Expr) {
 	for i, v := range values {
 		if v == nil && isFuncType(substitutionOf(d.fn, targs).apply(d.fn.Signature().Params().At(i).Type())) {
 			return nil, nil // refused
 		}
 		args = append(args, l.captured(v)...)
 	}
-	e := l.p.specialize(d, targs, values)
+	e := l.p.specializeResult(d, targs, values, result)
 	if e == nil {
 		l.refuse(call, "call of "+d.fn.FullName(), "it would need ever new copies for ever new types or functions",
 			"bound the recursion")

@@ -286,7 +286,7 @@ func (l *lowerer) callValueWith(call *ast.CallExpr, v *funcValue, given *operand
 		}
 		s := substitutionOf(v.fn, v.targs)
 		rest, values := l.operands(callee{given: given}, call, call.Args, v.fn.Signature(), s)
-		return l.instance(call, v.d, v.targs, values, append(l.captured(v), rest...))
+		return l.instance(call, v.d, v.targs, values, append(l.captured(v), rest...), nil)
 	}
 	sig := v.signature()
 	args, values := l.operands(callee{given: given}, call, call.Args, sig, v.home.subst)

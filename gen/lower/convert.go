@@ -20,6 +20,12 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 		return l.functionValue(x)
 	}
 	arg := x.Args[0]
+	// Within a package of library derivatives a pointer is converted to one to a type with the same fields, by which the
+	// intermediate representation has the original type, see libraryPackage.
+	if inner, ok := ast.Unparen(arg).(*ast.CallExpr); ok && len(inner.Args) == 1 && isUnsafePointer(l.typeOf(inner)) &&
+		types.Identical(l.typeOf(inner.Args[0]), t) {
+		return l.expr(inner.Args[0])
+	}
 	e := l.expr(arg)
 	from := e.Type()
 	if types.IsInterface(t) || isZero(e) {
@@ -59,7 +65,7 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 		return &ir.Convert{Typed: typed, X: e}
 	}
 	for _, u := range []types.Type{t, from} {
-		if b, ok := u.Underlying().(*types.Basic); ok && b.Kind() == types.UnsafePointer {
+		if isUnsafePointer(u) {
 			return l.refuseExpr(x, "conversion of unsafe.Pointer", "memory has no types there",
 				"use slices and indices")
 		}
@@ -99,4 +105,10 @@ func (l *lowerer) sliceToArray(n ast.Node, e ir.Expr, t types.Type, a *types.Arr
 	loop.Body = ir.Block{&ir.Set{At: l.at(n), P: at, E: element(loadVar(i))}}
 	l.emit(loop)
 	return loadVar(v)
+}
+
+// isUnsafePointer reports whether t is unsafe.Pointer or a type declared as it.
+func isUnsafePointer(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Kind() == types.UnsafePointer
 }

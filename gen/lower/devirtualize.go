@@ -61,7 +61,7 @@ func (l *lowerer) devirtualize(e ast.Expr) *devirtualized {
 			}
 		}
 		if t := l.resultType(x); t != nil {
-			return &devirtualized{t, func() ir.Expr { return l.inlineResult(x, t) }}
+			return &devirtualized{t, func() ir.Expr { return l.callForType(x, t) }}
 		}
 	}
 	return nil

@@ -362,18 +362,36 @@ func (l *lowerer) nilDereference(n ast.Node) {
 	l.emit(&ir.Panic{At: l.at(n), E: nilDereferenceError()})
 }
 
-// resultType returns the type that all returns of a called function give their interface result, or nil if they are of
-// several or unknown types, or if the function cannot be inlined.
+// resultType returns the type that all returns of a called function give its only result, of an interface type; nil if
+// they are of several or unknown types.
 func (l *lowerer) resultType(call *ast.CallExpr) types.Type {
 	c := l.callee(call)
-	if c.kind != declared || c.devirtualized != nil {
+	if c.kind != declared || l.passesYield(call, c) {
 		return nil
 	}
-	fn := c.fn.Origin()
-	d := l.p.decls[fn]
-	if d == nil || d == l.d || d.node.Body == nil || d.generated || l.p.rule(fn) != nil || l.p.passive[fn] ||
-		d.pkg != l.inlining.home || len(c.targs) > 0 || slices.Contains(l.enclosing, ast.Node(d.node)) ||
-		fn.Signature().Results().Len() != 1 || fn.Signature().Results().At(0).Name() != "" {
+	t := l.p.returnedType(l.sourceOf(c.fn.Origin()), maxReturned)
+	if t == nil {
+		return nil
+	}
+	return substitutionOf(c.fn.Origin(), c.targs).apply(t)
+}
+
+// maxReturned bounds how many calls that are returned are followed to the type of their results.
+const maxReturned = 8
+
+// returnedType returns the type that all returns of the declaration d give its only result, of an interface type, nil if
+// there are several or unknown ones. At most depth calls are followed.
+func (p *Program) returnedType(d *decl, depth int) types.Type {
+	if d == nil || depth == 0 {
+		return nil
+	}
+	fn := d.fn.Origin()
+	results := fn.Signature().Results()
+	if results.Len() != 1 || results.At(0).Name() != "" || !isDispatched(results.At(0).Type()) {
+		return nil
+	}
+	d = p.substitute(d)
+	if d.node.Body == nil || d.generated || p.passive[fn] || p.rule(fn) != nil {
 		return nil
 	}
 	info := d.pkg.TypesInfo
@@ -386,18 +404,22 @@ func (l *lowerer) resultType(call *ast.CallExpr) types.Type {
 		case *ast.DeferStmt:
 			ok = false
 		case *ast.ReturnStmt:
-			u := info.TypeOf(n.Results[0])
-			if u == nil || types.IsInterface(u) || info.Types[n.Results[0]].IsNil() ||
-				t != nil && !types.Identical(t, types.Default(u)) {
+			e := n.Results[0]
+			u := info.TypeOf(e)
+			if u != nil && types.IsInterface(u) {
+				u = nil
+				if call, is := ast.Unparen(e).(*ast.CallExpr); is {
+					// The type arguments of another function are not followed.
+					if f, targs := staticFunc(info, call.Fun); f != nil && len(targs) == 0 && f.Origin() != fn {
+						u = p.returnedType(p.decls[f.Origin()], depth-1)
+					}
+				}
+			}
+			if u == nil || info.Types[e].IsNil() || t != nil && !types.Identical(t, types.Default(u)) {
 				ok = false
 				return false
 			}
 			t = types.Default(u)
-		case *ast.CallExpr:
-			// A function that calls itself cannot be inlined.
-			if f, _ := staticFunc(info, n.Fun); f != nil && f.Origin() == fn {
-				ok = false
-			}
 		}
 		return true
 	})
@@ -407,23 +429,15 @@ func (l *lowerer) resultType(call *ast.CallExpr) types.Type {
 	return t
 }
 
-// inlineResult emits the body of a called function, whose returns give values of type t, see resultType, and returns
-// its result.
-func (l *lowerer) inlineResult(call *ast.CallExpr, t types.Type) ir.Expr {
-	v, list := l.inlineTarget(call, l.callee(call))
-	if v == nil {
-		return l.refuseExpr(call, "call", "the function is not known", "")
-	}
-	in, body := l.inlineArguments(call, list, v)
-	if in == nil {
+// callForType emits a call of a function whose interface result has type t, see resultType, and returns the value.
+func (l *lowerer) callForType(call *ast.CallExpr, t types.Type) ir.Expr {
+	c := l.callee(call)
+	c.result = t
+	to, args := l.callDeclared(call, c)
+	if to == nil {
 		return ir.Zero(t)
 	}
-	r := l.temp(call, "r", t, nil)
-	in.results = []*ir.Var{r}
-	in.exit = l.target(&ir.Label{Name: l.names.fresh("exit")})
-	l.emitScope(call, in.exit.label, l.block(func() {
-		in.out = l.out
-		in.stmts(body.List)
-	}))
+	r := l.temp(call, "t", t, nil)
+	l.emit(&ir.Call{At: l.at(call), Results: []*ir.Var{r}, Callee: to, Args: args})
 	return loadVar(r)
 }

@@ -39,7 +39,9 @@ type lowerer struct {
 	exit    target    // target of return statements
 	results []*ir.Var // variables that return assigns
 	label   string    // label of the next statement, empty without one
-	nested  bool      // elements of composite literals may be literals, as in the initialiser of a variable
+	// as is the dynamic type of the only result, see specializeResult, or nil.
+	as     types.Type
+	nested bool // elements of composite literals may be literals, as in the initialiser of a variable
 	// addressed holds the variables whose address the emitted code takes.
 	addressed        map[*ir.Var]bool
 	topLevel         []ast.Stmt      // statements of the outermost block of the body
@@ -209,6 +211,9 @@ func (l *lowerer) signature(sig *types.Signature, values []*funcValue) bool {
 		}
 		v := &ir.Var{Name: l.names.fresh(name), Type: l.subst.apply(o.Type()), Kind: ir.Result, Object: o,
 			Pos: l.p.fset.Position(o.Pos())}
+		if l.as != nil {
+			v.Type = l.as
+		}
 		l.f.Results = append(l.f.Results, v)
 		l.env[o] = &binding{place: &ir.Place{Root: v}}
 	}

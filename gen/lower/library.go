@@ -102,9 +102,24 @@ func (p *Program) libraryRule(fn *types.Func) *resolvedRule {
 	return w
 }
 
+// sourceOf returns the declaration of a function that is called, nil if there is none. The functions of a package of
+// library derivatives call the originals of those in whose place they are differentiated.
+func (l *lowerer) sourceOf(fn *types.Func) *decl {
+	d := l.p.decls[fn]
+	if d == nil || !strings.HasPrefix(l.d.pkg.PkgPath, library.Path+"/") || l.p.substitute(d) == d {
+		return d
+	}
+	w := *d
+	w.original = true
+	return &w
+}
+
 // substitute returns the declaration whose source is differentiated in place of d: that of a function of package
 // library with the parameters of d, or d.
 func (p *Program) substitute(d *decl) *decl {
+	if d.original {
+		return d
+	}
 	name, f, ok := library.Substitute(d.fn.FullName())
 	if !ok || p.opts.NoLibrary {
 		return d
@@ -190,7 +205,10 @@ func (p *Program) libraryPackage(name string) *packages.Package {
 	}
 	p.libraryPackages[name] = nil
 	path := library.Path + "/" + name
-	if pkg := p.loaded[path]; pkg != nil && pkg.Types != nil && pkg.Types.Complete() {
+	if pkg := p.loaded[path]; pkg != nil && len(pkg.Syntax) > 0 && len(pkg.Errors) == 0 {
+		if !p.replaceTwins(pkg) {
+			return nil
+		}
 		p.declare(pkg, false)
 		p.libraryPackages[name] = pkg
 		return pkg
@@ -213,13 +231,72 @@ func (p *Program) libraryPackage(name string) *packages.Package {
 	if pkg.Types, err = conf.Check(path, p.fset, pkg.Syntax, pkg.TypesInfo); err != nil {
 		return nil
 	}
+	if !p.replaceTwins(pkg) {
+		return nil
+	}
 	for _, f := range pkg.Syntax {
-		p.dirs[pkg] = append(p.dirs[pkg], p.directives(pkg, f)...)
+		for _, d := range p.directives(pkg, f) {
+			p.dirs[pkg] = append(p.dirs[pkg], d)
+			if d.Name == "passive" && d.Func != nil {
+				p.passive[d.Func] = true
+			}
+		}
 	}
 	p.ruleDirectives(pkg)
 	p.declare(pkg, false)
 	p.libraryPackages[name] = pkg
 	return pkg
+}
+
+// replaceTwins gives the expressions of a package of library derivatives that are pointers to a twin, see
+// [library.Twin], the type of a pointer to the original. It reports whether the fields of all are the same.
+func (p *Program) replaceTwins(pkg *packages.Package) bool {
+	originals := map[types.Object]types.Type{}
+	for _, name := range pkg.Types.Scope().Names() {
+		path, of, ok := library.Twin(pkg.Name, name)
+		if !ok {
+			continue
+		}
+		o := pkg.Types.Scope().Lookup(name)
+		from := p.loaded[path]
+		if from == nil || from.Types == nil {
+			return false
+		}
+		original := from.Types.Scope().Lookup(of)
+		if original == nil || !sameFields(o.Type(), original.Type()) {
+			return false // the loaded version has other fields
+		}
+		originals[o] = original.Type()
+	}
+	if len(originals) == 0 {
+		return true
+	}
+	for e, tv := range pkg.TypesInfo.Types {
+		ptr, ok := tv.Type.(*types.Pointer)
+		if !ok {
+			continue
+		}
+		if n, ok := ptr.Elem().(*types.Named); ok && originals[n.Obj()] != nil {
+			tv.Type = types.NewPointer(originals[n.Obj()])
+			pkg.TypesInfo.Types[e] = tv
+		}
+	}
+	return true
+}
+
+// sameFields reports whether two types are structs with the same names and types of fields.
+func sameFields(a, b types.Type) bool {
+	s, ok := a.Underlying().(*types.Struct)
+	t, is := b.Underlying().(*types.Struct)
+	if !ok || !is || s.NumFields() != t.NumFields() {
+		return false
+	}
+	for i := range s.NumFields() {
+		if s.Field(i).Name() != t.Field(i).Name() || !types.Identical(s.Field(i).Type(), t.Field(i).Type()) {
+			return false
+		}
+	}
+	return true
 }
 
 // An importer returns loaded packages, and package rt.

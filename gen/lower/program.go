@@ -100,6 +100,7 @@ type decl struct {
 	facts       *facts // facts about the body, computed on demand
 
 	generated bool // declared in a stub of a generated file
+	original  bool // its own source is lowered even if another is differentiated in its place, see substitute
 }
 
 // A specialization is a function lowered, or being lowered, for one calling context.
@@ -404,7 +405,19 @@ func instanceKey(fn *types.Func, targs []types.Type) string {
 // one for each parameter and nil for other parameters. It returns nil if the key exceeds
 // maxKeyLength, as in polymorphic recursion.
 func (p *Program) specialize(d *decl, targs []types.Type, values []*funcValue) *specialization {
-	d = p.substitute(d)
+	return p.specializeResult(d, targs, values, nil)
+}
+
+// specializeResult is like specialize, for a function whose only result, of an interface type, always has the dynamic
+// type result: the specialization returns a value of that type. A nil result stands for the type that is declared.
+func (p *Program) specializeResult(d *decl, targs []types.Type, values []*funcValue,
+	result types.Type) *specialization {
+	if s := p.substitute(d); s != d {
+		if d.fn.Signature().Recv() != nil && values != nil {
+			values = append([]*funcValue{nil}, values...) // the receiver is a parameter
+		}
+		d = s
+	}
 	key := instanceKey(d.fn, targs)
 	name := baseName(d.fn)
 	suffix := ""
@@ -417,6 +430,10 @@ func (p *Program) specialize(d *decl, targs []types.Type, values []*funcValue) *
 			suffix += "_" + v.name()
 		}
 	}
+	if result != nil {
+		key += " " + typeKey(result)
+		suffix += "_as_" + mangle(typeText(result))
+	}
 	if e := p.specializations[key]; e != nil {
 		return e
 	}
@@ -426,7 +443,11 @@ func (p *Program) specialize(d *decl, targs []types.Type, values []*funcValue) *
 	e := &specialization{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn,
 		Pos: p.fset.Position(d.node.Pos()), Passive: p.passive[d.fn]}, foreign: !d.canGenerate}
 	p.specializations[key] = e
-	p.recoverRefusal(e, d, func() { p.lowerer(e, d, substitutionOf(d.fn, targs)).declaration(d.node, values) })
+	p.recoverRefusal(e, d, func() {
+		l := p.lowerer(e, d, substitutionOf(d.fn, targs))
+		l.as = result
+		l.declaration(d.node, values)
+	})
 	p.done[e.f] = true
 	return e
 }

@@ -180,6 +180,11 @@ func (l *lowerer) returnValues(s *ast.ReturnStmt) {
 		}
 	} else {
 		for i, e := range s.Results {
+			if l.as != nil {
+				k := l.devirtualize(e)
+				rs = append(rs, l.coerce(k.value(), l.as, e))
+				break
+			}
 			if len(s.Results) == 1 {
 				rs = append(rs, l.coerce(l.rvalue(e), l.results[i].Type, e))
 				break
