@@ -129,6 +129,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/library", "the table of library derivatives", ""},
 	{"gen/library/blas64ad", "derivatives of gonum/blas/blas64", ""},
 	{"gen/library/distuvad", "functions of gonum/stat/distuv that have derivatives everywhere", ""},
+	{"gen/library/matad", "derivatives of gonum/mat: methods over operations on whole matrices", ""},
 	{"gen/library/floatsad", "derivatives of gonum/floats", ""},
 	{"gen/library/mathextad", "derivatives of gonum/mathext", "gen/rt"},
 	{"gen/library/mathextreal", "functions of gonum/mathext over `nabla.Real`", ". gen/library/mathextad gen/rt"},
