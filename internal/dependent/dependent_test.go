@@ -136,7 +136,8 @@ func TestConformance(t *testing.T) { difftest.Run(t, reversediff.Backend{}, nil)
 	output(t, dir, env, "go", "mod", "edit", "-tool", module+"/cmd/nabla")
 	output(t, dir, append(env, "GOFLAGS="+flags+" -mod=mod"), "go", "build", "-o", os.DevNull, module+"/cmd/nabla")
 	want := []string{
-		"github.com/mitchellh/colorstring", "github.com/rivo/uniseg", "github.com/schollz/progressbar/v3",
+		"github.com/google/licensecheck", "github.com/mitchellh/colorstring", "github.com/rivo/uniseg",
+		"github.com/schollz/progressbar/v3",
 		"github.com/urfave/cli/v3",
 		"golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/tools",
 		"gonum.org/v1/gonum",
