@@ -193,7 +193,7 @@ func (w *originAnalysis) rule(s *ir.Call) {
 		for v := range from {
 			if v.Kind == ir.Global && w.refuse != nil {
 				w.refuse(s, v, r.Name+" may write its memory",
-					"copy it first, or name the parameter in passive= of its //nabla:rule if it is only read")
+					"copy it first, or name what is written in writes= of its //nabla:rule")
 			}
 		}
 	}

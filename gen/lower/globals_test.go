@@ -54,6 +54,11 @@ func asm(y []float64, x float64) float64
 
 func asmTangent(y []float64, x float64, yDot []float64, xDot float64) (r, rDot float64) { return 0, 0 }
 
+//nabla:rule tangent=intoTangent writes=dst
+func into(dst, y []float64)
+
+func intoTangent(dst, y, dstDot, yDot []float64) {}
+
 `
 
 // TestGlobals: package variables may be read in any way, also to find out how much memory
@@ -84,6 +89,7 @@ func TestGlobals(t *testing.T) {
 		{"r := x; if len(Y) > 2 { r = r[1:] }; r[0] = 3; return r[0]", ""},
 		{"return read(Y, x[0])", ""},
 		{"r := sized(Y); scale(r, x[0]); return r[0]", ""},
+		{"into(x, Y); return x[0]", ""},
 		{"r := x; if &r[0] != &Y[0] { r[0] = 3 }; return r[0]", ""},
 
 		{"Y[0] = x[0]; return Y[0]", write + "Y"},
@@ -103,6 +109,7 @@ func TestGlobals(t *testing.T) {
 		{"r := struct{ w []float64 }{Y}; r.w[0] = 2; return x[0]", write + "Y"},
 		{"scale(Y, x[0]); return Y[0]", write + "Y"},
 		{"r := Y[1:]; scale(r, x[0]); return Y[1]", write + "Y"},
+		{"into(Y, x); return x[0]", write + "Y"},
 		{"return asm(Y, x[0])", "m.asm may write its memory"},
 	}
 	text := globalsSource

@@ -70,12 +70,14 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 			return w
 		}
 	}
+	keys := wordSet("tangent pullback passive writes plain")
 	names := map[string]string{}
 	for _, arg := range strings.Fields(d.Args) {
 		key, value, ok := strings.Cut(arg, "=")
 		switch {
-		case !ok || value == "" || key != "tangent" && key != "pullback" && key != "passive":
-			refuse(arg+" is no argument of //nabla:rule", syntax+"; passive=a,b lists parameters without derivative")
+		case !ok || value == "" || !keys[key]:
+			refuse(arg+" is no argument of //nabla:rule", syntax+"; passive=a,b lists parameters without derivative, "+
+				"writes=a,b those whose memory is written, and plain=FPlain is an equivalent for code over nabla.Real")
 		case names[key] != "":
 			refuse(key+" is named twice", syntax)
 		default:
@@ -85,16 +87,27 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 	if len(w.refusals) == 0 && names["tangent"] == "" && names["pullback"] == "" {
 		refuse("it names neither a tangent nor a pullback", syntax)
 	}
-	if names["passive"] != "" {
+	// listed returns which parameters the value of a key names, nil without the key.
+	listed := func(key string) []bool {
+		if names[key] == "" {
+			return nil
+		}
 		params := (&ir.Rule{Object: fn}).Shape().Params
-		w.rule.NoDerivative = make([]bool, len(params))
-		for name := range strings.SplitSeq(names["passive"], ",") {
+		out := make([]bool, len(params))
+		for name := range strings.SplitSeq(names[key], ",") {
 			i := slices.IndexFunc(params, func(v *types.Var) bool { return v.Name() == name })
 			if i < 0 {
 				refuse("there is no parameter "+name, "name parameters of "+fn.Name())
 				continue
 			}
-			w.rule.NoDerivative[i] = true
+			out[i] = true
+		}
+		return out
+	}
+	w.rule.NoDerivative = listed("passive")
+	if w.rule.ReadOnly = listed("writes"); w.rule.ReadOnly != nil {
+		for i, writes := range w.rule.ReadOnly {
+			w.rule.ReadOnly[i] = !writes
 		}
 	}
 	if len(w.refusals) > 0 {
@@ -121,6 +134,7 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 	}
 	w.tangent = find("tangent", shape.Tangent())
 	w.pullback = find("pullback", shape.Pullback())
+	w.plain = find("plain", fn.Signature())
 	if len(w.refusals) > 0 {
 		return w
 	}
