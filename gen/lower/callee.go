@@ -22,7 +22,7 @@ type callee struct {
 	iface         types.Type // type of the operand of a dispatched call, which fn is a method of
 	chosen        bool       // x is an interface value among known ones
 	given         *operands  // arguments that are evaluated already
-	result        types.Type // dynamic type of the only result that the specialization returns, nil for the declared one
+	result        types.Type // dynamic type of the only result that it returns, nil for the declared one
 	why           [3]string  // what, reason and remedy of the refusal of an unknownCallee
 }
 

@@ -20,8 +20,8 @@ func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
 		return l.functionValue(x)
 	}
 	arg := x.Args[0]
-	// Within a package of library derivatives a pointer is converted to one to a type with the same fields, by which the
-	// intermediate representation has the original type, see libraryPackage.
+	// Within a package of library derivatives a pointer is converted to one to a type with the same fields. It has the
+	// original type in the intermediate representation, see libraryPackage.
 	if inner, ok := ast.Unparen(arg).(*ast.CallExpr); ok && len(inner.Args) == 1 && isUnsafePointer(l.typeOf(inner)) &&
 		types.Identical(l.typeOf(inner.Args[0]), t) {
 		return l.expr(inner.Args[0])

@@ -379,8 +379,8 @@ func (l *lowerer) resultType(call *ast.CallExpr) types.Type {
 // maxReturned bounds how many calls that are returned are followed to the type of their results.
 const maxReturned = 8
 
-// returnedType returns the type that all returns of the declaration d give its only result, of an interface type, nil if
-// there are several or unknown ones. At most depth calls are followed.
+// returnedType returns the type that all returns of the declaration d give its only result, of an interface type, nil
+// if there are several or unknown ones. At most depth calls are followed.
 func (p *Program) returnedType(d *decl, depth int) types.Type {
 	if d == nil || depth == 0 {
 		return nil

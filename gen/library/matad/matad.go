@@ -2,8 +2,9 @@
 //
 // The source of its functions is differentiated in place of that of the methods and functions of mat, which share
 // scratch memory, look into interfaces by type and end in assembly: DenseMul is the method Mul of mat.Dense, which
-// has the same results and panics as the original does. They are written in terms of a few operations on whole matrices,
-// such as [Product], which have derivatives of the same kind: a tangent and a pullback that call BLAS and LAPACK.
+// has the same results and panics as the original does. They are written in terms of a few operations on whole
+// matrices, such as [Product], which have derivatives of the same kind: a tangent and a pullback that call BLAS and
+// LAPACK.
 //
 // The shadow of a matrix is a matrix of the same type. It has a number for each number that is stored: element (i, j)
 // of a symmetric matrix is stored once, so its cotangent is the sum of those of the elements (i, j) and (j, i).

@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Operations on whole matrices. FTangent computes F and the tangent of its result. FPullback does not compute F: it adds
-// to the cotangents of arguments that F reads, and turns those of memory that F overwrites into those of its former
-// contents. Shadows have data only; nil data is a zero tangent, or a cotangent that is not needed. In comments Ẋ is the
-// tangent and X̄ the cotangent of X. The adjoints follow Giles, "Collected Matrix Derivative Results for Forward and
-// Reverse Mode Algorithmic Differentiation", Advances in Automatic Differentiation (2008).
+// Operations on whole matrices. FTangent computes F and the tangent of its result. FPullback does not compute F: it
+// adds to the cotangents of arguments that F reads, and turns those of memory that F overwrites into those of its
+// former contents. Shadows have data only; nil data is a zero tangent, or a cotangent that is not needed. In comments
+// Ẋ is the tangent and X̄ the cotangent of X. The adjoints follow Giles, "Collected Matrix Derivative Results for
+// Forward and Reverse Mode Algorithmic Differentiation", Advances in Automatic Differentiation (2008).
 
 // shadow returns the shadow s of a matrix with the size and stride of its primal.
 func shadow(s, of blas64.General) blas64.General {
