@@ -111,5 +111,14 @@ func (l *lowerer) coerce(e ir.Expr, t types.Type, n ast.Node) ir.Expr {
 	if types.IsInterface(t) {
 		e = l.materialize(n, e)
 	}
+	// An allocation is no operand: it allocates the other type.
+	switch x := e.(type) {
+	case *ir.Make:
+		return &ir.Make{Typed: ir.Typed{T: t}, N: x.N, Cap: x.Cap}
+	case *ir.Literal:
+		return &ir.Literal{Typed: ir.Typed{T: t}, Keys: x.Keys, Elems: x.Elems, Len: x.Len}
+	case *ir.New:
+		e = l.materialize(n, e)
+	}
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
 }
