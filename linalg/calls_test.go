@@ -114,6 +114,9 @@ func likelihood(x []real) real {
 	log, _ := l.LogDet()
 	v := linalg.SolveUpperVec(a, c.SolveVec(l.SolveVec(x[:3])))
 	e := linalg.NewEigen(c.Inverse())
+	s, q := linalg.NewSVD(a), linalg.NewQR(a)
+	log = log.Add(nabla.Dot(s.Values(), s.V().Row(0))).Add(s.U().At(0, 1)).Add(q.Q().At(0, 1)).Add(q.R().At(0, 1))
+	log = log.Add(linalg.LeastSquaresVec(&linalg.Matrix{Rows: 3, Cols: 2, Data: x[:6]}, x[6:])[1])
 	return log.Add(nabla.Dot(v, e.Values())).Add(e.Vectors().At(1, 1)).Add(l.Inverse().At(0, 1)).Add(c.LogDet())
 }
 

@@ -104,7 +104,9 @@ func (o cholSolveOp) pull(x, y, g array) array {
 }
 
 // groups implements groupedOp.
-func (o cholSolveOp) groups() ([][]int, [][2]int, bool) { return columnGroups(2*packed(o.n), o.n, o.m) }
+func (o cholSolveOp) groups() ([][]int, [][2]int, bool) {
+	return columnGroups(2*packed(o.n), o.n, o.n, o.m)
+}
 
 // cholLogDetOp is log det A. Its derivative is A⁻¹ (Giles 2008, section 2.2.4).
 type cholLogDetOp struct{ n int }

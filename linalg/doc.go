@@ -1,5 +1,6 @@
 // Package linalg has dense matrices of Reals, and operations on them that are single steps with derivatives of their
-// own: products, solutions of linear systems, factorisations, determinants, inverses and eigenvalues.
+// own: products, solutions of linear systems and of least squares problems, factorisations, determinants, inverses,
+// eigenvalues and singular values.
 //
 //	k := linalg.New(n, n) // elements are Reals: k.Set(i, j, …)
 //	c := linalg.NewCholesky(k)
@@ -32,6 +33,18 @@
 //	  Values               n               n³               Giles 3.1
 //	  Vectors              n²              3·n³             Giles 3.1
 //
+// For A m×n with m ≥ n, and B m×k; a wide matrix costs as much as its transpose:
+//
+//	NewQR                  2·m·n²-2·n³/3   –
+//	  Solve, SolveVec      m·n·k           5·m·n·k          Golub and Pereyra, theorem 4.3
+//	  Q                    m·n             4·m·n²           Walter and Lehmann, section 4
+//	  R                    n²/2            3·m·n²           Walter and Lehmann, section 4
+//	LeastSquares           NewQR and Solve
+//	PseudoInverse          NewQR, m·n²     6·m·n²           Golub and Pereyra, theorem 4.3
+//	NewSVD                 about 9·m·n²    –
+//	  Values               n               m·n²             Giles 3.2
+//	  U, V                 m·n             4·m·n²           Townsend
+//
 // The methods of a factorisation are differentiated with respect to the matrix, not to its factors, so that factorising
 // has no derivative to be computed. Only Lower, which returns a factor, pays for it.
 //
@@ -44,6 +57,15 @@
 // differentiates it returns an [*Error]. A matrix is singular only if a pivot is exactly 0; solutions of nearly
 // singular systems are computed, with the errors that their condition implies. Factorising a matrix with a NaN is no
 // error, and the results are NaN.
+//
+// A matrix does not have full rank if in its QR factorisation an element on the diagonal of R is at most m·2⁻⁵² times
+// the norm of its column, that is if only rounding tells a column from a combination of those before it; the scales of
+// the columns do not matter. There least squares solutions, and the derivatives of Q and R, are an error: the solution
+// with the least norm is not continuous at such a matrix.
+//
+// Derivatives of eigenvectors are divided by differences of eigenvalues, those of singular vectors by differences of
+// singular values. If two are exactly equal that is an error. If they nearly are the derivatives are computed and have
+// the relative error 2⁻⁵²·|A|/gap, as the vectors themselves do. First derivatives of the values need no gaps.
 //
 // # Memory
 //
@@ -62,5 +84,8 @@
 //
 // M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation", in
 // Advances in Automatic Differentiation, 2008; I. Murray, "Differentiation of the Cholesky decomposition",
-// arXiv:1602.07527, 2016.
+// arXiv:1602.07527, 2016; G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least
+// squares problems whose variables separate", SIAM Journal on Numerical Analysis 10, 1973; S. F. Walter and L. Lehmann,
+// "Algorithmic differentiation of linear algebra functions with application in optimum experimental design",
+// arXiv:1001.1654, 2010; J. Townsend, "Differentiating the singular value decomposition", 2016.
 package linalg

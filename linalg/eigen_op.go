@@ -99,7 +99,7 @@ func (o eigenVectorsOp) push(x, v, xdot array) array {
 	if d.isZero() {
 		return x.zeros(n * n)
 	}
-	f := apply(gapsOp(o), apply(eigenValuesOp(o), x))
+	f := apply(gapsOp{n, false}, apply(eigenValuesOp(o), x))
 	t := apply(mulOp{n, n, n, true, false}, v, apply(symMulOp{n, n}, d, v))
 	return apply(mulOp{n, n, n, false, false}, v, f.times(t, same))
 }
@@ -107,10 +107,20 @@ func (o eigenVectorsOp) push(x, v, xdot array) array {
 // same is the identity.
 func same(i int) int { return i }
 
-// gapsOp is F as a function of λ, for distinct λ. Ḟ = F∘F∘(λ̇[i]-λ̇[j]).
-type gapsOp struct{ n int }
+// gapsOp is F as a function of λ, for distinct λ. Ḟ = F∘F∘(λ̇[i]-λ̇[j]). If squares is set, λ are the squares of the
+// arguments, which are not negative.
+type gapsOp struct {
+	n       int
+	squares bool
+}
 
-func (o gapsOp) name() string { return fmt.Sprintf("gaps %d", o.n) }
+func (o gapsOp) name() string {
+	if o.squares {
+		return fmt.Sprintf("squaregaps %d", o.n)
+	}
+	return fmt.Sprintf("gaps %d", o.n)
+}
+
 func (o gapsOp) outputs() int { return o.n * o.n }
 
 func (o gapsOp) value(y, x []float64) {
@@ -119,8 +129,13 @@ func (o gapsOp) value(y, x []float64) {
 			switch {
 			case i == j:
 				y[i*o.n+j] = 0
+			case a == b && o.squares:
+				fail("SVD", ErrEqualSingularValues, "singular values %d and %d of %d are %v", min(i, j), max(i, j),
+					o.n, a)
 			case a == b:
 				fail("Eigen", ErrEqualEigenvalues, "eigenvalues %d and %d of %d are %v", min(i, j), max(i, j), o.n, a)
+			case o.squares:
+				y[i*o.n+j] = 1 / ((b - a) * (b + a))
 			default:
 				y[i*o.n+j] = 1 / (b - a)
 			}
@@ -128,11 +143,20 @@ func (o gapsOp) value(y, x []float64) {
 	}
 }
 
-func (o gapsOp) push(_, f, xdot array) array {
+// inner returns the tangent d of the arguments as that of λ, or the cotangent of λ as that of the arguments.
+func (o gapsOp) inner(x, d array) array {
+	if !o.squares {
+		return d
+	}
+	return d.times(x, same).scaled(func(int) float64 { return 2 })
+}
+
+func (o gapsOp) push(x, f, xdot array) array {
 	n := o.n
 	if xdot.isZero() {
 		return f.zeros(n * n)
 	}
+	xdot = o.inner(x, xdot)
 	row := xdot.pick(n*n, func(k int) int { return k / n })
 	col := xdot.pick(n*n, func(k int) int { return k % n })
 	return row.minus(col).times(f, same).times(f, same)
@@ -144,7 +168,7 @@ func (o gapsOp) pull(x, f, g array) array {
 		return x.zeros(n)
 	}
 	h, one := g.times(f, same).times(f, same), x.fill(n, 1)
-	return apply(mulOp{n, n, 1, false, false}, h, one).minus(apply(mulOp{n, n, 1, true, false}, h, one))
+	return o.inner(x, apply(mulOp{n, n, 1, false, false}, h, one).minus(apply(mulOp{n, n, 1, true, false}, h, one)))
 }
 
 func (o eigenVectorsOp) pull(x, v, g array) array {
@@ -152,7 +176,7 @@ func (o eigenVectorsOp) pull(x, v, g array) array {
 	if g.isZero() {
 		return x.zeros(x.len())
 	}
-	f := apply(gapsOp(o), apply(eigenValuesOp(o), x))
+	f := apply(gapsOp{n, false}, apply(eigenValuesOp(o), x))
 	q := f.times(apply(mulOp{n, n, n, true, false}, v, g), same)
 	vq := apply(mulOp{n, n, n, false, false}, v, q)
 	return join(apply(symOuterOp{n, n}, vq, v), x.zeros(n+n*n))

@@ -18,8 +18,13 @@ var (
 	// ErrEqualEigenvalues reports a derivative of eigenvectors, or a second derivative of eigenvalues, of a matrix with
 	// equal eigenvalues.
 	ErrEqualEigenvalues = errors.New("eigenvalues are equal")
-	// ErrNoConvergence reports that the iteration for eigenvalues did not converge.
-	ErrNoConvergence = errors.New("iteration for eigenvalues did not converge")
+	// ErrRank reports a least squares problem or a derivative of a factorisation whose matrix does not have full rank.
+	ErrRank = errors.New("matrix does not have full rank")
+	// ErrEqualSingularValues reports a derivative of singular vectors, or a second derivative of singular values, of a
+	// matrix with equal singular values.
+	ErrEqualSingularValues = errors.New("singular values are equal")
+	// ErrNoConvergence reports that the iteration for eigenvalues or singular values did not converge.
+	ErrNoConvergence = errors.New("iteration did not converge")
 )
 
 // An Error reports that an operation is not defined for its arguments. It ends the function that calls the operation,

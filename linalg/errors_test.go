@@ -39,6 +39,19 @@ func TestErrors(t *testing.T) {
 			func(a *linalg.Matrix) real { return linalg.SolveLowerVec(a, a.Row(0))[1] }, []float64{1, 2, 2, 0},
 			linalg.ErrSingular,
 			"nabla: linalg.SolveTriangular: matrix is singular: element (1, 1) of the 2×2 matrix is 0"},
+		{"least squares without full rank",
+			func(a *linalg.Matrix) real { return linalg.LeastSquaresVec(a, a.Row(0))[0] }, []float64{1, 1. / 3, 3, 1},
+			linalg.ErrRank, "nabla: linalg.QR: matrix does not have full rank: column 1 of the 2×2 matrix depends on " +
+				"those before it"},
+		{"QR of a wide matrix",
+			func(a *linalg.Matrix) real {
+				return linalg.NewQR(&linalg.Matrix{Rows: 1, Cols: 4, Data: a.Data}).R().At(0, 0)
+			}, []float64{1, 2, 2, 0},
+			linalg.ErrShape, "nabla: linalg.NewQR: shapes do not fit: the 1×4 matrix has more columns than rows"},
+		{"least squares with a right-hand side of the wrong length",
+			func(a *linalg.Matrix) real { return linalg.LeastSquaresVec(a, a.Data)[0] }, []float64{1, 0, 0, 1},
+			linalg.ErrShape,
+			"nabla: linalg.LeastSquares: shapes do not fit: 2×2 and a right-hand side of 4×1"},
 		{"a product of the wrong shape",
 			func(a *linalg.Matrix) real { return linalg.MatMul(a, linalg.Identity(3)).At(0, 0) }, []float64{1, 2, 2, 0},
 			linalg.ErrShape, "nabla: linalg.MatMul: shapes do not fit: 2×2 and 3×3"},
@@ -98,6 +111,16 @@ func TestDetOfSingular(t *testing.T) {
 	}
 }
 
+// TestQOfDependentColumns: Q has a value and no derivative.
+func TestQOfDependentColumns(t *testing.T) {
+	f := func(x []real) real { return linalg.NewQR(&linalg.Matrix{Rows: 2, Cols: 2, Data: x}).Q().At(1, 0) }
+	for _, b := range list {
+		if _, err := nabla.Gradient(f, b, []float64{0, 1, 0, 2}); !errors.Is(err, linalg.ErrRank) {
+			t.Errorf("%s: error %v", name(b), err)
+		}
+	}
+}
+
 // TestPanicOutsideOfDerivative: without an engine an error is a panic whose value is an error.
 func TestPanicOutsideOfDerivative(t *testing.T) {
 	defer func() {
@@ -119,6 +142,8 @@ func TestNaN(t *testing.T) {
 		{"Cholesky", func(a *linalg.Matrix) real { return linalg.NewCholesky(a).LogDet() }},
 		{"LU", func(a *linalg.Matrix) real { return linalg.Det(a) }},
 		{"Inverse", func(a *linalg.Matrix) real { return linalg.Inverse(a).At(0, 0) }},
+		{"QR", func(a *linalg.Matrix) real { return linalg.LeastSquaresVec(a, a.Row(0))[0] }},
+		{"SVD", func(a *linalg.Matrix) real { return linalg.NewSVD(a).Values()[0] }},
 		{"Eigen", func(a *linalg.Matrix) real { return linalg.NewEigen(a).Values()[0] }},
 	} {
 		for i := range 4 {

@@ -57,7 +57,11 @@ func kitScenarios(t *testing.T, operations []operation) (list []difftest.Scenari
 	for _, o := range operations {
 		shapes := o.shapes(3, 2)
 		x, v := likelihoodAt, []float64{0.3, -1, 0.5, 2, 1, -0.2, 0.4, 0.1, 1, 1, 2, -1, 3, 0.5, -0.5}
-		x = append(append([]float64(nil), x...), 0.3, 0.7, -0.2, 1.1, 0.9, -0.4)[:count(shapes)]
+		x = append(append([]float64(nil), x...), 0.3, 0.7, -0.2, 1.1, 0.9, -0.4)
+		for len(x) < count(shapes) {
+			x, v = append(x, 0.5*float64(len(x)%3)-0.3), append(v, v[len(v)-7])
+		}
+		x = x[:count(shapes)]
 		v = v[:count(shapes)]
 		f, plain := scalarOf(o.of, shapes), scalarOf(o.plain, shapes)
 		vector := func(x []real) []real { return o.of(matrices(x, shapes)) }

@@ -165,3 +165,114 @@ func (e *Eigen) Values() []nabla.Real { return reals(apply(eigenValuesOp{e.n}, e
 func (e *Eigen) Vectors() *Matrix {
 	return apply(eigenVectorsOp{e.n}, e.a, e.factor).matrix(e.n, e.n)
 }
+
+// A QR is the factorisation Q·R of an m×n matrix A with m ≥ n: the columns of Q, m×n, are orthonormal, and R, n×n, is
+// upper triangular, with a diagonal that is not negative.
+type QR struct {
+	of        qrFactorOp
+	a, factor array
+}
+
+// NewQR factorises a, which has at least as many rows as columns.
+func NewQR(a *Matrix) *QR {
+	check("NewQR", a)
+	if a.Rows < a.Cols {
+		fail("NewQR", ErrShape, "the %d×%d matrix has more columns than rows", a.Rows, a.Cols)
+	}
+	at := traced(append([]core.Rep(nil), a.array().r...))
+	o := qrFactorOp{a.Rows, a.Cols}
+	return &QR{o, at, apply(o, at)}
+}
+
+// Solve returns the matrix X with the least squares of the elements of A·X - B. A has full rank; see the section on
+// errors.
+func (f *QR) Solve(b *Matrix) *Matrix { return f.solve("QR.Solve", b, false) }
+
+// SolveVec is Solve for a vector.
+func (f *QR) SolveVec(b []nabla.Real) []nabla.Real {
+	return f.solve("QR.SolveVec", column(b), false).Data
+}
+
+// SolveTrans returns the solution X of Aᵀ·X = B that has the least norm. A has full rank.
+func (f *QR) SolveTrans(b *Matrix) *Matrix { return f.solve("QR.SolveTrans", b, true) }
+
+func (f *QR) solve(op string, b *Matrix, trans bool) *Matrix {
+	check(op, b)
+	o := pinvOp{f.of.m, f.of.n, b.Cols, trans}
+	out, in := o.rows()
+	if b.Rows != in {
+		fail(op, ErrShape, "%d×%d and a right-hand side of %d×%d", in, out, b.Rows, b.Cols)
+	}
+	return apply(o, f.a, f.factor, b.array()).matrix(out, b.Cols)
+}
+
+// Q returns Q. It has derivatives if A has full rank.
+func (f *QR) Q() *Matrix { return apply(qrOrthogonalOp(f.of), f.a, f.factor).matrix(f.of.m, f.of.n) }
+
+// R returns R. It has derivatives if A has full rank.
+func (f *QR) R() *Matrix {
+	n := f.of.n
+	return apply(qrUpperOp(f.of), f.a, f.factor).triangular(n).transposed(n, n).matrix(n, n)
+}
+
+// LeastSquares returns the matrix X for which A·X - B has the least sum of squares, and of these the one with the least
+// norm: the least squares solution if A has at least as many rows as columns, and otherwise the solution of A·X = B
+// with the least norm. A has full rank; see the section on errors.
+func LeastSquares(a, b *Matrix) *Matrix {
+	check("LeastSquares", a)
+	check("LeastSquares", b)
+	if b.Rows != a.Rows {
+		fail("LeastSquares", ErrShape, "%d×%d and a right-hand side of %d×%d", a.Rows, a.Cols, b.Rows, b.Cols)
+	}
+	if a.Rows < a.Cols {
+		return NewQR(a.T()).SolveTrans(b)
+	}
+	return NewQR(a).Solve(b)
+}
+
+// LeastSquaresVec is LeastSquares for a vector.
+func LeastSquaresVec(a *Matrix, b []nabla.Real) []nabla.Real { return LeastSquares(a, column(b)).Data }
+
+// PseudoInverse returns the pseudo-inverse of a matrix with full rank, by which LeastSquares multiplies B.
+func PseudoInverse(a *Matrix) *Matrix {
+	check("PseudoInverse", a)
+	if a.Rows < a.Cols {
+		return NewQR(a.T()).SolveTrans(Identity(a.Rows))
+	}
+	return NewQR(a).SolveTrans(Identity(a.Cols)).T()
+}
+
+// An SVD is the decomposition U·diag(s)·Vᵀ of an m×n matrix A. With k the smaller of m and n, U is m×k, V is n×k, and
+// the columns of both are orthonormal.
+type SVD struct {
+	of        svdFactorOp
+	a, factor array
+}
+
+// NewSVD decomposes a.
+func NewSVD(a *Matrix) *SVD {
+	check("NewSVD", a)
+	at := traced(append([]core.Rep(nil), a.array().r...))
+	o := svdFactorOp{a.Rows, a.Cols}
+	return &SVD{o, at, apply(o, at)}
+}
+
+// Values returns the k singular values, in descending order. Where some are equal only the derivative of their sum
+// exists, and those of the single results are the ones for the vectors that were computed; second derivatives are an
+// error there. Where one is 0 it has a kink, as the absolute value has, and its derivative is that for the vectors that
+// were computed; if A is not square second derivatives are an error there.
+func (s *SVD) Values() []nabla.Real { return reals(apply(svdValuesOp(s.of), s.a, s.factor).r) }
+
+// U returns the left singular vectors as the columns of a matrix. The element of each that has the largest magnitude is
+// positive. Where two singular values are equal, or one is 0 and A has more rows than columns, U has no derivative, and
+// asking for one is an error, also that of a function of U, V and the singular values that is smooth there.
+func (s *SVD) U() *Matrix { return s.vectors(false) }
+
+// V returns the right singular vectors as the columns of a matrix. Their signs follow from those of U. V has no
+// derivative where two singular values are equal, or one is 0 and A has more columns than rows.
+func (s *SVD) V() *Matrix { return s.vectors(true) }
+
+func (s *SVD) vectors(right bool) *Matrix {
+	o := svdVectorsOp{s.of.m, s.of.n, right}
+	return apply(o, s.a, s.factor).matrix(o.rows(), s.of.k())
+}

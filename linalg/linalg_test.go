@@ -124,6 +124,47 @@ var operations = []operation{
 			}
 			return []real{det, nabla.Log(det.Abs()), nabla.Copysign(nabla.Const(1), det)}
 		}},
+	{"LeastSquares", func(n, m int) [][2]int { return [][2]int{{n + 2, n}, {n + 2, m}} },
+		func(a []*linalg.Matrix) []real { return data(linalg.LeastSquares(conditioned(a[0]), a[1])) },
+		func(a []*linalg.Matrix) []real { return data(plainLeastSquares(conditioned(a[0]), a[1])) }},
+	{"LeastSquares with the least norm", func(n, m int) [][2]int { return [][2]int{{n, n + 1}, {n, m}} },
+		func(a []*linalg.Matrix) []real { return data(linalg.LeastSquares(conditioned(a[0]), a[1])) },
+		func(a []*linalg.Matrix) []real { return data(plainLeastNorm(conditioned(a[0]), a[1])) }},
+	{"LeastSquaresVec of a square matrix", func(n, _ int) [][2]int { return [][2]int{{n, n}, {n, 1}} },
+		func(a []*linalg.Matrix) []real { return linalg.LeastSquaresVec(a[0], a[1].Data) },
+		func(a []*linalg.Matrix) []real { return data(plainSolve(a[0], a[1])) }},
+	{"PseudoInverse", func(n, _ int) [][2]int { return [][2]int{{n + 2, n}, {n, n + 1}} },
+		func(a []*linalg.Matrix) []real {
+			p, q := linalg.PseudoInverse(conditioned(a[0])), linalg.PseudoInverse(conditioned(a[1]))
+			return append(data(p), data(q)...)
+		},
+		func(a []*linalg.Matrix) []real {
+			p := plainLeastSquares(conditioned(a[0]), linalg.Identity(a[0].Rows))
+			return append(data(p), data(plainLeastNorm(conditioned(a[1]), linalg.Identity(a[1].Rows)))...)
+		}},
+	{"QR.Q and QR.R", func(n, _ int) [][2]int { return [][2]int{{n + 1, n}} },
+		func(a []*linalg.Matrix) []real {
+			f := linalg.NewQR(conditioned(a[0]))
+			return append(data(f.Q()), data(f.R())...)
+		},
+		func(a []*linalg.Matrix) []real {
+			q, r := plainQR(conditioned(a[0]))
+			return append(data(q), data(r)...)
+		}},
+	{"QR.R", square,
+		func(a []*linalg.Matrix) []real { return data(linalg.NewQR(reversed(a[0])).R()) },
+		func(a []*linalg.Matrix) []real { _, r := plainQR(reversed(a[0])); return data(r) }},
+	{"QR for all", func(n, m int) [][2]int { return [][2]int{{n + 1, n}, {n + 1, m}} },
+		func(a []*linalg.Matrix) []real {
+			f := linalg.NewQR(conditioned(a[0]))
+			return append(data(f.SolveTrans(f.Solve(a[1]))), data(linalg.MatMul(f.Q().T(), a[1]))...)
+		},
+		func(a []*linalg.Matrix) []real {
+			c := conditioned(a[0])
+			x := plainLeastNorm(c.T(), plainLeastSquares(c, a[1]))
+			q, _ := plainQR(c)
+			return append(data(x), data(plainMul(q.T(), a[1]))...)
+		}},
 	{"one factorisation for all", withRHS,
 		func(a []*linalg.Matrix) []real {
 			c := linalg.NewCholesky(a[0])
@@ -134,6 +175,15 @@ var operations = []operation{
 			_, _, det := plainLU(symmetric(a[0]))
 			return append(data(plainUpper(l.T(), a[1])), nabla.Log(det))
 		}},
+}
+
+// conditioned returns m with larger elements on the diagonal.
+func conditioned(m *linalg.Matrix) *linalg.Matrix {
+	out := m.Clone()
+	for i := range min(m.Rows, m.Cols) {
+		out.Set(i, i, m.At(i, i).Add(nabla.Const(1.5+0.5*float64(m.Cols))))
+	}
+	return out
 }
 
 // reversed returns the rows of m in reverse order.

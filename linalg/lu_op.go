@@ -105,7 +105,7 @@ func (o luSolveOp) pull(x, y, g array) array {
 
 // groups implements groupedOp.
 func (o luSolveOp) groups() ([][]int, [][2]int, bool) {
-	return columnGroups(o.factor().all(), o.n, o.m)
+	return columnGroups(o.factor().all(), o.n, o.n, o.m)
 }
 
 // luDetOp is det A, whose derivative is det A·A⁻ᵀ (Giles 2008, section 2.2.4), or with log set log |det A|, whose

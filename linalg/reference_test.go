@@ -106,3 +106,32 @@ func symmetric(a *linalg.Matrix) *linalg.Matrix {
 	}
 	return s
 }
+
+// plainLeastSquares solves the normal equations.
+func plainLeastSquares(a, b *linalg.Matrix) *linalg.Matrix {
+	return plainSolve(plainMul(a.T(), a), plainMul(a.T(), b))
+}
+
+// plainLeastNorm returns Aᵀ·(A·Aᵀ)⁻¹·B.
+func plainLeastNorm(a, b *linalg.Matrix) *linalg.Matrix {
+	return plainMul(a.T(), plainSolve(plainMul(a, a.T()), b))
+}
+
+// plainQR returns Q and R by the method of Gram and Schmidt.
+func plainQR(a *linalg.Matrix) (q, r *linalg.Matrix) {
+	q, r = a.Clone(), linalg.New(a.Cols, a.Cols)
+	for j := range a.Cols {
+		for k := range j {
+			r.Set(k, j, nabla.Dot(q.Col(k), q.Col(j)))
+			for i := range a.Rows {
+				q.Set(i, j, q.At(i, j).Sub(r.At(k, j).Mul(q.At(i, k))))
+			}
+		}
+		norm := nabla.Sqrt(nabla.Dot(q.Col(j), q.Col(j)))
+		r.Set(j, j, norm)
+		for i := range a.Rows {
+			q.Set(i, j, q.At(i, j).Div(norm))
+		}
+	}
+	return q, r
+}

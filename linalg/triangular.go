@@ -69,14 +69,16 @@ func (o triSolveOp) pull(x, y, g array) array {
 }
 
 // groups implements groupedOp: a column of X is linear in the column of B.
-func (o triSolveOp) groups() ([][]int, [][2]int, bool) { return columnGroups(packed(o.n), o.n, o.m) }
+func (o triSolveOp) groups() ([][]int, [][2]int, bool) {
+	return columnGroups(packed(o.n), o.n, o.n, o.m)
+}
 
-// columnGroups returns the groups of an n×m solution: column j depends on the first k inputs and, linearly, on column j
-// of the n×m matrix that follows them.
-func columnGroups(k, n, m int) (groups [][]int, outputs [][2]int, curved bool) {
+// columnGroups returns the groups of a solution of n rows and m columns: column j depends on the first k inputs and,
+// linearly, on column j of the matrix of in rows and m columns that follows them.
+func columnGroups(k, in, n, m int) (groups [][]int, outputs [][2]int, curved bool) {
 	groups = append(groups, seq(0, 1, k))
 	for j := range m {
-		groups = append(groups, seq(k+j, m, n))
+		groups = append(groups, seq(k+j, m, in))
 	}
 	for range n {
 		for j := range m {
