@@ -202,8 +202,8 @@ func (o pinvOp) groups() ([][]int, [][2]int, bool) {
 }
 
 // qrOrthogonalOp is Q. With C = Qᵀ·Ȧ·R⁻¹ and Ω the antisymmetric matrix with the elements of C below the diagonal, the
-// derivatives are Q̇ = Q·(Ω - C) + Ȧ·R⁻¹ and Ā = (Q̄ - Q·M)·R⁻ᵀ, where M is the symmetric matrix whose lower triangle is
-// that of Q̄ᵀ·Q (Walter and Lehmann 2010, section 4).
+// derivatives are Q̇ = Q·(Ω - C) + Ȧ·R⁻¹ and Ā = (Q̄ - Q·M)·R⁻ᵀ, where M is symmetric with the lower triangle of Q̄ᵀ·Q
+// (Walter and Lehmann 2010, section 4).
 type qrOrthogonalOp struct{ m, n int }
 
 func (o qrOrthogonalOp) name() string         { return fmt.Sprintf("qr.q %dx%d", o.m, o.n) }
