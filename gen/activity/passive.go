@@ -91,8 +91,10 @@ func (f *Facts) checkPassiveCall(c *ir.Call) error {
 	if callee == nil && c.Callee.Rule.Stores {
 		for _, a := range c.Args {
 			if f.Carries(a) {
-				return &Error{Pos: c.Pos, Func: f.Func.Name,
-					What: "a number that carries a derivative is stored in a map", Remedy: "use a slice or a struct"}
+				what := "a number that carries a derivative is stored in a map that code without derivatives may see"
+				remedy := "make the map in a function that is differentiated, and pass it to such functions only; or " +
+					"use a slice"
+				return &Error{Pos: c.Pos, Func: f.Func.Name, What: what, Remedy: remedy}
 			}
 		}
 	}

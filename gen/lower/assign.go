@@ -116,9 +116,10 @@ func (l *lowerer) assignAll(n ast.Node, lhs, rhs []ast.Expr, define bool) {
 		return
 	}
 	places := make([]*ir.Place, len(lhs))
+	store := func() {}
 	for i, e := range lhs {
 		if l.newVar(e, define) == nil {
-			places[i] = l.lvalue(e)
+			places[i], store = l.assignable(n, e, store)
 		}
 	}
 	es := make([]ir.Expr, len(rhs))
@@ -137,6 +138,7 @@ func (l *lowerer) assignAll(n ast.Node, lhs, rhs []ast.Expr, define bool) {
 		}
 	}
 	l.parallel(n, places, es)
+	store()
 }
 
 // newVar returns the variable that e declares if define is set, or nil.
@@ -224,9 +226,10 @@ func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define b
 		return
 	}
 	places := make([]*ir.Place, len(lhs))
+	store := func() {}
 	for i, e := range lhs {
 		if l.newVar(e, define) == nil && !isBlank(e) {
-			if places[i] = l.lvalue(e); places[i] == nil {
+			if places[i], store = l.assignable(n, e, store); places[i] == nil {
 				return
 			}
 		}
@@ -282,6 +285,7 @@ func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define b
 	for _, f := range after {
 		f()
 	}
+	store()
 }
 
 // refuseTuple refuses the forms of v, ok := e that are not calls.

@@ -48,10 +48,12 @@
 // private copy, initialised as the variable is, if nothing in its package writes to it or lets its memory out, and if
 // its initial value is the same in every run.
 //
-// Maps of numbers, strings and structs of them, with keys of such types, can be made, read, changed
-// and ranged over, in Go's random order. Their elements are constants for differentiation, also
-// those of a parameter or of a bound struct; a function that stores a number with a derivative in a
-// map is refused.
+// Maps can be made, read, changed and ranged over, in Go's random order, which derivatives take as the function took
+// it. Keys must lead to no other memory and carry no derivatives. The elements of a map that only differentiated
+// functions see may be of any type and carry derivatives: it becomes a map from keys to the elements of a slice, see
+// slotmaps.go. Other maps, those of a parameter, a bound struct, a package-level variable, or passed to a function
+// without derivative, are maps of numbers, strings and structs of them. Their elements are constants for
+// differentiation, and a function that stores a number with a derivative in one is refused.
 //
 // The scope of loop variables is that of the Go version of the file that contains the loop: one
 // variable per loop before Go 1.22, one per iteration since, also in copies of the function.

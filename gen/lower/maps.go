@@ -10,38 +10,50 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Maps whose elements carry no derivative. Operations on them are calls of functions of package rt, passive rules with
-// effects, which derivatives perform once and in order. Elements are constants for differentiation; the activity
-// analysis refuses calls that store numbers with derivatives. A range statement is a loop over the keys at its
-// beginning, without those that have been deleted when their turn comes.
+// Operations on maps are calls of functions of package rt, passive rules with effects, which derivatives perform once
+// and in order. Elements are constants for differentiation; the activity analysis refuses calls that store numbers with
+// derivatives. Maps whose elements may carry derivatives become slot maps afterwards, where that is possible, see
+// slotmaps.go. A range statement is a loop over the keys at its beginning, without those that have been deleted when
+// their turn comes.
 
 // mapCall emits a call of a function of package rt on the map m, and returns its results. It returns nil if maps of
 // the type of m are refused.
 func (l *lowerer) mapCall(n ast.Node, name string, m ir.Expr, args []ir.Expr, results ...types.Type) []*ir.Var {
 	t := m.Type().Underlying().(*types.Map)
-	if ir.HasRefs(t.Elem()) || types.IsInterface(t.Elem()) || ir.HasRefs(t.Key()) || types.IsInterface(t.Key()) {
-		l.refuse(n, "map of type "+typeText(m.Type()), "its keys or elements lead to other memory",
+	key, elem := ir.HasRefs(t.Key()), isFuncType(t.Elem()) || types.IsInterface(t.Elem())
+	if key || elem {
+		reason := "its keys lead to other memory"
+		if elem {
+			reason = "its elements are functions or interface values"
+		}
+		l.refuse(n, "map of type "+typeText(m.Type()), reason,
 			"use a map of numbers, strings or structs of them, or a slice")
 		return nil
 	}
-	args = append([]ir.Expr{m}, args...)
-	var params, outs []*types.Var
-	for _, a := range args {
-		params = append(params, types.NewParam(token.NoPos, nil, "", a.Type()))
-	}
 	var vars []*ir.Var
 	for _, r := range results {
-		outs = append(outs, types.NewParam(token.NoPos, nil, "", r))
 		v := &ir.Var{Name: l.names.fresh("t"), Type: r, Pos: l.pos(n)}
 		vars = append(vars, v)
 		l.emit(&ir.Let{At: l.at(n), V: v})
 	}
-	sig := types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), types.NewTuple(outs...), false)
-	r := &ir.Rule{Name: runtimePath + "." + name, Object: types.NewFunc(token.NoPos, runtimePackage, name, sig),
-		Passive: true, Effects: true, Stores: name == "MapSet" || name == "MapDelete" || name == "MapClear",
-		ReadOnly: slices.Repeat([]bool{true}, len(args))}
-	l.emit(&ir.Call{At: l.at(n), Results: vars, Callee: &ir.Callee{Rule: r}, Args: args})
+	l.emit(mapOperation(l.at(n), name, append([]ir.Expr{m}, args...), vars...))
 	return vars
+}
+
+// mapOperation returns a call of a function of package rt on maps.
+func mapOperation(at ir.At, name string, args []ir.Expr, results ...*ir.Var) *ir.Call {
+	var outs []*types.Var
+	for _, v := range results {
+		outs = append(outs, types.NewParam(token.NoPos, nil, "", v.Type))
+	}
+	sig := types.NewSignatureType(nil, nil, nil, typesOf(args), types.NewTuple(outs...), false)
+	r := &ir.Rule{Name: runtimePath + "." + name, Object: types.NewFunc(token.NoPos, runtimePackage, name, sig),
+		Passive: true}
+	if name != "MakeMap" {
+		r.Effects, r.Stores = true, name == "MapSet" || name == "MapDelete" || name == "MapClear"
+		r.ReadOnly = slices.Repeat([]bool{true}, len(args))
+	}
+	return &ir.Call{At: at, Results: results, Callee: &ir.Callee{Rule: r}, Args: args}
 }
 
 // mapOf returns the type of e if it is a map.
@@ -90,6 +102,23 @@ func (l *lowerer) mapAssign(n ast.Node, lhs ast.Expr, op token.Token, value func
 	return true
 }
 
+// assignable is lvalue for one of several targets. An element of a map is assigned to a temporary first; the function
+// that it returns performs store, and sets the element.
+func (l *lowerer) assignable(n ast.Node, e ast.Expr, store func()) (*ir.Place, func()) {
+	x := l.mapElement(e)
+	if x == nil {
+		return l.lvalue(e), store
+	}
+	t := l.mapOf(x.X)
+	m := loadVar(l.temp(n, "m", l.typeOf(x.X), l.expr(x.X)))
+	k := loadVar(l.temp(n, "k", t.Key(), l.coerce(l.expr(x.Index), t.Key(), x.Index)))
+	v := l.temp(n, "v", t.Elem(), nil)
+	return v.Place(), func() {
+		store()
+		l.mapCall(n, "MapSet", m, []ir.Expr{k, loadVar(v)})
+	}
+}
+
 // mapTuple lowers v, ok = m[k], and reports whether rhs is an element of a map.
 func (l *lowerer) mapTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define bool) bool {
 	x := l.mapElement(rhs)
@@ -102,28 +131,28 @@ func (l *lowerer) mapTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define bool
 	}
 	var places []*ir.Place
 	var es []ir.Expr
+	var p *ir.Place
+	store := func() {}
 	for i, e := range lhs {
 		if o := l.newVar(e, define); o != nil {
 			v := l.local(o)
 			l.emit(&ir.Let{At: l.at(n), V: v, E: loadVar(results[i])})
 			l.bind(o, v)
-		} else if p := l.lvalue(e); p != nil {
+		} else if p, store = l.assignable(n, e, store); p != nil {
 			t, _ := placeType(p, nil)
 			places, es = append(places, p), append(es, l.coerce(loadVar(results[i]), t, e))
 		}
 	}
 	l.parallel(n, places, es)
+	store()
 	return true
 }
 
 // makeMap returns a new map of type t.
 func (l *lowerer) makeMap(n ast.Node, t types.Type) *ir.Var {
 	v := &ir.Var{Name: l.names.fresh("m"), Type: t, Pos: l.pos(n)}
-	sig := types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(types.NewParam(token.NoPos, nil, "", t)), false)
-	r := &ir.Rule{Name: runtimePath + ".MakeMap", Object: types.NewFunc(token.NoPos, runtimePackage, "MakeMap", sig),
-		Passive: true}
 	l.emit(&ir.Let{At: l.at(n), V: v})
-	l.emit(&ir.Call{At: l.at(n), Results: []*ir.Var{v}, Callee: &ir.Callee{Rule: r}})
+	l.emit(mapOperation(l.at(n), "MakeMap", nil, v))
 	return v
 }
 

@@ -41,6 +41,35 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// declaredTypes returns the types of f and its callees that belong to no package, by name.
+func declaredTypes(f *ir.Func) map[string]types.Type {
+	out := map[string]types.Type{}
+	var visit func(t types.Type)
+	visit = func(t types.Type) {
+		switch t := t.(type) {
+		case *types.Named:
+			if name := t.Obj().Name(); t.Obj().Pkg() == nil && out[name] == nil && types.Universe.Lookup(name) == nil {
+				out[name] = t
+				visit(t.Underlying())
+			}
+		case *types.Pointer:
+			visit(t.Elem())
+		case *types.Slice:
+			visit(t.Elem())
+		case *types.Struct:
+			for v := range t.Fields() {
+				visit(v.Type())
+			}
+		}
+	}
+	for _, g := range reach(f) {
+		for _, v := range ir.Vars(g) {
+			visit(v.Type)
+		}
+	}
+	return out
+}
+
 // verify checks f and all it calls: they are well-formed, their text reads back as
 // itself, and they have a normal form.
 func verify(t *testing.T, f *ir.Func) {
@@ -66,7 +95,7 @@ func verify(t *testing.T, f *ir.Func) {
 	if err := ir.Print(&first, reach(f)...); err != nil {
 		t.Error(err)
 	}
-	again, err := ir.Parse(first.String(), &ir.Env{Packages: []*types.Package{f.Object.Pkg()}})
+	again, err := ir.Parse(first.String(), &ir.Env{Packages: []*types.Package{f.Object.Pkg()}, Types: declaredTypes(f)})
 	if err != nil {
 		t.Errorf("%v\n%s", err, first.String())
 		return

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -107,6 +108,9 @@ type decl struct {
 type specialization struct {
 	// f is the function. Recursive calls refer to it while its Body is still incomplete.
 	f *ir.Func
+	// rewritten is f as a function to be differentiated, with slot maps in it and the functions that it calls; nil if
+	// that was not asked for.
+	rewritten *ir.Func
 	// refusals holds the reasons why f itself cannot be lowered. allRefusals adds those of its callees.
 	refusals Refusals
 	// calls are the calls of lowered functions in f.
@@ -262,10 +266,32 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 	// Rules in use are completed only here: while a function is lowered, those of its callees may
 	// not be.
 	p.resolve()
-	if all := e.allRefusals(); len(all) > 0 {
+	f, all := p.whole(e)
+	if len(all) > 0 {
 		return nil, all.sorted()
 	}
-	return e.f, nil
+	return f, nil
+}
+
+// whole returns the function of e as it is differentiated: with slot maps in it and the functions that it calls, or the
+// refusals of e and of all reachable functions.
+func (p *Program) whole(e *specialization) (*ir.Func, Refusals) {
+	if all := e.allRefusals(); len(all) > 0 || e.rewritten != nil {
+		return e.rewritten, all
+	}
+	funcs := sortedFuncs(e.reachable())
+	f, all := p.rewriteMaps(e.f, funcs)
+	if len(all) == 0 && f != e.f {
+		funcs = slices.AppendSeq(funcs, maps.Keys(calledFrom(f)))
+		slices.SortStableFunc(funcs, func(a, b *ir.Func) int { return strings.Compare(a.Name, b.Name) })
+		funcs = slices.Compact(funcs)
+		all = append(writtenGlobals(funcs), numbersFromText(funcs)...)
+	}
+	if len(all) > 0 {
+		return nil, all
+	}
+	e.rewritten = f
+	return f, nil
 }
 
 // reachable returns the functions reachable in the call graph from e, including e.
@@ -314,7 +340,7 @@ func (e *specialization) allRefusals() (all Refusals) {
 // functions that f calls and of the variables that it has copies of. They are ordered by path.
 func (p *Program) Adapted(f *ir.Func) (list []*packages.Package) {
 	for _, e := range p.specializations {
-		if e.f != f {
+		if e.f != f && e.rewritten != f {
 			continue
 		}
 		for c := range e.reachable() {

@@ -288,10 +288,14 @@ func (p *Program) lowerIfPossible(fn *types.Func) *ir.Func {
 		return nil
 	}
 	e := p.specialize(d, nil, nil)
-	if e == nil || len(e.allRefusals()) > 0 {
+	if e == nil {
 		return nil
 	}
-	return e.f
+	f, refusals := p.whole(e)
+	if len(refusals) > 0 {
+		return nil
+	}
+	return f
 }
 
 // ruleWrapper returns a function that only calls fn, which has a rule.

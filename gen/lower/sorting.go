@@ -152,6 +152,9 @@ func (l *lowerer) comparison(call *ast.CallExpr, e ast.Expr) (*ir.Func, []ir.Exp
 	if written, _ := effects(to.f); slices.Contains(written, true) {
 		return refuse("it writes memory", "only compare")
 	}
+	if to.hasReferenceMaps() {
+		return refuse("it uses a map whose elements lead to other memory", "look it up before")
+	}
 	return to.f, l.captured(v)
 }
 
