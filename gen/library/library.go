@@ -147,6 +147,8 @@ func Twin(pkg, name string) (path, of string, ok bool) {
 var twins = map[string]string{}
 
 var substitutes = map[string]string{
+	"(gonum.org/v1/gonum/blas/gonum.Implementation).Dgemm": "blas64ad.Dgemm",
+
 	"(*gonum.org/v1/gonum/mat.Dense).Mul":                 "matad.DenseMul",
 	"(*gonum.org/v1/gonum/mat.Dense).T":                   "matad.DenseT",
 	"(*gonum.org/v1/gonum/mat.VecDense).T":                "matad.VecDenseT",
@@ -155,6 +157,21 @@ var substitutes = map[string]string{
 	"(gonum.org/v1/gonum/stat/distuv.StudentsT).CDF":      "distuvad.StudentsTCDF",
 	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Quantile": "distuvad.StudentsTQuantile",
 	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Survival": "distuvad.StudentsTSurvival",
+}
+
+// Implementation reports whether a package variable, path.Name, holds an implementation of a fixed set of functions.
+// The one in Go with which the variable is initialised is differentiated: another, which a program may choose, computes
+// the same functions.
+func Implementation(name string) bool {
+	dir, name, ok := strings.Cut(strings.TrimPrefix(name, "gonum.org/v1/gonum/"), ".")
+	if !ok {
+		return false
+	}
+	switch dir {
+	case "blas/blas32", "blas/blas64", "blas/cblas64", "blas/cblas128", "lapack/lapack64":
+		return dir[strings.IndexByte(dir, '/')+1:] == name
+	}
+	return false
 }
 
 // Names returns the full names of the functions that have a rule, sorted.

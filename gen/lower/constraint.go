@@ -314,7 +314,10 @@ func (c *contributors) object(o types.Object) {
 	if s.file == nil {
 		return
 	}
-	c.file(s.file)
+	// A function in assembly whose form in Go is differentiated is that form in the builds that lack its file.
+	if d := c.p.decls[asFunc(o)]; d == nil || c.p.portable(d) == d {
+		c.file(s.file)
+	}
 	if s.fn == nil {
 		c.node(s.pkg, s.node)
 		return
@@ -333,6 +336,12 @@ func (c *contributors) object(o types.Object) {
 			}
 		}
 	}
+}
+
+// asFunc returns o as a function, or nil.
+func asFunc(o types.Object) *types.Func {
+	fn, _ := o.(*types.Func)
+	return fn
 }
 
 // Constraint returns the build constraint, in the syntax of //go:build, under which the result of

@@ -6,6 +6,7 @@ import (
 	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/library"
 )
 
 // Devirtualization: interface values whose dynamic type is known statically are represented by
@@ -67,10 +68,13 @@ func (l *lowerer) devirtualize(e ast.Expr) *devirtualized {
 	return nil
 }
 
-// fixedValue returns the value of a package-level variable in [Options.NeverAssigned], or nil. Its type
-// must have no fields: the state of others could change.
+// fixedValue returns the value of a package-level variable in [Options.NeverAssigned], or of one that holds an
+// implementation of a library, or nil. Its type must have no fields: the state of others could change.
 func (p *Program) fixedValue(o *types.Var) *devirtualized {
-	if o.Pkg() == nil || o.Parent() != o.Pkg().Scope() || !p.opts.NeverAssigned[o.Pkg().Path()+"."+o.Name()] {
+	if o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
+		return nil
+	}
+	if name := o.Pkg().Path() + "." + o.Name(); !p.opts.NeverAssigned[name] && !library.Implementation(name) {
 		return nil
 	}
 	t := p.initial[o]
@@ -84,8 +88,7 @@ func (p *Program) fixedValue(o *types.Var) *devirtualized {
 	return &devirtualized{t, func() ir.Expr { return ir.Zero(t) }}
 }
 
-// getter returns the value of a function that only returns a package-level variable in
-// [Options.NeverAssigned].
+// getter returns the value of a function that only returns a package-level variable that fixedValue knows.
 func (p *Program) getter(fn *types.Func) *devirtualized {
 	d := p.decls[fn.Origin()]
 	if d == nil || d.node.Body == nil || len(d.node.Body.List) != 1 || p.opts.Rules[fn.FullName()] != nil {

@@ -115,14 +115,14 @@ func (l *lowerer) sourceOf(fn *types.Func) *decl {
 }
 
 // substitute returns the declaration whose source is differentiated in place of d: that of a function of package
-// library with the parameters of d, or d.
+// library with the parameters of d, that of a portable form, or d.
 func (p *Program) substitute(d *decl) *decl {
 	if d.original {
 		return d
 	}
 	name, f, ok := library.Substitute(d.fn.FullName())
 	if !ok || p.opts.NoLibrary {
-		return d
+		return p.portable(d)
 	}
 	pkg := p.libraryPackage(name)
 	if pkg == nil {
@@ -213,12 +213,7 @@ func (p *Program) libraryPackage(name string) *packages.Package {
 		p.libraryPackages[name] = pkg
 		return pkg
 	}
-	pkg := &packages.Package{ID: path, PkgPath: path, Name: name, Fset: p.fset, TypesInfo: &types.Info{
-		Types: map[ast.Expr]types.TypeAndValue{}, Instances: map[*ast.Ident]types.Instance{},
-		Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-		Implicits: map[ast.Node]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
-		Scopes: map[ast.Node]*types.Scope{}, FileVersions: map[*ast.File]string{},
-	}}
+	pkg := &packages.Package{ID: path, PkgPath: path, Name: name, Fset: p.fset, TypesInfo: newInfo()}
 	for file, text := range library.Source(name) {
 		f, err := parser.ParseFile(p.fset, path+"/"+file, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
@@ -246,6 +241,16 @@ func (p *Program) libraryPackage(name string) *packages.Package {
 	p.declare(pkg, false)
 	p.libraryPackages[name] = pkg
 	return pkg
+}
+
+// newInfo returns an Info that records all facts that the lowering uses.
+func newInfo() *types.Info {
+	return &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Instances: map[*ast.Ident]types.Instance{},
+		Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Implicits: map[ast.Node]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
+		Scopes: map[ast.Node]*types.Scope{}, FileVersions: map[*ast.File]string{},
+	}
 }
 
 // replaceTwins gives the expressions of a package of library derivatives that are pointers to a twin, see

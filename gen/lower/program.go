@@ -79,6 +79,8 @@ type Program struct {
 	initialisers map[types.Object]initialiser
 	writtenVars  map[types.Object]bool
 	homes        map[string]*lowerer
+	// portables are the forms in Go of functions in assembly, by package and name, on demand.
+	portables map[*packages.Package]map[string]*decl
 	// sites caches the declaration sites of packages, computed on demand.
 	sites map[*packages.Package]map[types.Object]declSite
 

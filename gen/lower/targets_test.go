@@ -123,6 +123,75 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestPortable requires that the source of a function in assembly is that which the package has for machines without.
+func TestPortable(t *testing.T) {
+	files := map[string]string{
+		"asm.go": `//go:build !noasm
+
+package m
+
+func Twice(x float64) float64
+
+func half(x float64) float64
+
+func none(x float64) float64
+
+func other(x float64) float64
+`,
+		"stub.go": `//go:build noasm || (!amd64 && !arm64)
+
+package m
+
+func Twice(x float64) float64 { return scale * x * half(4) }
+
+func half(x float64) float64 { return x / 2 }
+
+func other(x float32) float32 { return x }
+`,
+		"again.go":   "//go:build noasm && never\n\npackage m\n\nfunc none(x float64) float64 { return 17 }\n",
+		"b_s390x.go": "package m\n\nfunc none(x float64) float64 { return 18 }\n",
+		"second.go":  "//go:build purego\n\npackage m\n\nfunc half(x float64) float64 { return 19 }\n",
+		"ignore.go":  "//go:build ignore\n\npackage main\n\nfunc none(x float64) float64 { return 20 }\n",
+		"a.go":       "package m\n\nconst scale = 1\n\nfunc F(x float64) float64 { return Twice(x) }\n",
+		"no.go": "package m\n\nfunc G(x float64) float64 { return none(x) }\n\n" +
+			"func H(x float64) float64 { return other(x) }\n",
+		"asm_amd64.s": "",
+		"asm_arm64.s": "",
+	}
+	p, _ := module(t, files)
+	f, err := p.Func(p.Lookup("m", "F"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify(t, f)
+	if text := f.String(); !strings.Contains(text, "call m.Twice(") {
+		t.Errorf("the function is not called:\n%s", text)
+	}
+	text := ""
+	var add func(f *ir.Func)
+	add = func(f *ir.Func) {
+		text += f.String()
+		ir.Walk(f.Body, func(s ir.Stmt) bool {
+			if c, ok := s.(*ir.Call); ok && c.Callee.Func != nil {
+				add(c.Callee.Func)
+			}
+			return true
+		})
+	}
+	add(f)
+	if !strings.Contains(text, "x / 2") || strings.Contains(text, "19") {
+		t.Errorf("it calls another form:\n%s", text)
+	}
+	if got := p.Constraint(lower.Target{Func: p.Lookup("m", "F")}); got != "" {
+		t.Errorf("the derivative is restricted to %s", got)
+	}
+	for _, name := range []string{"G", "H"} {
+		if f, err := p.Func(p.Lookup("m", name)); err == nil {
+			t.Errorf("a function without a body is called:\n%s", f)
+		}
+	}
+}
+
 // TestNeverAssigned calls methods of the initial values of package-level variables listed in Options.NeverAssigned,
 // if their types have no state.
 func TestNeverAssigned(t *testing.T) {

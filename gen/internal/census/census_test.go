@@ -23,7 +23,7 @@ func TestGonum(t *testing.T) {
 	if longtest.Long() {
 		names, share = numeric, 0.6
 	}
-	c, err := transformAll("../../..", names, "", true, false)
+	c, err := transformAll("../../..", names, "", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestBrokenDerivatives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks large packages")
 	}
-	c, err := transformAll("../../..", []string{"dsp/window", "num/quat"}, "", false, false)
+	c, err := transformAll("../../..", []string{"dsp/window", "num/quat"}, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}

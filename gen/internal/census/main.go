@@ -5,15 +5,18 @@
 //	go run ./gen/internal/census             the table
 //	go run ./gen/internal/census -check      also compare derivatives with differences
 //	go run ./gen/internal/census -list refused mat stat
-//	go run ./gen/internal/census -assembly   functions as they are built by default
 //
-// The version of gonum is that of go.mod, built without assembly unless -assembly is set. Package names restrict the
+// The last columns count the functions that another package can call, with a concrete type for each parameter of an
+// interface type, a literal for each function, and the numbers of matrices and structs that are returned.
+//
+// The version of gonum is that of go.mod, built as by default, with assembly. Package names restrict the
 // census to these packages.
 package main
 
 import (
 	"flag"
 	"fmt"
+	"go/types"
 	"io"
 	"os"
 	"slices"
@@ -26,15 +29,14 @@ import (
 
 func main() {
 	check := flag.Bool("check", false, "compare derivatives with differences")
-	list := flag.String("list", "", "also print functions: refused, unwritten, skipped or all")
+	list := flag.String("list", "", "also print functions: refused, called, uncalled, unwritten, skipped or all")
 	match := flag.String("func", "", "only functions whose name contains this")
-	assembly := flag.Bool("assembly", false, "with functions in assembly, which only rules get through")
 	flag.Parse()
 	names := flag.Args()
 	if len(names) == 0 {
 		names = numeric
 	}
-	c, err := transformAll(".", names, *match, *check, *assembly)
+	c, err := transformAll(".", names, *match, *check)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -56,8 +58,8 @@ type census struct {
 
 // transformAll transforms the functions of the named packages whose full names contain match, and compares their
 // derivatives with differences if check is set.
-func transformAll(dir string, names []string, match string, check, assembly bool) (*census, error) {
-	pkgs, all, err := load(dir, names, assembly)
+func transformAll(dir string, names []string, match string, check bool) (*census, error) {
+	pkgs, all, err := load(dir, names)
 	if err != nil {
 		return nil, err
 	}
@@ -65,25 +67,43 @@ func transformAll(dir string, names []string, match string, check, assembly bool
 	g := newGlobals(pkgs)
 	// Code is generated in a package of another module, which can name exported objects only.
 	u := user(pkgs)
-	p := lower.New([]*packages.Package{u}, lower.Options{NeverAssigned: neverAssigned})
+	counted := map[*packages.Package][]*types.Func{}
+	var every []*types.Func
 	for _, pkg := range pkgs {
-		for _, fn := range functions(pkg) {
-			if !strings.Contains(fn.FullName(), match) {
-				continue
-			}
-			t, err := transform(p, fn, u.Types)
-			if err == nil && t.ok() {
-				err = t.write(u, all)
-				if check {
-					v := t.check(g)
-					t.verdict = &v
-					if v.outcome == disagreed {
-						c.broken = append(c.broken, v.err)
-					}
+		counted[pkg] = slices.DeleteFunc(functions(pkg), func(fn *types.Func) bool {
+			return !strings.Contains(fn.FullName(), match)
+		})
+		every = append(every, counted[pkg]...)
+	}
+	calls, err := addCalls(u, every, all)
+	if err != nil {
+		return nil, err
+	}
+	p := lower.New([]*packages.Package{u}, lower.Options{})
+	one := func(fn *types.Func) *transformed {
+		t, err := transform(p, fn, u.Types)
+		if err == nil && t.ok() {
+			err = t.write(u, all)
+			if check {
+				v := t.check(g)
+				t.verdict = &v
+				if v.outcome == disagreed {
+					c.broken = append(c.broken, v.err)
 				}
 			}
-			if err != nil {
-				c.broken = append(c.broken, err)
+		}
+		if err != nil {
+			c.broken = append(c.broken, err)
+		}
+		return t
+	}
+	for _, pkg := range pkgs {
+		for _, fn := range counted[pkg] {
+			t := one(fn)
+			t.exported = callable(fn)
+			if to := calls[fn]; to != nil && !t.written {
+				t.called = one(to)
+				t.called.fn = fn
 			}
 			c.funcs[pkg] = append(c.funcs[pkg], t)
 		}
@@ -92,7 +112,7 @@ func transformAll(dir string, names []string, match string, check, assembly bool
 }
 
 // A row is a line of the table.
-type row struct{ functions, lowered, tangent, adjoint, both, written int }
+type row struct{ functions, lowered, tangent, adjoint, both, written, exported, called int }
 
 // add counts t.
 func (r *row) add(t *transformed) {
@@ -107,17 +127,20 @@ func (r *row) add(t *transformed) {
 	count(&r.adjoint, t.adjoint != nil)
 	count(&r.both, t.ok())
 	count(&r.written, t.written)
+	count(&r.exported, t.exported)
+	count(&r.called, t.exported && (t.written || t.called != nil && t.called.written))
 }
 
 // print writes the tables.
 func (c *census) print(w io.Writer, check bool) {
 	line := func(name string, r row) {
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.0f %% | %d |\n", name, r.functions, r.lowered, r.tangent,
-			r.adjoint, r.both,
-			100*float64(r.both)/float64(max(1, r.functions)), r.written)
+		share := func(k, n int) float64 { return 100 * float64(k) / float64(max(1, n)) }
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.0f %% | %d | %d | %d | %.0f %% |\n", name, r.functions,
+			r.lowered, r.tangent, r.adjoint, r.both, share(r.both, r.functions), r.written, r.exported, r.called,
+			share(r.called, r.exported))
 	}
-	fmt.Fprintln(w, "| package | functions | lowered | tangent | adjoint | both | share | in another module |\n"+
-		"|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| package | functions | lowered | tangent | adjoint | both | share | in another module "+
+		"| exported | as called | share |\n|---|---|---|---|---|---|---|---|---|---|---|")
 	var all row
 	for _, pkg := range c.packages {
 		var r row
@@ -178,6 +201,9 @@ func (c *census) printChecks(w io.Writer) {
 	points := 0
 	for _, list := range c.funcs {
 		for _, t := range list {
+			if t.called != nil && t.called.verdict != nil {
+				t = t.called
+			}
 			if t.verdict != nil {
 				count[t.verdict.outcome]++
 				points += t.verdict.points
@@ -196,6 +222,10 @@ func (c *census) list(w io.Writer, which string) {
 	for _, pkg := range c.packages {
 		for _, t := range c.funcs[pkg] {
 			switch {
+			case which == "called" && t.called != nil && !t.called.written:
+				fmt.Fprintf(w, "\n%s is refused as called:\n%v %v\n", t.fn.FullName(), t.called.err, t.called.printErr)
+			case which == "uncalled" && t.exported && t.called == nil && !t.written:
+				fmt.Fprintf(w, "%s has no caller\n", t.fn.FullName())
 			case which == "refused" && t.err != nil:
 				fmt.Fprintf(w, "\n%s is refused:\n%v\n", t.fn.FullName(), t.err)
 			case which == "unwritten" && t.printErr != nil:

@@ -33,19 +33,14 @@ var numeric = strings.Fields(`
 	spatial/r3 spatial/transform spatial/vptree stat stat/card stat/combin stat/distmat stat/distmv stat/distuv stat/mds
 	stat/samplemv stat/sampleuv stat/spatial`)
 
-// load type-checks packages of gonum, without assembly unless assembly is set, and returns them with all imported
-// packages.
-func load(dir string, names []string, assembly bool) ([]*packages.Package, importer, error) {
+// load type-checks packages of gonum and returns them with all imported packages.
+func load(dir string, names []string) ([]*packages.Package, importer, error) {
 	patterns := make([]string, len(names))
 	for i, name := range names {
 		patterns[i] = root + name
 	}
 	patterns = append(patterns, imports...)
-	var opts lower.LoadOptions
-	if !assembly {
-		opts.Flags = []string{"-tags=noasm,safe"}
-	}
-	pkgs, err := lower.Load(dir, patterns, opts)
+	pkgs, err := lower.Load(dir, patterns, lower.LoadOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -206,7 +201,3 @@ func writes(info *types.Info, body ast.Node, memory map[types.Object]bool) bool 
 	})
 	return found
 }
-
-// neverAssigned lists the variables through which gonum calls BLAS and LAPACK. They hold the implementation in Go,
-// unless the program calls Use.
-var neverAssigned = map[string]bool{root + "blas/blas64.blas64": true, root + "lapack/lapack64.lapack64": true}

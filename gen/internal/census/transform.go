@@ -33,7 +33,9 @@ type transformed struct {
 	written bool // its derivatives were printed and pass the type checker
 	// reason that they were not printed
 	printErr error
-	verdict  *verdict // nil if it was not checked
+	verdict  *verdict     // nil if it was not checked
+	exported bool         // another package can call it
+	called   *transformed // a function that calls it as users do, if itself it has no derivatives; or nil
 }
 
 // ok reports whether a function has both derivatives.
