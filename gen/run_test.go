@@ -173,7 +173,7 @@ func TestRunPrivateNames(t *testing.T) {
 
 const privateRefusals = `refused/refused.go:6:42: function Count: call of example.com/lib.Count: its source cannot be ` +
 	`differentiated: variable counter: package example.com/lib does not export it, and it cannot be copied: it is written ` +
-	`at lib/lib.go:193 (lib/lib.go:186); write a rule with //nabla:rule, or call another function
+	`at lib/lib.go:219 (lib/lib.go:212); write a rule with //nabla:rule, or call another function
 refused/refused.go:9:40: function Sum: call of example.com/lib.Sum: its source cannot be differentiated: variable ` +
 	`handed: package example.com/lib does not export it, and it cannot be copied: it is returned at lib/lib.go:198 ` +
 	`(lib/lib.go:201); write a rule with //nabla:rule, or call another function

@@ -179,8 +179,12 @@ func (p *printer) source(c *ir.Const) (string, types.Type) {
 		return "", nil
 	}
 	b, ok := tv.Type.(*types.Basic)
-	if !types.Identical(tv.Type, c.T) && (!ok || b.Info()&types.IsUntyped == 0) {
+	untyped := ok && b.Info()&types.IsUntyped != 0
+	if !types.Identical(tv.Type, c.T) && !untyped {
 		return "", nil
+	}
+	if !untyped && p.hidden(tv.Type) {
+		return "", nil // this file has a type of its own in its place
 	}
 	return s, tv.Type
 }
