@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/internal/dependent"
 )
@@ -86,7 +87,7 @@ func TestAdapters(t *testing.T) {
 		}
 	}
 	env := dependent.Environ()
-	p, err := Load(dir, []string{"."}, &Options{Load: lower.LoadOptions{Env: env}})
+	p, err := Load(dir, []string{"."}, &Options{Load: lower.LoadOptions{Env: env, Packages: loaded.Packages}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func TestUnparsedPackage(t *testing.T) {
 		"two packages in one directory": "package other\n",
 	} {
 		write(t, filepath.Join(dir, "b.go"), source)
-		p, err := gen.Load(dir, []string{"."}, &gen.Options{Load: lower.LoadOptions{Env: environ}})
+		p, err := gen.Load(dir, []string{"."}, &gen.Options{Load: loading})
 		if err != nil {
 			continue // then nothing can be written
 		}
@@ -171,7 +171,7 @@ func TestFileMode(t *testing.T) {
 func TestExplain(t *testing.T) {
 	files := source(t, "shapes")
 	dir := module(t, files)
-	p, err := gen.Load(dir, []string{"."}, &gen.Options{Load: lower.LoadOptions{Env: environ}})
+	p, err := gen.Load(dir, []string{"."}, &gen.Options{Load: loading})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func elements(x []float64) func(yield func(float64) bool) {
 }
 `,
 	})
-	p, err := gen.Load(dir, []string{"."}, &gen.Options{Load: lower.LoadOptions{Env: environ}})
+	p, err := gen.Load(dir, []string{"."}, &gen.Options{Load: loading})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestRunComplex(t *testing.T) {
 	if _, err := r.Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", ".")
+	runTests(t, dir, ".")
 	// Differences z - z are 0 or NaN by intention.
 	staticcheck(t, dir, "SA4000")
 }

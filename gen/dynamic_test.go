@@ -29,7 +29,7 @@ func TestRunDynamic(t *testing.T) {
 	if _, err := report.Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", "./...")
+	runTests(t, dir, "./...")
 	// A test for nil remains where the value is known not to be nil.
 	staticcheck(t, dir, "SA4023")
 }

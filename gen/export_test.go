@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -25,14 +26,14 @@ func init() {
 		if err != nil || slices.ContainsFunc(paths, func(path string) bool {
 			return !strings.HasPrefix(path, nablaPath) && !strings.HasPrefix(path, "simd/")
 		}) {
-			return packages.Load(c, paths...)
+			return loaded.Packages(c, paths...)
 		}
 		_, requires, _ := strings.Cut(string(mod), "\n") // without the name
 		key := fmt.Sprint(requires, c.Env, c.BuildFlags, paths)
 		mu.Lock()
 		defer mu.Unlock()
 		if known[key] == nil {
-			pkgs, err := packages.Load(c, paths...)
+			pkgs, err := loaded.Packages(c, paths...)
 			if err != nil {
 				return nil, err
 			}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nabla-ad/nabla/gen"
 	"github.com/nabla-ad/nabla/gen/ir"
-	"github.com/nabla-ad/nabla/gen/lower"
 )
 
 const containedSource = `package contained
@@ -61,7 +60,7 @@ func Last(x []float64) float64 { return shared(x[0], 2) * x[0] }
 func TestInternalErrors(t *testing.T) {
 	dir := module(t,
 		map[string]string{"go.mod": "module golden/contained\n\ngo 1.26\n", "contained.go": containedSource})
-	loaded, err := gen.Load(dir, []string{"."}, &gen.Options{Load: lower.LoadOptions{Env: environ}})
+	loaded, err := gen.Load(dir, []string{"."}, &gen.Options{Load: loading})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/nabla-ad/nabla/gen"
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/internal/dependent"
 	"github.com/nabla-ad/nabla/internal/longtest"
@@ -24,6 +25,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // environ is that of the go command in modules of tests.
 var environ = dependent.Environ()
+
+// loading is how tests load the packages of a module.
+var loading = lower.LoadOptions{Env: environ, Packages: loaded.Packages}
 
 func TestMain(m *testing.M) { longtest.Main(m) }
 
@@ -64,7 +68,7 @@ func read(t *testing.T, name string) string {
 // generate generates the packages that match patterns.
 func generate(t *testing.T, dir string, patterns ...string) *gen.Report {
 	t.Helper()
-	p, err := gen.Load(dir, patterns, &gen.Options{Load: lower.LoadOptions{Env: environ}})
+	p, err := gen.Load(dir, patterns, &gen.Options{Load: loading})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +89,20 @@ func command(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// runTests runs the tests of a module. Checks by vet and what debuggers need would take a third of the time.
+func runTests(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	command(t, dir, slices.Concat([]string{"test"}, quick(), args)...)
+}
+
+// quick are flags of go test that save time, none in the long form of the tests.
+func quick() []string {
+	if longtest.Long() {
+		return nil
+	}
+	return []string{"-vet=off", "-ldflags=-w", "-gcflags=-dwarf=false"}
 }
 
 // problems are those of a report, one a line, without the directory.
@@ -173,7 +191,7 @@ func TestGolden(t *testing.T) {
 // TestFunctions checks the list of generated functions, with the reasons why engines do not find some of them.
 func TestFunctions(t *testing.T) {
 	dir := module(t, source(t, "shapes"))
-	p, err := gen.Load(dir, []string{"."}, &gen.Options{Lanes: []int{2, 4}, Load: lower.LoadOptions{Env: environ}})
+	p, err := gen.Load(dir, []string{"."}, &gen.Options{Lanes: []int{2, 4}, Load: loading})
 	if err != nil {
 		t.Fatal(err)
 	}

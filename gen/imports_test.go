@@ -125,6 +125,6 @@ func Test(t *testing.T) {
 	if _, err := r.Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", ".")
+	runTests(t, dir, ".")
 	command(t, dir, "vet", ".")
 }

@@ -208,7 +208,7 @@ func Test(t *testing.T) {
 		}
 		first = text
 	}
-	command(t, dir, "test", ".")
+	runTests(t, dir, ".")
 	command(t, dir, "vet", ".")
-	command(t, dir, "run", "honnef.co/go/tools/cmd/staticcheck", ".")
+	staticcheck(t, dir)
 }

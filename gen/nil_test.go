@@ -15,7 +15,7 @@ func TestNil(t *testing.T) {
 	if _, err := generate(t, dir, ".").Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", ".")
+	runTests(t, dir, ".")
 	command(t, dir, "vet", ".")
-	command(t, dir, "run", "honnef.co/go/tools/cmd/staticcheck", ".")
+	staticcheck(t, dir)
 }

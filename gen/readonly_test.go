@@ -54,5 +54,5 @@ func TestReadOnlyRace(t *testing.T) {
 	if _, err := generate(t, dir, ".").Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", "-race", ".")
+	runTests(t, dir, "-race", ".")
 }

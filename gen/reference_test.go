@@ -147,7 +147,7 @@ func differentiate(t *testing.T, dir string) {
 			t.Errorf("the file names %s", path)
 		}
 	}
-	command(t, dir, "test", ".")
+	runTests(t, dir, ".")
 }
 
 func goEnv(t *testing.T, name string) string {

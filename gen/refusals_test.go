@@ -130,5 +130,5 @@ func TestRefusalsRegistered(t *testing.T) {
 	if stale, err := generate(t, dir, ".").Stale(); err != nil || stale != nil {
 		t.Errorf("stale: %v, %v", stale, err)
 	}
-	command(t, dir, "test", ".")
+	runTests(t, dir, ".")
 }

@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 	if _, err := generate(t, dir, "./...").Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", "./...")
+	runTests(t, dir, "./...")
 	staticcheck(t, dir)
 }
 
@@ -95,7 +95,7 @@ func TestRunRules(t *testing.T) {
 	if _, err := generate(t, dir, "./...").Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", "./...")
+	runTests(t, dir, "./...")
 	staticcheck(t, dir)
 }
 
@@ -138,7 +138,7 @@ func TestRunPrivateNames(t *testing.T) {
 		t.Errorf("got:\n%s", text[:min(len(text), 400)])
 	}
 	command(t, dir, "vet", ".")
-	command(t, dir, "test", ".")
+	runTests(t, dir, ".")
 	// Copies of errors, and derivatives of functions that return them, have the names and the order of the others.
 	staticcheck(t, dir, "ST1008", "ST1012")
 	// Without its licence the library is warned of, and the file of licences is out of date.
@@ -168,7 +168,7 @@ func TestRunPrivateNames(t *testing.T) {
 		text = strings.Replace(text, from, to, 1)
 	}
 	write(t, filepath.Join(dir, "lib", "lib.go"), text)
-	command(t, dir, "test", "-tags=stale", "-run=TestStale", ".")
+	runTests(t, dir, "-tags=stale", "-run=TestStale", ".")
 }
 
 const privateRefusals = `refused/refused.go:6:42: function Count: call of example.com/lib.Count: its source cannot be ` +
@@ -212,7 +212,7 @@ func TestRunAliases(t *testing.T) {
 	if _, err := r.Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", ".")
+	runTests(t, dir, ".")
 }
 
 // TestCheckpoints compiles the reverse sweeps of loops that keep snapshots, and looks at how
@@ -228,14 +228,14 @@ func TestCheckpoints(t *testing.T) {
 	if _, err := generate(t, dir, ".").Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", ".")
+	runTests(t, dir, ".")
 	staticcheck(t, dir)
 }
 
 // TestExplainCheckpoints checks the remarks on loops that have a directive for checkpointing.
 func TestExplainCheckpoints(t *testing.T) {
 	dir := module(t, source(t, "checkpoint"))
-	p, err := gen.Load(dir, []string{".", "./ignored"}, &gen.Options{Load: lower.LoadOptions{Env: environ}})
+	p, err := gen.Load(dir, []string{".", "./ignored"}, &gen.Options{Load: loading})
 	if err != nil {
 		t.Fatal(err)
 	}

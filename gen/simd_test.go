@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen"
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
@@ -37,7 +38,7 @@ func inVectors(t *testing.T, dir string, args ...string) string {
 // withVectors generates a package with its SIMD file and writes both.
 func withVectors(t *testing.T, dir string) *gen.Package {
 	t.Helper()
-	p, err := gen.Load(dir, []string{"."}, &gen.Options{SIMD: true, Load: lower.LoadOptions{Env: environ}})
+	p, err := gen.Load(dir, []string{"."}, &gen.Options{SIMD: true, Load: loading})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +58,11 @@ func TestSIMD(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the standard library with vectors")
 	}
-	inVectors(t, "..", "vet", "./internal/problems", "./gen/rt/avx")
-	t.Log(inVectors(t, "..", "test", "-v", "-run", "SIMD|Lanes|Int", "./internal/problems", "./gen/rt/avx"))
-	kernels(t, "..", "github.com/nabla-ad/nabla/internal/problems", "./internal/problems", 5)
+	if longtest.Long() {
+		inVectors(t, "..", "vet", "./internal/problems", "./gen/rt/avx")
+	}
+	kernels(t, 5, inVectors(t, "..", "test", "-count=1", "-vet=off", "-run", "SIMD|Lanes|Int",
+		"-gcflags=github.com/nabla-ad/nabla/internal/problems=-S", "./internal/problems", "./gen/rt/avx"))
 }
 
 var (
@@ -68,12 +71,12 @@ var (
 	lowerHalf   = regexp.MustCompile(`\bX[0-9]+\b`)
 )
 
-// kernels wants kernels, so many at least, to have no instruction that knows of the lower
+// kernels wants kernels in machine code, so many at least, to have no instruction that knows of the lower
 // half of a vector register only: each would stop the processor twice.
-func kernels(t *testing.T, dir, path, pattern string, least int) {
+func kernels(t *testing.T, least int, code string) {
 	t.Helper()
 	found, in := 0, ""
-	for line := range strings.Lines(inVectors(t, dir, "build", "-gcflags="+path+"=-S", pattern)) {
+	for line := range strings.Lines(code) {
 		if m := function.FindStringSubmatch(line); m != nil {
 			if in = ""; strings.HasSuffix(m[1], "Kernel") {
 				in = m[1]
@@ -209,8 +212,7 @@ func TestRandomSIMD(t *testing.T) {
 	if withVectors(t, dir).Files[0].SIMD == nil {
 		t.Fatal("no function in vectors")
 	}
-	t.Log(inVectors(t, dir, "test", "-v", "-run", "SIMD", "."))
-	kernels(t, dir, "random", ".", many)
+	kernels(t, many, inVectors(t, dir, "test", "-count=1", "-vet=off", "-run", "SIMD", "-gcflags=random=-S", "."))
 	if longtest.Long() {
 		command(t, dir, "vet", ".") // without vectors
 	}
@@ -238,7 +240,7 @@ func TestSIMDFile(t *testing.T) {
 	write(t, twin, lower.Header+
 		"\n\npackage boot\n\nimport \"no/such\"\n\nvar FTangent4 = such.X\n\nfunc fTangent4Twin( {\n")
 	p, err := gen.Load(dir, []string{"."},
-		&gen.Options{Load: lower.LoadOptions{Env: append(environ, "GOEXPERIMENT=simd")}})
+		&gen.Options{Load: lower.LoadOptions{Packages: loaded.Packages, Env: append(environ, "GOEXPERIMENT=simd")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +268,7 @@ func TestSIMDFile(t *testing.T) {
 		t.Errorf("after the second file is removed the first one is\n%s", text)
 	}
 	write(t, twin, "package boot\n")
-	p, err = gen.Load(dir, []string{"."}, &gen.Options{SIMD: true, Load: lower.LoadOptions{Env: environ}})
+	p, err = gen.Load(dir, []string{"."}, &gen.Options{SIMD: true, Load: loading})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func TestRunStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	command(t, dir, "vet", "./...")
-	command(t, dir, "test", "./...")
+	runTests(t, dir, "./...")
 	// Assignments and calls without effect remain in code that runs deferred calls and comparisons.
 	staticcheck(t, dir, "SA4006", "SA4017", "ST1008")
 }

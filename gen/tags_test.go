@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen"
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
@@ -101,7 +102,7 @@ func TestSlopes(t *testing.T) {
 func generateWith(t *testing.T, dir, tags string, env ...string) *gen.Report {
 	t.Helper()
 	p, err := gen.Load(dir, []string{"."},
-		&gen.Options{Load: lower.LoadOptions{Env: append(slices.Clip(environ), env...),
+		&gen.Options{Load: lower.LoadOptions{Packages: loaded.Packages, Env: append(slices.Clip(environ), env...),
 			Flags: []string{"-tags=" + tags}}})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +140,7 @@ func TestBuilds(t *testing.T) {
 		if testing.Short() {
 			return
 		}
-		for _, args := range [][]string{{"test", "-count=1"}, {"vet"}} {
+		for _, args := range [][]string{append([]string{"test", "-count=1"}, quick()...), {"vet"}} {
 			if args[0] == "vet" && !longtest.Long() {
 				continue
 			}

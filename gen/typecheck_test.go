@@ -151,7 +151,7 @@ func TestTypeCheck(t *testing.T) {
 			"struct{ x, y float64 }\n\nfunc uses() float64 { _, d := LossTangent(1, undefined); return d }\n",
 		"main/main.go": "package main\n\nfunc main() {}\n\nfunc F() {}\n",
 	})
-	p, err := gen.Load(dir, []string{"./sub"}, &gen.Options{Load: lower.LoadOptions{Env: environ}})
+	p, err := gen.Load(dir, []string{"./sub"}, &gen.Options{Load: loading})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func Loop%[1]d(x []float64) float64 {
 	if _, err := r.Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", ".")
+	runTests(t, dir, ".")
 }
 
 // rotated are variables that are exchanged, and made a bit smaller.

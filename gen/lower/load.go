@@ -44,6 +44,9 @@ type LoadOptions struct {
 	Env     []string          // environment of the go command, nil for that of this process
 	Flags   []string          // flags of the go command, such as -tags=…
 	Overlay map[string][]byte // contents of files that replace those on disk
+	// Packages is the function that loads packages, nil for packages.Load. Tests have one that keeps those of earlier
+	// loads.
+	Packages func(c *packages.Config, patterns ...string) ([]*packages.Package, error)
 }
 
 // loadMode requests syntax and types of the packages and all their imports.
@@ -77,7 +80,11 @@ func Load(dir string, patterns []string, opts LoadOptions) ([]*packages.Package,
 		overlay[name] = text
 	}
 	std := filepath.Join(goroot, "src") + string(filepath.Separator)
-	pkgs, err := packages.Load(&packages.Config{
+	load := opts.Packages
+	if load == nil {
+		load = packages.Load
+	}
+	pkgs, err := load(&packages.Config{
 		Mode: loadMode, Dir: dir, Env: env, BuildFlags: opts.Flags, Tests: opts.Tests, Overlay: overlay,
 		ParseFile: func(fset *token.FileSet, name string, src []byte) (*ast.File, error) {
 			// Bodies in the standard library are not needed, and parsing them would take most of
