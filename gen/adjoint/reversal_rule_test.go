@@ -14,7 +14,7 @@ import (
 func TestRules(t *testing.T) {
 	p := load(t, "../lower/testdata/rules")
 	x := func() []float64 { return []float64{0.7, 1.3, 2.1, 0.4} }
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		name string
 		m    activity.Mask
 		args []any
@@ -36,7 +36,8 @@ func TestRules(t *testing.T) {
 		{"Summed", activity.Bits(1), []any{x()}}, {"Windows", activity.Bits(1), []any{x()}},
 		{"Addressed", activity.Bits(1), []any{0.8}},
 	} {
-		for name, o := range variants {
+		for _, name := range inTurn(i, variantNames()) {
+			o := variants[name]
 			t.Run(tt.name+" "+name,
 				func(t *testing.T) { check(t, function(t, p, natives.Path, tt.name), tt.m, o, tt.args...) })
 		}

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
@@ -116,7 +117,7 @@ func TestConstraint(t *testing.T) {
 	for name, text := range variants {
 		write(t, filepath.Join(dir, name), text)
 	}
-	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{})
+	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/internal/longtest"
@@ -48,7 +49,7 @@ func TestGolden(t *testing.T) {
 			}
 		}
 	}
-	pkgs, err := lower.Load(dir, []string{"./..."}, lower.LoadOptions{})
+	pkgs, err := lower.Load(dir, []string{"./..."}, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}

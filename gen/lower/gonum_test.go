@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -21,7 +22,7 @@ func TestGonum(t *testing.T) {
 	}
 	patterns := []string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/stat", "gonum.org/v1/gonum/optimize",
 		"gonum.org/v1/gonum/mat"}
-	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{})
+	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/library"
 )
@@ -14,7 +15,7 @@ import (
 func TestLibraryRules(t *testing.T) {
 	pkgs, err := Load("../..",
 		[]string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/mathext", "sort",
-			"slices"}, LoadOptions{})
+			"slices"}, LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestLibraryRules(t *testing.T) {
 
 // TestSubstitutes requires that the methods of which another source is differentiated exist with the same types.
 func TestSubstitutes(t *testing.T) {
-	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/stat/distuv"}, LoadOptions{})
+	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/stat/distuv"}, LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,8 @@ func TestSubstitutes(t *testing.T) {
 // TestNoDerivative requires that a function with a parameter without derivative is not differentiated through its
 // source.
 func TestNoDerivative(t *testing.T) {
-	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/floats"}, LoadOptions{Flags: []string{"-tags=noasm"}})
+	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/floats"},
+		LoadOptions{Packages: loaded.Packages, Flags: []string{"-tags=noasm"}})
 	if err != nil {
 		t.Fatal(err)
 	}

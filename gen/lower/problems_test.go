@@ -5,6 +5,7 @@ import (
 	"go/types"
 	"testing"
 
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -12,7 +13,7 @@ import (
 // program loads packages as seen from the root of the module.
 func program(t *testing.T, patterns ...string) *lower.Program {
 	t.Helper()
-	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{})
+	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}

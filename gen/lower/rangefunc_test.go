@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/lower/testdata/iterators"
@@ -167,7 +168,7 @@ func Sum(m *mesh.Mesh) float64 { return m.Sum() }
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
-	pkgs, err := lower.Load(dir, []string{"./..."}, lower.LoadOptions{})
+	pkgs, err := lower.Load(dir, []string{"./..."}, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -61,7 +62,7 @@ func TestTargets(t *testing.T) {
 	}
 	text := strings.Replace(targets, "package targets", "package problems", 1)
 	pkgs, err := lower.Load("../..", []string{problems},
-		lower.LoadOptions{Overlay: map[string][]byte{name: []byte(text)}})
+		lower.LoadOptions{Packages: loaded.Packages, Overlay: map[string][]byte{name: []byte(text)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestRules(t *testing.T) {
 	write(t, filepath.Join(dir, "a.go"),
 		"package m\n\ntype T struct{}\n\nfunc (T) known(x float64) (float64, bool)\n\nfunc F(x float64) float64 { "+
 			"y, _ := T{}.known(x); return y }\n")
-	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{})
+	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func Other(x float64) float64 { return other.Do(x) }
 
 func State(x float64) float64 { return scaled.Do(x) }
 `})
-	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{})
+	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +319,7 @@ func TestForeign(t *testing.T) {
 		"dep/other.go": "package dep\n",
 	})
 	lowers(t, p, "Bad", true)
-	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{})
+	pkgs, err := lower.Load(dir, []string{"."}, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -317,7 +318,7 @@ replace (
 		t.Fatal(err)
 	}
 	pkgs, err := lower.Load(dir, []string{"old/...", "none/...", "edge/...", "candidate/...", "./..."},
-		lower.LoadOptions{})
+		lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/print"
@@ -54,7 +55,7 @@ func load(t *testing.T, dir string, entries []entry) *source {
 // loadLanes is load with tangents for n lanes.
 func loadLanes(t *testing.T, dir string, n int, entries []entry) *source {
 	t.Helper()
-	pkgs, err := lower.Load(".", []string{dir}, lower.LoadOptions{})
+	pkgs, err := lower.Load(".", []string{dir}, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,15 +96,15 @@ func (s *source) file(t *testing.T) []byte {
 	return text
 }
 
-// loaded are the sources, once there are some.
-var loaded []*source
+// allSources are the sources, once there are some.
+var allSources []*source
 
 // sources are the packages with functions to print.
 func sources(t *testing.T) []*source {
-	if loaded == nil {
-		loaded = loadAll(t)
+	if allSources == nil {
+		allSources = loadAll(t)
 	}
-	return loaded
+	return allSources
 }
 
 func loadAll(t *testing.T) []*source {

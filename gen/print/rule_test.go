@@ -9,6 +9,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/print"
 	"github.com/nabla-ad/nabla/gen/tangent"
@@ -22,7 +23,7 @@ func TestRules(t *testing.T) {
 	}
 	const path = "github.com/nabla-ad/nabla/gen/lower/testdata/rules"
 	const dir = "../lower/testdata/rules"
-	pkgs, err := lower.Load(".", []string{path}, lower.LoadOptions{})
+	pkgs, err := lower.Load(".", []string{path}, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}

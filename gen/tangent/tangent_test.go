@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/internal/natives"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) { longtest.Main(m) }
 
 func load(t *testing.T, pattern string) *lower.Program {
 	t.Helper()
-	pkgs, err := lower.Load(".", []string{pattern}, lower.LoadOptions{})
+	pkgs, err := lower.Load(".", []string{pattern}, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/print"
@@ -35,7 +36,7 @@ const module = "github.com/nabla-ad/nabla"
 
 func load(t *testing.T, overlay map[string][]byte, patterns ...string) ([]*packages.Package, *lower.Program) {
 	t.Helper()
-	pkgs, err := lower.Load(".", patterns, lower.LoadOptions{Overlay: overlay})
+	pkgs, err := lower.Load(".", patterns, lower.LoadOptions{Packages: loaded.Packages, Overlay: overlay})
 	if err != nil {
 		t.Fatal(err)
 	}

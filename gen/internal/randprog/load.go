@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -37,7 +38,7 @@ func (c *Case) Source() string {
 // standard holds the packages that programs and generated code import.
 var standard = sync.OnceValues(func() (map[string]*packages.Package, error) {
 	paths := append([]string{"github.com/nabla-ad/nabla/rules", "github.com/nabla-ad/nabla/gen/rt"}, libraryImports...)
-	list, err := lower.Load(".", paths, lower.LoadOptions{})
+	list, err := lower.Load(".", paths, lower.LoadOptions{Packages: loaded.Packages})
 	if err != nil {
 		return nil, err
 	}
