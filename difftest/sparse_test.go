@@ -50,6 +50,16 @@ func forms(scenarios []difftest.Scenario) []difftest.Scenario {
 	return slices.DeleteFunc(scenarios, func(s difftest.Scenario) bool { return !strings.HasSuffix(s.Name, "/in") })
 }
 
+// inTurn is every other scenario, for odd and for even i, or all in the long form.
+func inTurn(i int, scenarios []difftest.Scenario) (list []difftest.Scenario) {
+	for k, s := range scenarios {
+		if longtest.Long() || (k+i)%2 == 0 {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
 // TestSparseConformance runs the whole kit on AutoSparse of every engine, including operators that are not sparse.
 func TestSparseConformance(t *testing.T) {
 	for _, c := range []struct {
@@ -69,6 +79,7 @@ func TestSparseConformance(t *testing.T) {
 }
 
 // TestSparseSettings runs the sparse scenarios, and the matrices of the default ones, with every engine and setting.
+// In the usual form a setting has half of the sparse ones.
 func TestSparseSettings(t *testing.T) {
 	if n := len(matrices("sparse", false)); n != 38 {
 		t.Fatalf("%d sparse scenarios", n)
@@ -79,7 +90,7 @@ func TestSparseSettings(t *testing.T) {
 		wide = map[string]string{"sparse/squarequadraticform_band20": "takes half a second"}
 	}
 	differences := func(m finitediff.Method) finitediff.Backend { return finitediff.Backend{Method: m} }
-	for _, c := range []struct {
+	for i, c := range []struct {
 		b nabla.AutoSparse
 		o difftest.Options
 	}{
@@ -115,7 +126,7 @@ func TestSparseSettings(t *testing.T) {
 			if testing.Short() && c.b.Workers == 0 { // the others say nothing about races
 				t.Skip("one goroutine")
 			}
-			c.o.Scenarios = forms(matrices("sparse", false))
+			c.o.Scenarios = inTurn(i, forms(matrices("sparse", false)))
 			if c.b.Detector == nil && c.b.Coloring == nil && longtest.Long() {
 				c.o.Scenarios = append(c.o.Scenarios, forms(matrices("default", false))...)
 			}

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/internal/dependent"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 // handwritten returns a build that finds derivatives in the package itself. The names of their parameters determine the

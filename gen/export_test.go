@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 // Packages of this module are loaded once for all modules with the same requirements in which tests generate for one

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/nabla-ad/nabla/gen"
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/internal/dependent"
+	"github.com/nabla-ad/nabla/internal/loaded"
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen"
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 // divided is a package with targets in three files: near is called from two of them, far from one.

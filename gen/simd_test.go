@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen"
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/loaded"
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 

@@ -84,6 +84,9 @@ that is a warning. Errors at run time have the same text. In another module, wit
 	}
 }
 
+// genOptions are options of every run. Tests share the packages that they load.
+var genOptions gen.Options
+
 func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	patterns := c.Args().Slice()
 	if len(patterns) == 0 {
@@ -110,7 +113,8 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	if !ok || c.IsSet("layout") && layout == gen.KeepLayout {
 		return usagef("gen: -layout %q: want package or source", c.String("layout"))
 	}
-	opts := &gen.Options{Lanes: lanes, SIMD: c.Bool("simd"), Layout: layout}
+	opts := genOptions
+	opts.Lanes, opts.SIMD, opts.Layout = lanes, c.Bool("simd"), layout
 	if c.IsSet("tags") {
 		opts.Load.Flags = []string{"-tags=" + c.String("tags")}
 	}
@@ -118,7 +122,7 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
-	p, err := gen.Load(".", patterns, opts)
+	p, err := gen.Load(".", patterns, &opts)
 	if err != nil {
 		return fmt.Errorf("gen: %w", err)
 	}

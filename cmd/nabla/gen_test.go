@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/internal/dependent"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 const genLoss = `package m
@@ -169,11 +170,10 @@ func TestGenUsage(t *testing.T) {
 	}
 }
 
-// TestGoTool generates code in another module, which has the command as a tool, and builds and runs the result.
+// TestGoTool generates code in another module, which has the command as a tool, and builds and runs the result, before
+// and after its first generation.
 func TestGoTool(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	longtest.Skip(t, "it links the command; TestREADME of package gen does so with the module of the README")
 	mod, sum := dependent.Mod(t)
 	genModule(t, map[string]string{
 		"go.mod": genMod + "\ntool github.com/nabla-ad/nabla/cmd/nabla\n" + mod,

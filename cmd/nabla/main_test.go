@@ -13,11 +13,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/nabla-ad/nabla/internal/bench"
+	"github.com/nabla-ad/nabla/internal/loaded"
 	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/problems"
 )
 
-func TestMain(m *testing.M) { longtest.Main(m) }
+// asCommand is an environment variable with which the test binary is the command.
+const asCommand = "NABLA_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	genOptions.Load.Packages = loaded.Packages
+	longtest.Main(m)
+}
 
 // fake copies the reference, and adds off to the last component.
 func fake(name string, off float64) bench.Engine {

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 // variants is a package whose files have constraints, and functions that reach them by every

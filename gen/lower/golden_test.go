@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/loaded"
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 // TestGonum lowers every function of large packages: each is lowered to something

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/library"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 // TestLibraryRules requires that every rule of the table has the types of its function, and that its derivatives can be

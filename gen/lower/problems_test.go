@@ -5,9 +5,9 @@ import (
 	"go/types"
 	"testing"
 
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 // program loads packages as seen from the root of the module.

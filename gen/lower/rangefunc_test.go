@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/lower/testdata/iterators"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 // TestRangeFunc runs loops over functions as Go and as intermediate form.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 const targets = `package targets

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 // loopsSource has functions that tell a variable of a loop from one of each iteration.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/print"
 	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 // TestRules compiles derivatives of functions that call others by rules, which another

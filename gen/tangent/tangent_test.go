@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
 	"github.com/nabla-ad/nabla/gen/internal/natives"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/internal/loaded"
 	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/problems"
 )

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"github.com/nabla-ad/nabla/gen/internal/loaded"
+	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
