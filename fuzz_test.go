@@ -50,7 +50,7 @@ var secondOrder = []nabla.Backend{
 // differences.
 func TestRandomFunctions(t *testing.T) {
 	found := map[string]int{}
-	n := uint64(longtest.Cases(*fuzzCases, 300, 1000, 20000))
+	n := uint64(longtest.Cases(*fuzzCases, 300, 500, 20000))
 	for seed := *fuzzFrom; seed < *fuzzFrom+n; seed++ {
 		if kind := fuzzOne(t, fmt.Sprint("seed ", seed), randomData(seed), found); kind != "" {
 			found[kind]++
@@ -558,7 +558,7 @@ func checkJacobian(p *randfunc.Prog, xs [][]float64) error {
 // the call, or there is an error.
 func TestRandomCaptures(t *testing.T) {
 	stale, right := 0, 0
-	n := longtest.Cases(*fuzzCases, 30, 150, 5000)
+	n := longtest.Cases(*fuzzCases, 30, 100, 5000)
 	for seed := *fuzzFrom; seed < *fuzzFrom+uint64(n); seed++ {
 		p, xs := randfunc.New(randomData(seed), 3, randfunc.Options{M: 1})
 		r := rand.New(rand.NewPCG(seed, 4))

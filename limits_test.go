@@ -15,6 +15,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -35,12 +36,12 @@ func TestDenseMatrixBeyondMemoryLimit(t *testing.T) {
 	}
 	sum := func(x []nabla.Real) nabla.Real { return nabla.Dot(x, x) }
 	rev := reversediff.Backend{Compile: true}
-	for _, e := range []nabla.Backend{
+	for _, e := range longtest.Sample([]nabla.Backend{
 		finitediff.Backend{}, forwarddiff.Backend{}, reversediff.Backend{}, rev, tracker.Backend{},
 		nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: rev},
 		nabla.MixedMode{Forward: forwarddiff.Backend{}, Reverse: tracker.Backend{}},
 		nabla.AutoSparse{Dense: forwarddiff.Backend{}},
-	} {
+	}, 3) {
 		check := func(what string, err error) {
 			var le *nabla.LimitError
 			if !errors.As(err, &le) || int64(le.Bytes) != min(int64(8)*n*n, math.MaxInt) ||
@@ -111,7 +112,7 @@ func TestPreparationWithinMemoryLimit(t *testing.T) {
 	}
 	long := func(x []nabla.Real) nabla.Real {
 		y := x[0]
-		for i := range 100_000 {
+		for i := range 25_000 {
 			y = nabla.Sin(y).Mul(x[i%len(x)])
 		}
 		return y
@@ -139,8 +140,8 @@ func TestPreparationWithinMemoryLimit(t *testing.T) {
 		{"gradient", func(m int64) error {
 			_, err := nabla.PrepareGradient(long, limited(reversediff.Backend{Compile: true}, m), x)
 			return err
-		}, 4 << 20},
-		{"HVP", func(m int64) error { _, err := nabla.PrepareHVP(long, limited(so, m), x); return err }, 4 << 20},
+		}, 1 << 20},
+		{"HVP", func(m int64) error { _, err := nabla.PrepareHVP(long, limited(so, m), x); return err }, 1 << 20},
 	} {
 		var le *nabla.LimitError
 		if err := c.prepare(c.memory); !errors.As(err, &le) || int64(le.Bytes) <= c.memory || le.Memory != c.memory {

@@ -219,7 +219,7 @@ func TestPatternOnOtherBranches(t *testing.T) {
 		}
 		for _, op := range waysOperators {
 			for _, way := range []string{"branch", "field", "parameter", "element", "escape", "either"} {
-				for _, first := range longtest.Sample([]int{1, 2, 3, 4, 5, 8, 11, 16}, 4) {
+				for _, first := range longtest.Sample([]int{1, 2, 3, 4, 5, 8, 11, 16}, 2) {
 					if err := takeWays(b, op, way, first, tol); err != nil {
 						t.Errorf("%s of %s, %s, first at call %d: %v", op.name, b.Name(), way, first, err)
 						break
