@@ -85,7 +85,8 @@ func engine(b nabla.Backend) { _, _ = nabla.Gradient(Refused, b, nil) }
 func layout(t *testing.T, dir string, l gen.Layout, simd bool, flags ...string) *gen.Report {
 	t.Helper()
 	p, err := gen.Load(dir, []string{"."},
-		&gen.Options{Layout: l, SIMD: simd, Load: lower.LoadOptions{Env: environ, Flags: flags, Packages: loaded.Packages}})
+		&gen.Options{Layout: l, SIMD: simd,
+			Load: lower.LoadOptions{Env: environ, Flags: flags, Packages: loaded.Packages}})
 	if err != nil {
 		t.Fatal(err)
 	}
