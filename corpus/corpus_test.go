@@ -108,6 +108,8 @@ func TestReport(t *testing.T) {
 		{refused, map[string]string{"d.F": ""}, nil, false},
 		{wrong, nil, nil, false},
 		{unclear, nil, nil, false},
+		{warned, nil, nil, true},
+		{warned, map[string]string{"d.F": ""}, nil, false},
 		{wrong, nil, map[string]string{"d.F": "bisection"}, true},
 	} {
 		var s strings.Builder

@@ -122,6 +122,7 @@ type generated struct {
 	Path       string
 	Functions  []string
 	Refusals   []refusal
+	Warnings   []refusal
 	Signatures map[string]signature // of the functions
 }
 
@@ -171,13 +172,21 @@ func generate(dir string, list []*function) error {
 	for _, r := range reports {
 		_, dir, _ := strings.Cut(r.Path, "/corpus/")
 		for _, f := range packages[dir] {
-			f.generated, f.refusals, f.signatures = map[string]bool{}, nil, r.Signatures
+			f.generated, f.refusals, f.warnings, f.signatures = map[string]bool{}, nil, nil, r.Signatures
 			for _, s := range suffixes {
 				f.generated[s] = slices.Contains(r.Functions, f.ident+s)
 			}
+			mine := func(p refusal) bool {
+				return p.Func == f.ident || strings.HasSuffix(p.Func, ", which "+f.ident+" calls")
+			}
 			for _, p := range r.Refusals {
-				if p.Func == f.ident || strings.HasSuffix(p.Func, ", which "+f.ident+" calls") {
+				if mine(p) {
 					f.refusals = append(f.refusals, p)
+				}
+			}
+			for _, p := range r.Warnings {
+				if mine(p) {
+					f.warnings = append(f.warnings, p)
 				}
 			}
 		}
@@ -230,6 +239,10 @@ func generateHere(dir string, packages []string) {
 				reason = secondOrder + reason
 			}
 			pos := strings.TrimPrefix(p.Pos.String(), dir+string(filepath.Separator))
+			if p.Severity == gen.Warning && strings.Contains(reason, "by comparisons alone") {
+				g.Warnings = append(g.Warnings, refusal{pos, p.Func, reason, p.Remedy})
+				continue
+			}
 			g.Refusals = append(g.Refusals, refusal{pos, p.Func, reason, p.Remedy})
 		}
 		out = append(out, g)
@@ -334,6 +347,8 @@ func test(dir string, list []*function) error {
 // result sets the outcome from that of the comparison.
 func (f *function) result(r check.Result) {
 	switch {
+	case r.Wrong != "" && len(f.warnings) > 0:
+		f.outcome, f.why = warned, r.Wrong
 	case r.Wrong != "":
 		f.outcome, f.why = wrong, r.Wrong
 	case r.Unclear != "":

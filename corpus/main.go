@@ -9,8 +9,8 @@
 //	go run . -update                also write right.txt, the list of functions that are right
 //
 // A function is right, refused by nabla gen, or wrong: a wrong number, a panic, code that does not compile, or an
-// internal error of nabla gen. The exit status is 1 if a function is wrong that wrong.txt does not explain, or if one
-// listed in right.txt is not right.
+// internal error of nabla gen. It is warned if derivatives are wrong and nabla gen warns of it. The exit status is 1 if
+// a function is wrong that wrong.txt does not explain, or if one listed in right.txt is not right.
 package main
 
 import (

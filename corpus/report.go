@@ -20,10 +20,13 @@ func report(w io.Writer, list []*function, listed, known map[string]string, verb
 					fmt.Fprintf(w, "         %s: %s: %s; %s\n", r.Pos, r.Func, r.Reason, r.Remedy)
 				}
 			}
+			for _, r := range f.warnings {
+				fmt.Fprintf(w, "         %s: warning: %s: %s; %s\n", r.Pos, r.Func, r.Reason, r.Remedy)
+			}
 		}
 		fmt.Fprintln(w)
 	}
-	type row [unclear + 1]int
+	type row [warned + 1]int
 	rows := map[string]*row{}
 	for _, f := range list {
 		part, _, _ := strings.Cut(f.dir, "/")
@@ -34,16 +37,16 @@ func report(w io.Writer, list []*function, listed, known map[string]string, verb
 			rows[name][f.outcome]++
 		}
 	}
-	fmt.Fprintln(w, "| package | functions | right | refused | wrong | unclear | right |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| package | functions | right | refused | wrong | warned | unclear | right |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		r := rows[name]
 		n := 0
 		for _, k := range r {
 			n += k
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.0f %% |\n", strings.TrimPrefix(name, "~"), n,
-			r[right], r[refused], r[wrong], r[unclear], 100*float64(r[right])/float64(n))
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %.0f %% |\n", strings.TrimPrefix(name, "~"), n,
+			r[right], r[refused], r[wrong], r[warned], r[unclear], 100*float64(r[right])/float64(n))
 	}
 	printReasons(w, list)
 	ok := true

@@ -32,6 +32,7 @@ type function struct {
 	generated  map[string]bool      // suffixes of the derivatives
 	signatures map[string]signature // of all derivatives of the package
 	refusals   []refusal
+	warnings   []refusal // of numbers that are found by comparisons alone
 	outcome    outcome
 	why        string
 }
@@ -47,10 +48,11 @@ const (
 	refused
 	wrong
 	unclear
+	warned // wrong, and nabla gen warns of it
 )
 
 func (o outcome) String() string {
-	return [...]string{"untested", "right", "refused", "wrong", "unclear"}[o]
+	return [...]string{"untested", "right", "refused", "wrong", "unclear", "warned"}[o]
 }
 
 // name returns the name of f in lists: the directory below the corpus and the identifier.

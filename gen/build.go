@@ -246,6 +246,9 @@ func (u *unit) build(t *target) {
 		u.names[name] = t.of
 		t.built = append(t.built, b)
 	}
+	if len(t.built) > 0 {
+		u.searched(t)
+	}
 }
 
 // lacks stores the reasons why t has no derivative of a kind, for the error at run time.

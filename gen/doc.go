@@ -62,6 +62,10 @@
 // of package rules demands NaN. Engines detect that case; other callers get 0, and
 // rt.Skipped counts it.
 //
+// A number that a loop finds by comparisons alone, as a bisection does, has the derivative 0 with respect to the
+// arguments of the comparisons. There is a warning if a result depends on such a number; a rule for the search, with
+// the derivative of the equation that it solves, is the remedy.
+//
 // A function with the comment
 //
 //	//nabla:passive

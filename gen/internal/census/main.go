@@ -29,7 +29,8 @@ import (
 
 func main() {
 	check := flag.Bool("check", false, "compare derivatives with differences")
-	list := flag.String("list", "", "also print functions: refused, called, uncalled, unwritten, skipped or all")
+	list := flag.String("list", "",
+		"also print functions: refused, called, uncalled, unwritten, skipped, searches or all")
 	match := flag.String("func", "", "only functions whose name contains this")
 	flag.Parse()
 	names := flag.Args()
@@ -232,6 +233,10 @@ func (c *census) list(w io.Writer, which string) {
 				fmt.Fprintf(w, "\n%s: %v\n", t.fn.FullName(), t.printErr)
 			case which == "skipped" && t.verdict != nil && t.verdict.outcome != agreed:
 				fmt.Fprintf(w, "%s: %s %v\n", t.fn.FullName(), t.verdict.outcome, t.verdict.err)
+			case which == "searches" && t.facts != nil:
+				for _, s := range t.facts.Searches() {
+					fmt.Fprintf(w, "%s: %s in %s at %s\n", t.fn.FullName(), s.Var, s.Func, s.Pos)
+				}
 			case which == "all":
 				fmt.Fprintf(w, "%s %v %v\n", t.fn.FullName(), t.ok(), t.written)
 			}
