@@ -175,8 +175,8 @@ const privateRefusals = `refused/refused.go:6:42: function Count: call of exampl
 	`differentiated: variable counter: package example.com/lib does not export it, and it cannot be copied: it is written ` +
 	`at lib/lib.go:219 (lib/lib.go:212); write a rule with //nabla:rule, or call another function
 refused/refused.go:9:40: function Sum: call of example.com/lib.Sum: its source cannot be differentiated: variable ` +
-	`handed: package example.com/lib does not export it, and it cannot be copied: it is returned at lib/lib.go:198 ` +
-	`(lib/lib.go:201); write a rule with //nabla:rule, or call another function
+	`handed: package example.com/lib does not export it, and it cannot be copied: it is returned at lib/lib.go:224 ` +
+	`(lib/lib.go:227); write a rule with //nabla:rule, or call another function
 `
 
 // TestRunAliases compiles the derivatives of functions that reach the same memory under two types, and checks their
