@@ -99,6 +99,32 @@ func TestRunRules(t *testing.T) {
 	staticcheck(t, dir)
 }
 
+// TestRunMatrices does the same with functions of matrices of gonum/mat.
+func TestRunMatrices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	list, err := txtar.ParseFile("testdata/matrices.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range list.Files {
+		files[f.Name] = string(f.Data)
+	}
+	dir := module(t, files)
+	r := generate(t, dir, ".")
+	for line := range strings.Lines(problems(r, dir)) {
+		if !strings.Contains(line, ": note: ") { // that a form is missing, such as one over Reals
+			t.Error(line)
+		}
+	}
+	if _, err := r.Write(); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "test", "-vet=off", "-gcflags=-N -l", ".") // there is much code that runs once
+}
+
 // TestRunPrivateNames does the same with functions of another module whose names generated code cannot use, and looks
 // at the refusals of variables that cannot be copied.
 func TestRunPrivateNames(t *testing.T) {

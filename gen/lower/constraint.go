@@ -305,6 +305,9 @@ func (c *contributors) node(pkg *packages.Package, n ast.Node) {
 func (c *contributors) object(o types.Object) {
 	if fn, ok := o.(*types.Func); ok {
 		o = fn.Origin()
+		if d := c.p.decls[fn.Origin()]; d != nil {
+			o = c.p.substitute(d).fn // the same in every build
+		}
 	}
 	if o == nil || c.objects[o] {
 		return

@@ -102,11 +102,11 @@ func (p *Program) libraryRule(fn *types.Func) *resolvedRule {
 	return w
 }
 
-// sourceOf returns the declaration of a function that is called, nil if there is none. The functions of a package of
-// library derivatives call the originals of those in whose place they are differentiated.
+// sourceOf returns the declaration of a function that is called, nil if there is none. A function of a package of
+// library derivatives calls the original of that in whose place it is differentiated.
 func (l *lowerer) sourceOf(fn *types.Func) *decl {
 	d := l.p.decls[fn]
-	if d == nil || !strings.HasPrefix(l.d.pkg.PkgPath, library.Path+"/") || l.p.substitute(d) == d {
+	if d == nil || !strings.HasPrefix(l.d.pkg.PkgPath, library.Path+"/") || l.p.substitute(d).fn != l.d.fn {
 		return d
 	}
 	w := *d

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/library"
 )
 
 // Rules: those passed in Options, those of //nabla:rule directives and library derivatives.
@@ -55,7 +56,8 @@ func ruleName(fn *types.Func) string { return fn.FullName() }
 // handwritten returns the rule of a directive on the declaration of fn, with refusals if the
 // directive or the types of the derivatives are wrong.
 func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
-	w := &resolvedRule{rule: &ir.Rule{Name: ruleName(fn), Object: fn}}
+	w := &resolvedRule{rule: &ir.Rule{Name: ruleName(fn), Object: fn},
+		library: strings.HasPrefix(fn.Pkg().Path(), library.Path+"/")}
 	refuse := func(reason, remedy string) {
 		w.refusals = append(w.refusals, &Refusal{d.Pos, fn.FullName(), "the rule of " + fn.Name(), reason, remedy})
 	}

@@ -1,8 +1,6 @@
 package matad
 
 import (
-	"unsafe"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -83,40 +81,62 @@ func clearAll(a blas64.General) {
 	}
 }
 
-// CheckOverlap panics if memory of a that b reads is written, as package mat does.
+// ProductVec sets y = op(A)·x.
 //
-//nabla:passive
-func CheckOverlap(a, b blas64.General) {
-	if len(a.Data) == 0 || len(b.Data) == 0 {
-		return
-	}
-	from, to := uintptr(unsafe.Pointer(&a.Data[0])), uintptr(unsafe.Pointer(&b.Data[0]))
-	if from == to {
-		panic("mat: bad region: identical")
-	}
-	first, second := a, b
-	if to < from {
-		from, to, first, second = to, from, b, a
-	}
-	off := int((to - from) / unsafe.Sizeof(a.Data[0]))
-	if off >= (first.Rows-1)*first.Stride+first.Cols {
-		return
-	}
-	if a.Stride != b.Stride && a.Stride != 1 && b.Stride != 1 {
-		panic("mat: bad region: different strides")
-	}
-	if rectanglesOverlap(off, first.Cols, second.Cols, min(a.Stride, b.Stride)) {
-		panic("mat: bad region: overlap")
-	}
+//nabla:rule tangent=ProductVecTangent pullback=ProductVecPullback
+func ProductVec(t blas.Transpose, a blas64.General, x, y blas64.Vector) {
+	blas64.Gemv(t, 1, a, x, 0, y)
 }
 
-// rectanglesOverlap reports whether two matrices share elements: the second begins off numbers behind the first and
-// within it, and both have a stride.
-func rectanglesOverlap(off, cols, of, stride int) bool {
-	if stride == 1 {
-		return true
+// shadowVec returns the shadow s of a vector with the length and increment of its primal.
+func shadowVec(s, of blas64.Vector) blas64.Vector {
+	return blas64.Vector{N: of.N, Inc: of.Inc, Data: s.Data}
+}
+
+// ProductVecTangent sets y and ẏ = op(Ȧ)·x + op(A)·ẋ.
+func ProductVecTangent(t blas.Transpose, a blas64.General, x, y blas64.Vector, aDot blas64.General,
+	xDot, yDot blas64.Vector) {
+	if yDot.Data != nil {
+		d := shadowVec(yDot, y)
+		beta := 0.0
+		if aDot.Data != nil {
+			blas64.Gemv(t, 1, shadow(aDot, a), x, 0, d)
+			beta = 1
+		}
+		if xDot.Data != nil {
+			blas64.Gemv(t, 1, a, shadowVec(xDot, x), beta, d)
+			beta = 1
+		}
+		if beta == 0 {
+			clearVec(d)
+		}
 	}
-	from := off % stride
-	to := (from + of) % stride
-	return to != 0 && to <= from || from < cols
+	blas64.Gemv(t, 1, a, x, 0, y)
+}
+
+// ProductVecPullback adds ȳ·xᵀ to the cotangent of op(A) and op(A)ᵀ·ȳ to x̄, and sets ȳ = 0.
+func ProductVecPullback(t blas.Transpose, a blas64.General, x, y blas64.Vector, aBar blas64.General,
+	xBar, yBar blas64.Vector) {
+	if yBar.Data == nil {
+		return
+	}
+	d := shadowVec(yBar, y)
+	if aBar.Data != nil {
+		if t == blas.NoTrans {
+			blas64.Ger(1, d, x, shadow(aBar, a))
+		} else {
+			blas64.Ger(1, x, d, shadow(aBar, a))
+		}
+	}
+	if xBar.Data != nil {
+		blas64.Gemv(other(t), 1, a, d, 1, shadowVec(xBar, x))
+	}
+	clearVec(d)
+}
+
+// clearVec sets the elements of x to 0.
+func clearVec(x blas64.Vector) {
+	for i := 0; i < x.N; i++ {
+		x.Data[i*x.Inc] = 0
+	}
 }

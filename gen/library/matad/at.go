@@ -1,0 +1,140 @@
+package matad
+
+import "gonum.org/v1/gonum/mat"
+
+// The methods that read and write elements, which package mat has twice, under build constraints: code that is derived
+// from these functions has none.
+
+// DenseAt is the method At of mat.Dense.
+func DenseAt(m *mat.Dense, i, j int) float64 {
+	g := m.RawMatrix()
+	if uint(i) >= uint(g.Rows) {
+		panic(mat.ErrRowAccess)
+	}
+	if uint(j) >= uint(g.Cols) {
+		panic(mat.ErrColAccess)
+	}
+	return g.Data[i*g.Stride+j]
+}
+
+// DenseSet is the method Set of mat.Dense.
+func DenseSet(m *mat.Dense, i, j int, v float64) {
+	g := m.RawMatrix()
+	if uint(i) >= uint(g.Rows) {
+		panic(mat.ErrRowAccess)
+	}
+	if uint(j) >= uint(g.Cols) {
+		panic(mat.ErrColAccess)
+	}
+	g.Data[i*g.Stride+j] = v
+}
+
+// VecDenseAt is the method At of mat.VecDense.
+func VecDenseAt(v *mat.VecDense, i, j int) float64 {
+	x := v.RawVector()
+	if uint(i) >= uint(x.N) {
+		panic(mat.ErrRowAccess)
+	}
+	if j != 0 {
+		panic(mat.ErrColAccess)
+	}
+	return x.Data[i*x.Inc]
+}
+
+// VecDenseAtVec is the method AtVec of mat.VecDense.
+func VecDenseAtVec(v *mat.VecDense, i int) float64 {
+	x := v.RawVector()
+	if uint(i) >= uint(x.N) {
+		panic(mat.ErrRowAccess)
+	}
+	return x.Data[i*x.Inc]
+}
+
+// VecDenseSetVec is the method SetVec of mat.VecDense.
+func VecDenseSetVec(v *mat.VecDense, i int, val float64) {
+	x := v.RawVector()
+	if uint(i) >= uint(x.N) {
+		panic(mat.ErrVectorAccess)
+	}
+	x.Data[i*x.Inc] = val
+}
+
+// SymDenseAt is the method At of mat.SymDense.
+func SymDenseAt(s *mat.SymDense, i, j int) float64 {
+	a := s.RawSymmetric()
+	if uint(i) >= uint(a.N) {
+		panic(mat.ErrRowAccess)
+	}
+	if uint(j) >= uint(a.N) {
+		panic(mat.ErrColAccess)
+	}
+	return a.Data[min(i, j)*a.Stride+max(i, j)]
+}
+
+// SymDenseSetSym is the method SetSym of mat.SymDense.
+func SymDenseSetSym(s *mat.SymDense, i, j int, v float64) {
+	a := s.RawSymmetric()
+	if uint(i) >= uint(a.N) {
+		panic(mat.ErrRowAccess)
+	}
+	if uint(j) >= uint(a.N) {
+		panic(mat.ErrColAccess)
+	}
+	a.Data[min(i, j)*a.Stride+max(i, j)] = v
+}
+
+// TriDenseAt is the method At of mat.TriDense.
+func TriDenseAt(t *mat.TriDense, i, j int) float64 {
+	n, kind := t.Triangle()
+	if uint(i) >= uint(n) {
+		panic(mat.ErrRowAccess)
+	}
+	if uint(j) >= uint(n) {
+		panic(mat.ErrColAccess)
+	}
+	if i > j && kind == mat.Upper || i < j && kind == mat.Lower {
+		return 0
+	}
+	a := t.RawTriangular()
+	return a.Data[i*a.Stride+j]
+}
+
+// TriDenseSetTri is the method SetTri of mat.TriDense.
+func TriDenseSetTri(t *mat.TriDense, i, j int, v float64) {
+	n, kind := t.Triangle()
+	if uint(i) >= uint(n) {
+		panic(mat.ErrRowAccess)
+	}
+	if uint(j) >= uint(n) {
+		panic(mat.ErrColAccess)
+	}
+	if i > j && kind == mat.Upper || i < j && kind == mat.Lower {
+		panic(mat.ErrTriangleSet)
+	}
+	a := t.RawTriangular()
+	a.Data[i*a.Stride+j] = v
+}
+
+// DiagDenseAt is the method At of mat.DiagDense.
+func DiagDenseAt(d *mat.DiagDense, i, j int) float64 {
+	a := d.RawSymBand()
+	if uint(i) >= uint(a.N) {
+		panic(mat.ErrRowAccess)
+	}
+	if uint(j) >= uint(a.N) {
+		panic(mat.ErrColAccess)
+	}
+	if i != j {
+		return 0
+	}
+	return a.Data[i*a.Stride]
+}
+
+// DiagDenseSetDiag is the method SetDiag of mat.DiagDense.
+func DiagDenseSetDiag(d *mat.DiagDense, i int, v float64) {
+	a := d.RawSymBand()
+	if uint(i) >= uint(a.N) {
+		panic(mat.ErrRowAccess)
+	}
+	a.Data[i*a.Stride] = v
+}

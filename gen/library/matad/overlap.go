@@ -1,0 +1,98 @@
+package matad
+
+import (
+	"unsafe"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// The tests of package mat whether the memory of a receiver is that of an argument. They panic where the originals do.
+
+// The panics of package mat.
+const (
+	identical        = "mat: bad region: identical"
+	overlap          = "mat: bad region: overlap"
+	differentStrides = "mat: bad region: different strides"
+)
+
+// distance returns how many numbers b begins behind a. Both have memory.
+func distance(a, b []float64) int {
+	p, q := unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b))
+	return int(uintptr(q)-uintptr(p)) / int(unsafe.Sizeof(float64(0)))
+}
+
+// apart reports whether a slice that begins off numbers behind another one, of length n, is not within it, or the other
+// way round if off is negative.
+func apart(off, n, m int) bool { return off > 0 && n <= off || off < 0 && m <= -off }
+
+// CheckOverlap panics if the matrices a and b overlap.
+//
+//nabla:passive
+func CheckOverlap(a, b blas64.General) {
+	if cap(a.Data) == 0 || cap(b.Data) == 0 {
+		return
+	}
+	off := distance(a.Data, b.Data)
+	if off == 0 {
+		if a.Rows == b.Rows && a.Cols == b.Cols && a.Stride == b.Stride {
+			panic(identical)
+		}
+		panic(overlap)
+	}
+	if apart(off, len(a.Data), len(b.Data)) {
+		return
+	}
+	if a.Stride != b.Stride && a.Stride != 1 && b.Stride != 1 {
+		panic(differentStrides)
+	}
+	first, second := a.Cols, b.Cols
+	if off < 0 {
+		off, first, second = -off, second, first
+	}
+	if rectanglesOverlap(off, first, second, min(a.Stride, b.Stride)) {
+		panic(overlap)
+	}
+}
+
+// rectanglesOverlap reports whether two matrices with the same stride share elements. They have the given numbers of
+// columns, and the second begins off numbers behind the first and within it.
+func rectanglesOverlap(off, first, second, stride int) bool {
+	if stride == 1 {
+		return true
+	}
+	from := off % stride
+	to := (from + second) % stride
+	return to != 0 && to <= from || from < first
+}
+
+// CheckOverlapVec panics if the vectors a and b overlap.
+//
+//nabla:passive
+func CheckOverlapVec(a, b blas64.Vector) {
+	if cap(a.Data) == 0 || cap(b.Data) == 0 {
+		return
+	}
+	off := distance(a.Data, b.Data)
+	if off == 0 {
+		if a.Inc == b.Inc && len(a.Data) == len(b.Data) {
+			panic(identical)
+		}
+		panic(overlap)
+	}
+	if apart(off, len(a.Data), len(b.Data)) {
+		return
+	}
+	if a.Inc != b.Inc && a.Inc != 1 && b.Inc != 1 {
+		panic(differentStrides)
+	}
+	if inc := min(a.Inc, b.Inc); inc == 1 || off&inc == 0 {
+		panic(overlap)
+	}
+}
+
+// Overlap reports whether the memory of two matrices is within that of the other, at whatever places.
+//
+//nabla:passive
+func Overlap(a, b blas64.General) bool {
+	return cap(a.Data) > 0 && cap(b.Data) > 0 && !apart(distance(a.Data, b.Data), len(a.Data), len(b.Data))
+}
