@@ -99,8 +99,8 @@ func along(a, e blas64.General, t blas.Transpose) (x blas64.General, f float64) 
 	return x, f
 }
 
-// Magnitude returns a power of two that is at most the largest element of a in absolute value, and more than half of it;
-// 1 if there is none.
+// Magnitude returns a power of two that is at most the largest element of a in absolute value, and more than half of
+// it; 1 if there is none.
 //
 //nabla:passive
 func Magnitude(a blas64.General) float64 {

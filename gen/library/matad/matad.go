@@ -9,8 +9,8 @@
 // The shadow of a matrix is a matrix of the same type. It has a number for each number that is stored: element (i, j)
 // of a symmetric matrix is stored once, so its cotangent is the sum of those of the elements (i, j) and (j, i).
 //
-// Norms have the derivatives of the functions that they are made of: that of |x| at 0 is 0, that of a Frobenius norm of a
-// matrix of zeros is 0, and where several elements, rows or columns attain a maximum the derivative is that of one.
+// Norms have the derivatives of the functions that they are made of: that of |x| at 0 is 0, that of the Frobenius norm
+// of a matrix of zeros is 0, and where several elements, rows or columns attain a maximum it is that of one.
 // Sums of products may be added up in another order than in mat, so that values differ by rounding.
 package matad
 

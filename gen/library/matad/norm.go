@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// norm returns a norm of the matrix a, or of its transpose: 1 is the maximum of the absolute sums of columns, 2 the root
-// of the sum of squares, infinity the maximum of the absolute sums of rows.
+// norm returns a norm of the matrix a: 1 is the maximum of the absolute sums of columns, 2 the root of the sum of
+// squares, infinity the maximum of the absolute sums of rows.
 func norm(a blas64.General, of float64) float64 {
 	switch of {
 	case 1:
