@@ -30,15 +30,16 @@ func (r *reference) UnmarshalJSON(row []byte) error {
 	return json.Unmarshal(row, (*plain)(r))
 }
 
-// sampled is the first row of each function, or all rows in the long form of the tests.
+// sampled is the first row of every other function, or all rows in the long form of the tests.
 func sampled(rows []reference) []reference {
 	if longtest.Long() {
 		return rows
 	}
 	seen := map[string]bool{}
 	return slices.DeleteFunc(rows, func(r reference) bool {
-		defer func() { seen[r.Func] = true }()
-		return seen[r.Func]
+		again := seen[r.Func]
+		seen[r.Func] = true
+		return again || len(seen)%2 == 0
 	})
 }
 

@@ -255,6 +255,9 @@ func (p *Program) resolve() {
 		// have no derivative with respect to them.
 		if w.library && !slices.Contains(r.NoDerivative, true) {
 			r.Source = p.lowerIfPossible(r.Object)
+			if r.Source != nil && calls(r.Source, r, map[*ir.Func]bool{}) {
+				r.Source = nil // what is differentiated in place of a callee calls the function
+			}
 		}
 		if r.ReadOnly != nil {
 			continue
@@ -266,6 +269,21 @@ func (p *Program) resolve() {
 			}
 		}
 	}
+}
+
+// calls reports whether a function calls one with the rule r, directly or not. Functions in seen count as not calling it.
+func calls(f *ir.Func, r *ir.Rule, seen map[*ir.Func]bool) (found bool) {
+	if seen[f] {
+		return false
+	}
+	seen[f] = true
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
+		if c, ok := s.(*ir.Call); ok {
+			found = found || c.Callee.Rule == r || c.Callee.Func != nil && calls(c.Callee.Func, r, seen)
+		}
+		return !found
+	})
+	return found
 }
 
 // derivative returns the callee for a derivative, nil for nil: its rule, its lowered form, or a
