@@ -271,7 +271,8 @@ func (p *Program) resolve() {
 	}
 }
 
-// calls reports whether a function calls one with the rule r, directly or not. Functions in seen count as not calling it.
+// calls reports whether a function calls one with the rule r, directly or not. Functions in seen count as not calling
+// it.
 func calls(f *ir.Func, r *ir.Rule, seen map[*ir.Func]bool) (found bool) {
 	if seen[f] {
 		return false
