@@ -72,7 +72,7 @@ func goType(t types.Type, busy map[types.Type]bool) (reflect.Type, error) {
 	return nil, fmt.Errorf("no values of type %v", t)
 }
 
-// basics maps basic types to Go types. Complex types are missing, since the checks vary floats.
+// basics maps basic types to Go types.
 var basics = map[types.BasicKind]reflect.Type{
 	types.Bool: reflect.TypeFor[bool](), types.String: reflect.TypeFor[string](),
 	types.Int: reflect.TypeFor[int](), types.Int8: reflect.TypeFor[int8](), types.Int16: reflect.TypeFor[int16](),
@@ -81,6 +81,7 @@ var basics = map[types.BasicKind]reflect.Type{
 	types.Uint32: reflect.TypeFor[uint32](),
 	types.Uint64: reflect.TypeFor[uint64](), types.Uintptr: reflect.TypeFor[uintptr](),
 	types.Float32: reflect.TypeFor[float32](), types.Float64: reflect.TypeFor[float64](),
+	types.Complex64: reflect.TypeFor[complex64](), types.Complex128: reflect.TypeFor[complex128](),
 }
 
 // fill assigns a random value to a variable of type t. name is that of the parameter or field.
@@ -99,6 +100,8 @@ func (m *argMaker) fill(v reflect.Value, t types.Type, name string) {
 			v.SetBool(m.r.IntN(2) == 0)
 		case v.CanFloat():
 			v.SetFloat(m.number())
+		case v.CanComplex():
+			v.SetComplex(complex(m.number(), m.number()))
 		case v.CanInt():
 			v.SetInt(int64(m.integer(name)))
 		case v.CanUint():
@@ -227,6 +230,10 @@ func setConstant(v reflect.Value, c constant.Value) {
 	case v.CanFloat():
 		x, _ := constant.Float64Val(constant.ToFloat(c))
 		v.SetFloat(x)
+	case v.CanComplex():
+		re, _ := constant.Float64Val(constant.Real(c))
+		im, _ := constant.Float64Val(constant.Imag(c))
+		v.SetComplex(complex(re, im))
 	case v.CanInt():
 		i, _ := constant.Int64Val(constant.ToInt(c))
 		v.SetInt(i)
@@ -236,14 +243,52 @@ func setConstant(v reflect.Value, c constant.Value) {
 	}
 }
 
-// An instance is a set of arguments of a function, with all floats reachable from them.
+// A number is a float, or a part of a complex number.
+type number struct {
+	v    reflect.Value
+	part part
+}
+
+// A part says which real number of a value is meant.
+type part int
+
+const (
+	whole part = iota // of a float
+	realPart
+	imaginaryPart
+)
+
+// get returns the number.
+func (n number) get() float64 {
+	switch n.part {
+	case realPart:
+		return real(n.v.Complex())
+	case imaginaryPart:
+		return imag(n.v.Complex())
+	}
+	return n.v.Float()
+}
+
+// set assigns the number.
+func (n number) set(x float64) {
+	switch n.part {
+	case realPart:
+		n.v.SetComplex(complex(x, imag(n.v.Complex())))
+	case imaginaryPart:
+		n.v.SetComplex(complex(real(n.v.Complex()), x))
+	default:
+		n.v.SetFloat(x)
+	}
+}
+
+// An instance is a set of arguments of a function, with all numbers reachable from them. A complex number is two.
 type instance struct {
 	args []reflect.Value // pointers to the arguments
-	// floats of each argument that no reference leads to
-	direct [][]reflect.Value
+	// numbers of each argument that no reference leads to
+	direct [][]number
 	memory []reflect.Value // slices and pointers reachable from the arguments
-	// floats of each element of memory
-	inMemory [][]reflect.Value
+	// numbers of each element of memory
+	inMemory [][]number
 }
 
 // instance makes arguments of f.
@@ -266,21 +311,21 @@ func (m *argMaker) instance(f *ir.Func) (*instance, error) {
 	return in, nil
 }
 
-// gather finds the floats in the arguments and in memory reachable from them.
+// gather finds the numbers in the arguments and in memory reachable from them.
 func (in *instance) gather() {
 	for _, v := range in.args {
-		var list []reflect.Value
-		in.floats(v.Elem(), &list)
+		var list []number
+		in.find(v.Elem(), &list)
 		in.direct = append(in.direct, list)
 	}
-	for i := 0; i < len(in.memory); i++ { // floats appends to in.memory
-		var list []reflect.Value
+	for i := 0; i < len(in.memory); i++ { // find appends to in.memory
+		var list []number
 		switch v := in.memory[i]; v.Kind() {
 		case reflect.Pointer:
-			in.floats(v.Elem(), &list)
+			in.find(v.Elem(), &list)
 		default:
 			for k := range v.Len() {
-				in.floats(v.Index(k), &list)
+				in.find(v.Index(k), &list)
 			}
 		}
 		in.inMemory = append(in.inMemory, list)
@@ -293,43 +338,45 @@ func (in *instance) withNumbers(x []float64) ir.Value {
 	return args[0]
 }
 
-// floats appends the floats of v to list and the memory that v refers to to in.memory.
-func (in *instance) floats(v reflect.Value, list *[]reflect.Value) {
+// find appends the numbers of v to list and the memory that v refers to to in.memory.
+func (in *instance) find(v reflect.Value, list *[]number) {
 	switch v.Kind() {
 	case reflect.Float64, reflect.Float32:
-		*list = append(*list, v)
+		*list = append(*list, number{v, whole})
+	case reflect.Complex128, reflect.Complex64:
+		*list = append(*list, number{v, realPart}, number{v, imaginaryPart})
 	case reflect.Slice, reflect.Pointer:
 		if !v.IsNil() {
 			in.memory = append(in.memory, v)
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			in.floats(v.Index(i), list)
+			in.find(v.Index(i), list)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			in.floats(v.Field(i), list)
+			in.find(v.Field(i), list)
 		}
 	}
 }
 
-// all returns the floats of the arguments, those in memory last.
-func (in *instance) all() (out []reflect.Value) {
+// all returns the numbers of the arguments, those in memory last.
+func (in *instance) all() (out []number) {
 	return append(slices.Concat(in.direct...), slices.Concat(in.inMemory...)...)
 }
 
-// numbers returns the floats of the arguments, in the order of all.
+// numbers returns the values of all numbers of the arguments, in the order of all.
 func (in *instance) numbers() (x []float64) {
-	for _, v := range in.all() {
-		x = append(x, v.Float())
+	for _, n := range in.all() {
+		x = append(x, n.get())
 	}
 	return x
 }
 
 // values returns the arguments with the numbers x, and the memory reachable from them.
 func (in *instance) values(x []float64) (args, memory []ir.Value) {
-	for i, v := range in.all() {
-		v.SetFloat(x[i])
+	for i, n := range in.all() {
+		n.set(x[i])
 	}
 	var list []any
 	for _, v := range in.args {
@@ -351,18 +398,18 @@ func (in *instance) read(memory []ir.Value) (out []float64) {
 	for i, v := range memory {
 		p := reflect.New(in.memory[i].Type())
 		v.Into(p.Interface())
-		var list []reflect.Value
+		var list []number
 		copied := &instance{}
 		switch u := p.Elem(); u.Kind() {
 		case reflect.Pointer:
-			copied.floats(u.Elem(), &list)
+			copied.find(u.Elem(), &list)
 		default:
 			for k := range u.Len() {
-				copied.floats(u.Index(k), &list)
+				copied.find(u.Index(k), &list)
 			}
 		}
-		for _, v := range list {
-			out = append(out, v.Float())
+		for _, n := range list {
+			out = append(out, n.get())
 		}
 	}
 	return out

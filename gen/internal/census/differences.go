@@ -18,7 +18,7 @@ type precision struct {
 }
 
 var (
-	// double and single are the precisions for functions of float64 and those that use float32.
+	// double and single are the precisions for functions of float64 and those that use float32 or complex64.
 	double = precision{[]float64{1e-4, 2e-5, 4e-6}, 1e-3, 2e-5, 1e-9}
 	single = precision{[]float64{3e-2, 1e-2, 3e-3}, 2e-2, 5e-3, 1e-4}
 )
@@ -35,11 +35,11 @@ func (t *transformed) precision() precision {
 	return double
 }
 
-// holdsSingle reports whether t is float32 or a slice or array of it.
+// holdsSingle reports whether t is float32, complex64 or a slice or array of one.
 func holdsSingle(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
-		return u.Kind() == types.Float32
+		return u.Kind() == types.Float32 || u.Kind() == types.Complex64
 	case *types.Slice:
 		return holdsSingle(u.Elem())
 	case *types.Array:
