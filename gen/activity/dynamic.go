@@ -7,8 +7,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Interface values have no shadow, so numbers behind one carry no derivatives. Where a function takes a value with
-// numbers out of an interface, they must be passive; otherwise their derivative would be lost.
+// Interface values that other code sees have no shadow, so numbers behind one carry no derivatives (those that lowered
+// functions make are unions, see package lower). Where a function takes a value with numbers out of an interface, they
+// must be passive; otherwise their derivative would be lost.
 
 // carries reports whether activity of memory of type t matters: it holds floats, or interfaces that may.
 func carries(t types.Type) bool {

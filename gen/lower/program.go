@@ -283,6 +283,16 @@ func (p *Program) whole(e *specialization) (*ir.Func, Refusals) {
 	}
 	funcs := sortedFuncs(e.reachable())
 	f, all := p.rewriteMaps(e.f, funcs)
+	if len(all) == 0 {
+		before := calledFrom(e.f)
+		list := slices.Collect(maps.Keys(calledFrom(f)))
+		for _, g := range funcs {
+			if !before[g] {
+				list = append(list, g) // of rules
+			}
+		}
+		f = p.rewriteUnions(f, list)
+	}
 	if len(all) == 0 && f != e.f {
 		funcs = slices.AppendSeq(funcs, maps.Keys(calledFrom(f)))
 		slices.SortStableFunc(funcs, func(a, b *ir.Func) int { return strings.Compare(a.Name, b.Name) })

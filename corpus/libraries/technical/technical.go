@@ -78,7 +78,7 @@ func Deviation(x []float64) float64 { return last(indicator.Std(5, x)) }
 
 // Smoothed is an average that decays.
 //
-//corpus:at 10 11 10.5 12 11.7 12.3
+//corpus:at 10 11 10.5 12 11.7 12.3 13 12.6 12.9 13.8 13.1 14
 func Smoothed(x []float64) float64 {
 	avg := ewma.NewMovingAverage(3)
 	for _, v := range x {
