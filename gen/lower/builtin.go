@@ -106,6 +106,35 @@ func (l *lowerer) noBuiltin(call *ast.CallExpr, name string) {
 	}
 }
 
+// spreadsResults reports whether the arguments of a call are the results of another one.
+func (l *lowerer) spreadsResults(x *ast.CallExpr) bool {
+	if len(x.Args) != 1 {
+		return false
+	}
+	_, ok := l.info.TypeOf(x.Args[0]).(*types.Tuple)
+	return ok
+}
+
+// refuseSpread refuses a builtin whose arguments are the results of one call.
+func (l *lowerer) refuseSpread(x *ast.CallExpr) {
+	l.refuse(x, builtinName(x)+" of the results of a call", "its operands are places, which results are not",
+		"assign the results to variables first")
+}
+
+// builtinArguments lowers the arguments of a builtin, which may be the results of one call.
+func (l *lowerer) builtinArguments(x *ast.CallExpr) (out []ir.Expr) {
+	if l.spreadsResults(x) {
+		for _, v := range l.callAll(x.Args[0], "t") {
+			out = append(out, loadVar(v))
+		}
+		return out
+	}
+	for _, a := range x.Args {
+		out = append(out, l.expr(a))
+	}
+	return out
+}
+
 // builtin lowers a call of a builtin within an expression. append and copy assign to a temporary.
 func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 	typed := ir.Typed{T: t}
@@ -114,15 +143,19 @@ func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 		return l.length(x, t, name == "cap")
 	case "min", "max":
 		m := &ir.Math{Typed: typed, Name: name}
-		for _, a := range x.Args {
-			m.Args = append(m.Args, l.coerce(l.expr(a), t, a))
+		for _, e := range l.builtinArguments(x) {
+			m.Args = append(m.Args, l.coerce(e, t, x))
 		}
 		return m
 	case ir.RealName, ir.ImagName:
 		return &ir.Math{Typed: typed, Name: name, Args: []ir.Expr{l.expr(x.Args[0])}}
 	case ir.ComplexName:
 		// An untyped constant takes the type of the other part.
-		re, im := l.expr(x.Args[0]), l.expr(x.Args[1])
+		args := l.builtinArguments(x)
+		if len(args) != 2 {
+			return ir.Zero(t) // the call of which they are results is refused
+		}
+		re, im := args[0], args[1]
 		part := re.Type()
 		if ir.IsConst(re) {
 			part = im.Type()
@@ -194,6 +227,10 @@ func (l *lowerer) length(x *ast.CallExpr, t types.Type, isCap bool) ir.Expr {
 
 // appendTo emits p = append(…).
 func (l *lowerer) appendTo(x *ast.CallExpr, p *ir.Place) {
+	if l.spreadsResults(x) {
+		l.refuseSpread(x)
+		return
+	}
 	t := l.typeOf(x)
 	st := &ir.Append{At: l.at(x), P: p, S: l.coerce(l.expr(x.Args[0]), t, x), Spread: x.Ellipsis.IsValid()}
 	elem := t.Underlying().(*types.Slice).Elem()
@@ -213,6 +250,10 @@ func (l *lowerer) appendTo(x *ast.CallExpr, p *ir.Place) {
 
 // copy emits a copy that assigns the number of elements to n, if n is not nil.
 func (l *lowerer) copy(x *ast.CallExpr, n *ir.Var) {
+	if l.spreadsResults(x) {
+		l.refuseSpread(x)
+		return
+	}
 	dst, src := l.expr(x.Args[0]), l.expr(x.Args[1])
 	if isZero(dst) || isZero(src) {
 		src = l.coerce(src, dst.Type(), x)
