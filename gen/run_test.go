@@ -125,6 +125,46 @@ func TestRunMatrices(t *testing.T) {
 	command(t, dir, "test", "-vet=off", "-gcflags=-N -l", ".") // there is much code that runs once
 }
 
+// TestRunFactorisations does the same with some of the functions of factorisations of gonum/mat, or all.
+func TestRunFactorisations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	list, err := txtar.ParseFile("testdata/factorisations.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, bodies := map[string]string{}, map[string]string{}
+	var names []string
+	for _, f := range list.Files {
+		if name, ok := strings.CutPrefix(f.Name, "f_"); ok {
+			names, bodies[f.Name] = append(names, strings.TrimSuffix(name, ".go")), string(f.Data)
+		} else {
+			files[f.Name] = string(f.Data)
+		}
+	}
+	table := "package factorisations\n\nvar functions = []function{\n"
+	for _, name := range longtest.Sample(names, 3) {
+		files["f_"+name+".go"] = bodies["f_"+name+".go"]
+		table += strings.ReplaceAll(`	{"F", F, FTangent,
+		func(x, xBar []float64) float64 { return FAdjoint(x, xBar, 1, nil) },
+		func(x, xBar, xDot, xBarDot []float64) { FAdjointTangent(x, xBar, 1, nil, xDot, xBarDot, nil) }},
+`, "F", name)
+	}
+	files["functions_test.go"] = table + "}\n"
+	dir := module(t, files)
+	r := generate(t, dir, ".")
+	for line := range strings.Lines(problems(r, dir)) {
+		if !strings.Contains(line, ": note: ") {
+			t.Error(line)
+		}
+	}
+	if _, err := r.Write(); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "test", "-vet=off", "-gcflags=-N -l", ".")
+}
+
 // TestRunPrivateNames does the same with functions of another module whose names generated code cannot use, and looks
 // at the refusals of variables that cannot be copied.
 func TestRunPrivateNames(t *testing.T) {

@@ -117,15 +117,16 @@ func IsReal(pkg string) bool {
 	return false
 }
 
-// Approximates reports whether the functions of a package compute special functions by series and tables that end where
-// the value is accurate. The derivative of such a program is that of its branches: it can be wrong in the second digit,
-// as for a parameter at which a series ends early. Their callers have rules instead.
+// Approximates reports whether the functions of a package compute special functions by series and tables that end
+// where the value is accurate. The derivative of such a program is that of its branches: it can be wrong in the
+// second digit, as for a parameter at which a series ends early. Their callers have rules instead.
 func Approximates(path string) bool {
 	return strings.HasPrefix(path, "gonum.org/v1/gonum/mathext/internal/")
 }
 
-// Substitute returns the package below this one and the function whose source is differentiated in place of that of the
-// method or function with a full name, since it has derivatives where the original tests whether numbers are equal.
+// Substitute returns the package below this one and the function whose source is differentiated in place of that of
+// the method or function with a full name, since it has derivatives where the original tests whether numbers are
+// equal.
 func Substitute(name string) (pkg, fn string, ok bool) {
 	name, ok = substitutes[name]
 	pkg, fn, _ = strings.Cut(name, ".")
@@ -134,7 +135,8 @@ func Substitute(name string) (pkg, fn string, ok bool) {
 
 // Twin returns the path and the name of the type that the type with a name in the package pkg below this one has the
 // fields of, and whether there is one. A function in whose source a pointer is converted to one to a twin is
-// differentiated as one that refers to the unexported fields of the original. The twin is named in the conversion only.
+// differentiated as one that refers to the unexported fields of the original. The twin is named in the conversion
+// only.
 func Twin(pkg, name string) (path, of string, ok bool) {
 	of, ok = twins[pkg+"."+name]
 	i := strings.LastIndexByte(of, '.')
@@ -144,9 +146,55 @@ func Twin(pkg, name string) (path, of string, ok bool) {
 	return of[:i], of[i+1:], true
 }
 
-var twins = map[string]string{}
+// Reinterpreted returns the package below this one in which memory of the receiver of a method, given by its full
+// name, has derivatives with another meaning than its source gives them, "" if there is none: the shadow of a
+// factorisation is that of the matrix. Such a method is differentiated by its substitute or not at all.
+func Reinterpreted(name string) string {
+	recv, method, ok := strings.Cut(name, ").")
+	if !ok || transparent[name] || transparent[method] {
+		return ""
+	}
+	for twin, of := range twins {
+		if "(*"+of == recv {
+			pkg, _, _ := strings.Cut(twin, ".")
+			return pkg
+		}
+	}
+	return ""
+}
+
+// transparent holds methods of types with twins whose own source is differentiated: by name those that look at sizes
+// or empty the receiver, by full name those that copy memory with its shadow or call others.
+var transparent = map[string]bool{
+	"Cond": true, "Dims": true, "IsEmpty": true, "Reset": true, "SymmetricDim": true, "T": true,
+	"isValid": true, "isZero": true, "valid": true,
+	"(*gonum.org/v1/gonum/mat.Cholesky).Clone": true,
+	"(*gonum.org/v1/gonum/mat.Cholesky).Det":   true,
+	"(*gonum.org/v1/gonum/mat.LU).Pivot":       true,
+	"(*gonum.org/v1/gonum/mat.LU).RowPivots":   true,
+}
+
+var twins = map[string]string{
+	"matad.cholesky": "gonum.org/v1/gonum/mat.Cholesky",
+	"matad.lu":       "gonum.org/v1/gonum/mat.LU",
+}
 
 var substitutes = map[string]string{
+	"(*gonum.org/v1/gonum/mat.Cholesky).At":                "matad.CholeskyAt",
+	"(*gonum.org/v1/gonum/mat.Cholesky).ExtendVecSym":      "matad.CholeskyExtendVecSym",
+	"(*gonum.org/v1/gonum/mat.Cholesky).Factorize":         "matad.CholeskyFactorize",
+	"(*gonum.org/v1/gonum/mat.Cholesky).InverseTo":         "matad.CholeskyInverseTo",
+	"(*gonum.org/v1/gonum/mat.Cholesky).LTo":               "matad.CholeskyLTo",
+	"(*gonum.org/v1/gonum/mat.Cholesky).LogDet":            "matad.CholeskyLogDet",
+	"(*gonum.org/v1/gonum/mat.Cholesky).RawU":              "matad.CholeskyRawU",
+	"(*gonum.org/v1/gonum/mat.Cholesky).Scale":             "matad.CholeskyScale",
+	"(*gonum.org/v1/gonum/mat.Cholesky).SetFromU":          "matad.CholeskySetFromU",
+	"(*gonum.org/v1/gonum/mat.Cholesky).SolveCholTo":       "matad.CholeskySolveCholTo",
+	"(*gonum.org/v1/gonum/mat.Cholesky).SolveTo":           "matad.CholeskySolveTo",
+	"(*gonum.org/v1/gonum/mat.Cholesky).SolveVecTo":        "matad.CholeskySolveVecTo",
+	"(*gonum.org/v1/gonum/mat.Cholesky).SymRankOne":        "matad.CholeskySymRankOne",
+	"(*gonum.org/v1/gonum/mat.Cholesky).ToSym":             "matad.CholeskyToSym",
+	"(*gonum.org/v1/gonum/mat.Cholesky).UTo":               "matad.CholeskyUTo",
 	"(*gonum.org/v1/gonum/mat.Dense).Add":                  "matad.DenseAdd",
 	"(*gonum.org/v1/gonum/mat.Dense).Apply":                "matad.DenseApply",
 	"(*gonum.org/v1/gonum/mat.Dense).At":                   "matad.DenseAt",
@@ -155,6 +203,7 @@ var substitutes = map[string]string{
 	"(*gonum.org/v1/gonum/mat.Dense).Copy":                 "matad.DenseCopy",
 	"(*gonum.org/v1/gonum/mat.Dense).DivElem":              "matad.DenseDivElem",
 	"(*gonum.org/v1/gonum/mat.Dense).Exp":                  "matad.DenseExp",
+	"(*gonum.org/v1/gonum/mat.Dense).Inverse":              "matad.DenseInverse",
 	"(*gonum.org/v1/gonum/mat.Dense).Kronecker":            "matad.DenseKronecker",
 	"(*gonum.org/v1/gonum/mat.Dense).Mul":                  "matad.DenseMul",
 	"(*gonum.org/v1/gonum/mat.Dense).MulElem":              "matad.DenseMulElem",
@@ -166,21 +215,48 @@ var substitutes = map[string]string{
 	"(*gonum.org/v1/gonum/mat.Dense).RankOne":              "matad.DenseRankOne",
 	"(*gonum.org/v1/gonum/mat.Dense).Scale":                "matad.DenseScale",
 	"(*gonum.org/v1/gonum/mat.Dense).Set":                  "matad.DenseSet",
+	"(*gonum.org/v1/gonum/mat.Dense).Solve":                "matad.DenseSolve",
 	"(*gonum.org/v1/gonum/mat.Dense).Stack":                "matad.DenseStack",
 	"(*gonum.org/v1/gonum/mat.Dense).Sub":                  "matad.DenseSub",
 	"(*gonum.org/v1/gonum/mat.Dense).T":                    "matad.DenseT",
 	"(*gonum.org/v1/gonum/mat.Dense).at":                   "matad.DenseAt",
 	"(*gonum.org/v1/gonum/mat.Dense).set":                  "matad.DenseSet",
 	"(*gonum.org/v1/gonum/mat.DiagDense).At":               "matad.DiagDenseAt",
+	"(*gonum.org/v1/gonum/mat.DiagDense).DiagFrom":         "matad.DiagDenseDiagFrom",
+	"(*gonum.org/v1/gonum/mat.DiagDense).Norm":             "matad.DiagDenseNorm",
 	"(*gonum.org/v1/gonum/mat.DiagDense).SetDiag":          "matad.DiagDenseSetDiag",
 	"(*gonum.org/v1/gonum/mat.DiagDense).at":               "matad.DiagDenseAt",
 	"(*gonum.org/v1/gonum/mat.DiagDense).setDiag":          "matad.DiagDenseSetDiag",
+	"(*gonum.org/v1/gonum/mat.LU).At":                      "matad.LUAt",
+	"(*gonum.org/v1/gonum/mat.LU).Det":                     "matad.LUDet",
+	"(*gonum.org/v1/gonum/mat.LU).Factorize":               "matad.LUFactorize",
+	"(*gonum.org/v1/gonum/mat.LU).LTo":                     "matad.LULTo",
+	"(*gonum.org/v1/gonum/mat.LU).LogDet":                  "matad.LULogDet",
+	"(*gonum.org/v1/gonum/mat.LU).RankOne":                 "matad.LURankOne",
+	"(*gonum.org/v1/gonum/mat.LU).SolveTo":                 "matad.LUSolveTo",
+	"(*gonum.org/v1/gonum/mat.LU).SolveVecTo":              "matad.LUSolveVecTo",
+	"(*gonum.org/v1/gonum/mat.LU).UTo":                     "matad.LUUTo",
+	"(*gonum.org/v1/gonum/mat.SymDense).AddSym":            "matad.SymDenseAddSym",
 	"(*gonum.org/v1/gonum/mat.SymDense).At":                "matad.SymDenseAt",
+	"(*gonum.org/v1/gonum/mat.SymDense).CopySym":           "matad.SymDenseCopySym",
+	"(*gonum.org/v1/gonum/mat.SymDense).Norm":              "matad.SymDenseNorm",
+	"(*gonum.org/v1/gonum/mat.SymDense).RankTwo":           "matad.SymDenseRankTwo",
+	"(*gonum.org/v1/gonum/mat.SymDense).ScaleSym":          "matad.SymDenseScaleSym",
 	"(*gonum.org/v1/gonum/mat.SymDense).SetSym":            "matad.SymDenseSetSym",
+	"(*gonum.org/v1/gonum/mat.SymDense).SubsetSym":         "matad.SymDenseSubsetSym",
+	"(*gonum.org/v1/gonum/mat.SymDense).SymOuterK":         "matad.SymDenseSymOuterK",
+	"(*gonum.org/v1/gonum/mat.SymDense).SymRankK":          "matad.SymDenseSymRankK",
+	"(*gonum.org/v1/gonum/mat.SymDense).SymRankOne":        "matad.SymDenseSymRankOne",
 	"(*gonum.org/v1/gonum/mat.SymDense).at":                "matad.SymDenseAt",
 	"(*gonum.org/v1/gonum/mat.SymDense).set":               "matad.SymDenseSetSym",
 	"(*gonum.org/v1/gonum/mat.TriDense).At":                "matad.TriDenseAt",
+	"(*gonum.org/v1/gonum/mat.TriDense).Copy":              "matad.TriDenseCopy",
+	"(*gonum.org/v1/gonum/mat.TriDense).InverseTri":        "matad.TriDenseInverseTri",
+	"(*gonum.org/v1/gonum/mat.TriDense).MulTri":            "matad.TriDenseMulTri",
+	"(*gonum.org/v1/gonum/mat.TriDense).Norm":              "matad.TriDenseNorm",
+	"(*gonum.org/v1/gonum/mat.TriDense).ScaleTri":          "matad.TriDenseScaleTri",
 	"(*gonum.org/v1/gonum/mat.TriDense).SetTri":            "matad.TriDenseSetTri",
+	"(*gonum.org/v1/gonum/mat.TriDense).SolveTo":           "matad.TriDenseSolveTo",
 	"(*gonum.org/v1/gonum/mat.TriDense).T":                 "matad.TriDenseT",
 	"(*gonum.org/v1/gonum/mat.TriDense).TTri":              "matad.TriDenseTTri",
 	"(*gonum.org/v1/gonum/mat.TriDense).at":                "matad.TriDenseAt",
@@ -197,6 +273,7 @@ var substitutes = map[string]string{
 	"(*gonum.org/v1/gonum/mat.VecDense).Norm":              "matad.VecDenseNorm",
 	"(*gonum.org/v1/gonum/mat.VecDense).ScaleVec":          "matad.VecDenseScaleVec",
 	"(*gonum.org/v1/gonum/mat.VecDense).SetVec":            "matad.VecDenseSetVec",
+	"(*gonum.org/v1/gonum/mat.VecDense).SolveVec":          "matad.VecDenseSolveVec",
 	"(*gonum.org/v1/gonum/mat.VecDense).SubVec":            "matad.VecDenseSubVec",
 	"(*gonum.org/v1/gonum/mat.VecDense).T":                 "matad.VecDenseT",
 	"(*gonum.org/v1/gonum/mat.VecDense).TVec":              "matad.VecDenseTVec",
@@ -209,10 +286,12 @@ var substitutes = map[string]string{
 	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Quantile":  "distuvad.StudentsTQuantile",
 	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Survival":  "distuvad.StudentsTSurvival",
 	"gonum.org/v1/gonum/mat.Col":                           "matad.Col",
+	"gonum.org/v1/gonum/mat.Det":                           "matad.Det",
 	"gonum.org/v1/gonum/mat.Dot":                           "matad.Dot",
 	"gonum.org/v1/gonum/mat.Equal":                         "matad.Equal",
 	"gonum.org/v1/gonum/mat.EqualApprox":                   "matad.EqualApprox",
 	"gonum.org/v1/gonum/mat.Inner":                         "matad.Inner",
+	"gonum.org/v1/gonum/mat.LogDet":                        "matad.LogDet",
 	"gonum.org/v1/gonum/mat.Max":                           "matad.Max",
 	"gonum.org/v1/gonum/mat.Min":                           "matad.Min",
 	"gonum.org/v1/gonum/mat.Norm":                          "matad.Norm",
@@ -222,8 +301,8 @@ var substitutes = map[string]string{
 }
 
 // Implementation reports whether a package variable, path.Name, holds an implementation of a fixed set of functions.
-// The one in Go with which the variable is initialised is differentiated: another, which a program may choose, computes
-// the same functions.
+// The one in Go with which the variable is initialised is differentiated: another, which a program may choose,
+// computes the same functions.
 func Implementation(name string) bool {
 	dir, name, ok := strings.Cut(strings.TrimPrefix(name, "gonum.org/v1/gonum/"), ".")
 	if !ok {

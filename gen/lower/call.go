@@ -234,6 +234,12 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 				"is accurate, and its derivative is not", remedyRule)
 		return nil, nil
 	}
+	if name := library.Reinterpreted(fn.FullName()); name != "" && !l.p.opts.NoLibrary && l.p.substitute(d) == d &&
+		l.p.libraryPackage(name) != nil {
+		l.refuse(call, "call of "+fn.FullName(), "the derivatives of its receiver are those of the matrix that it "+
+			"factorises, which its source does not know", remedyRule)
+		return nil, nil
+	}
 	rest, values := l.operands(c, call, list, sig, s)
 	if l.p.passive[fn] {
 		return l.passive(call, d, c.targs, values, append(args, rest...))

@@ -1,9 +1,14 @@
 package lower
 
 import (
+	"go/ast"
+	"go/parser"
 	"go/types"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/library"
@@ -120,6 +125,98 @@ func TestNoDerivative(t *testing.T) {
 		p.resolve()
 		if got := w.rule.Source != nil; got != want || w.rule.Plain == nil {
 			t.Errorf("%s: source %v, want %v; plain form %v", name, got, want, w.rule.Plain)
+		}
+	}
+}
+
+// TestMatrices requires that the rules of operations on matrices can be differentiated again, that they are known to
+// write no more than they do, and that no method of a type with a twin is differentiated by its own source unless it is
+// known to be right.
+func TestMatrices(t *testing.T) {
+	const path = "gonum.org/v1/gonum/mat"
+	pkgs, err := Load("../..", []string{path}, LoadOptions{Packages: loaded.Packages})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(pkgs, Options{})
+	pkg := p.libraryPackage("matad")
+	if pkg == nil {
+		t.Fatal("the package is refused")
+	}
+	for _, name := range pkg.Types.Scope().Names() {
+		fn, ok := pkg.Types.Scope().Lookup(name).(*types.Func)
+		if !ok || p.ruleOf[fn] == nil {
+			continue
+		}
+		w := p.rule(fn)
+		p.resolve()
+		if len(w.refusals) > 0 {
+			t.Error(w.refusals)
+			continue
+		}
+		for _, d := range []*ir.Callee{w.rule.Tangent, w.rule.Pullback} {
+			if d.Func == nil {
+				e := p.specialize(p.decls[d.Rule.Object], nil, nil)
+				t.Errorf("%s: %v", name, e.allRefusals())
+			}
+		}
+		if !strings.HasPrefix(name, "Factor") && !slices.Contains(w.rule.ReadOnly, true) {
+			t.Errorf("%s writes all of its arguments: %v", name, w.rule.ReadOnly)
+		}
+	}
+	for fn, d := range p.decls {
+		name := fn.FullName()
+		_, to, ok := library.Substitute(name)
+		if fn.Pkg().Path() != path || !ok {
+			continue
+		}
+		if s := p.substitute(d); s.fn.Name() != to {
+			t.Errorf("%s is not replaced by %s", name, to)
+		}
+	}
+	// Those of mat.Cholesky that read the factor.
+	refused := 0
+	for fn, d := range p.decls {
+		if fn.FullName() == "(*gonum.org/v1/gonum/mat.Cholesky).updateCond" {
+			refused++
+		}
+		if library.Reinterpreted(fn.FullName()) != "" && fn.Exported() && p.substitute(d) == d {
+			t.Errorf("%s is neither replaced nor known to be right", fn.FullName())
+		}
+	}
+	if refused != 1 {
+		t.Error("the methods of Cholesky are not there")
+	}
+}
+
+// TestTwins requires that a twin has the fields of the original.
+func TestTwins(t *testing.T) {
+	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/mat"}, LoadOptions{Packages: loaded.Packages})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(pkgs, Options{})
+	for fields, want := range map[string]bool{
+		"chol *mat.TriDense; cond float64":           true,
+		"chol *mat.TriDense; cond float32":           false,
+		"factor *mat.TriDense; cond float64":         false,
+		"cond float64; chol *mat.TriDense":           false,
+		"chol *mat.TriDense; cond float64; n int":    false,
+		"chol *mat.Dense; cond float64":              false,
+		"chol *mat.TriDense; cond float64; _ [0]int": false,
+	} {
+		text := `package matad; import "gonum.org/v1/gonum/mat"; var _ mat.Dense; type cholesky struct{` + fields + "}"
+		f, err := parser.ParseFile(p.fset, "twin.go", text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pkg := &packages.Package{Name: "matad", TypesInfo: &types.Info{}}
+		conf := types.Config{Importer: importer{p}}
+		if pkg.Types, err = conf.Check("matad", p.fset, []*ast.File{f}, pkg.TypesInfo); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.replaceTwins(pkg); got != want {
+			t.Errorf("struct { %s } is a twin: %v", fields, got)
 		}
 	}
 }

@@ -22,6 +22,8 @@ var passivePackages = map[string]map[string]bool{
 	"fmt":           wordSet("Errorf Print Printf Println Fprint Fprintf Fprintln Sprint Sprintf Sprintln"),
 	"log":           wordSet(logNames + " Default SetFlags SetPrefix Flags Prefix"),
 	"log/slog":      wordSet("Debug Info Warn Error Default With WithGroup"),
+	"math/rand":     wordSet("New"),
+	"math/rand/v2":  wordSet("New"),
 	"os":            wordSet("Exit"),
 	"path":          nil,
 	"path/filepath": wordSet("Base Clean Dir Ext FromSlash IsAbs Join Split ToSlash VolumeName"),
