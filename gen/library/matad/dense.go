@@ -238,13 +238,26 @@ func DenseCopy(m *mat.Dense, a mat.Matrix) (r, c int) {
 		CheckOverlap(to, raw(a))
 	}
 	x, t := operand(a)
-	if Overlap(to, x) {
-		y := newGeneral(r, c)
-		copyElements(y, x, t)
-		x, t = y, blas.NoTrans
-	}
 	to.Rows, to.Cols = r, c
-	copyElements(to, x, t)
+	off := 1
+	if t == blas.NoTrans || x.Cols == 1 {
+		off = Offset(to, x)
+	}
+	switch {
+	case off > 0:
+		copyElements(to, x, t)
+	case off < 0: // from the end, since the memory may overlap
+		xr, xc := steps(x, t)
+		for i := r - 1; i >= 0; i-- {
+			if t == blas.NoTrans {
+				copy(to.Data[i*to.Stride:i*to.Stride+c], x.Data[i*x.Stride:i*x.Stride+c])
+				continue
+			}
+			for j := c - 1; j >= 0; j-- {
+				to.Data[i*to.Stride+j] = x.Data[i*xr+j*xc]
+			}
+		}
+	}
 	return r, c
 }
 
@@ -267,8 +280,15 @@ func copyElements(z, x blas64.General, t blas.Transpose) {
 func DenseCloneFrom(m *mat.Dense, a mat.Matrix) {
 	r, c := a.Dims()
 	z := newGeneral(r, c)
-	x, t := operand(a)
-	copyElements(z, x, t)
+	switch a := a.(type) {
+	case *mat.VecDense:
+		blas64.Copy(a.RawVector(), blas64.Vector{N: r * c, Inc: 1, Data: z.Data})
+	case TransposedVec:
+		blas64.Copy(a.Of.RawVector(), blas64.Vector{N: r * c, Inc: 1, Data: z.Data})
+	default:
+		x, t := operand(a)
+		copyElements(z, x, t)
+	}
 	m.SetRawMatrix(z)
 }
 
@@ -319,8 +339,10 @@ func DenseRankOne(m *mat.Dense, a mat.Matrix, alpha float64, x, y mat.Vector) {
 	}
 	CheckOverlap(m.RawMatrix(), raw(x))
 	CheckOverlap(m.RawMatrix(), raw(y))
-	receive(m, r, c)
-	DenseCopy(m, a)
+	if !isDense(m, a) || !isStored(x) || !isStored(y) {
+		receive(m, r, c)
+		DenseCopy(m, a)
+	}
 	blas64.Ger(alpha, vector(x), vector(y), m.RawMatrix())
 }
 

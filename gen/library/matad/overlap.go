@@ -90,9 +90,7 @@ func CheckOverlapVec(a, b blas64.Vector) {
 	}
 }
 
-// Overlap reports whether the memory of two matrices is within that of the other, at whatever places.
+// Offset returns how many numbers the memory of b begins behind that of a. Both have elements.
 //
 //nabla:passive
-func Overlap(a, b blas64.General) bool {
-	return cap(a.Data) > 0 && cap(b.Data) > 0 && !apart(distance(a.Data, b.Data), len(a.Data), len(b.Data))
-}
+func Offset(a, b blas64.General) int { return distance(a.Data, b.Data) }

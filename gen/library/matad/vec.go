@@ -22,7 +22,6 @@ func VecDenseCloneFromVec(v *mat.VecDense, a mat.Vector) {
 		return
 	}
 	n := a.Len()
-	x := vector(a)
 	data := v.RawVector().Data
 	if n <= cap(data) {
 		data = data[:n]
@@ -30,7 +29,14 @@ func VecDenseCloneFromVec(v *mat.VecDense, a mat.Vector) {
 		data = make([]float64, n)
 	}
 	v.SetRawVector(blas64.Vector{N: n, Inc: 1, Data: data})
-	blas64.Copy(x, v.RawVector())
+	switch a := a.(type) {
+	case *mat.VecDense:
+		blas64.Copy(a.RawVector(), v.RawVector())
+	default:
+		for i := 0; i < n; i++ {
+			data[i] = a.AtVec(i)
+		}
+	}
 }
 
 // VecDenseCopyVec is the method CopyVec of mat.VecDense.
@@ -39,12 +45,17 @@ func VecDenseCopyVec(v *mat.VecDense, a mat.Vector) int {
 	if isVec(v, a) {
 		return n
 	}
-	src, dst := vector(a), v.RawVector()
-	src.N, dst.N = n, n
-	if n == 0 && isVecTransposed(v, a) {
-		return 0
+	switch a := a.(type) {
+	case *mat.VecDense:
+		src, dst := a.RawVector(), v.RawVector()
+		src.N, dst.N = n, n
+		blas64.Copy(src, dst)
+	default:
+		z := v.RawVector()
+		for i := 0; i < n; i++ {
+			z.Data[i*z.Inc] = a.AtVec(i)
+		}
 	}
-	blas64.Copy(src, dst)
 	return n
 }
 
@@ -113,6 +124,12 @@ func VecDenseMulElemVec(v *mat.VecDense, a, b mat.Vector) {
 func VecDenseDivElemVec(v *mat.VecDense, a, b mat.Vector) {
 	pair(v, a, b)
 	x, y, z := vector(a), vector(b), v.RawVector()
+	if isStored(a) && isStored(b) && (x.Inc != 1 || y.Inc != 1 || z.Inc != 1) {
+		// The original divides twice, which matters if v is a or b.
+		for i := 0; i < z.N; i++ {
+			z.Data[i*z.Inc] = x.Data[i*x.Inc] / y.Data[i*y.Inc]
+		}
+	}
 	for i := 0; i < z.N; i++ {
 		z.Data[i*z.Inc] = x.Data[i*x.Inc] / y.Data[i*y.Inc]
 	}
@@ -121,7 +138,20 @@ func VecDenseDivElemVec(v *mat.VecDense, a, b mat.Vector) {
 // VecDenseAddScaledVec is the method AddScaledVec of mat.VecDense. That has other branches for some alpha, whose values
 // are the same but which have no derivative with respect to alpha.
 func VecDenseAddScaledVec(v *mat.VecDense, a mat.Vector, alpha float64, b mat.Vector) {
-	pair(v, a, b)
+	if alpha == 1 || alpha == -1 {
+		pair(v, a, b)
+	} else {
+		if a.Len() != b.Len() {
+			panic(mat.ErrShape)
+		}
+		if isStored(a) && !isVec(v, a) {
+			CheckOverlapVec(v.RawVector(), vector(a))
+		}
+		if isStored(b) && !isVec(v, b) {
+			CheckOverlapVec(v.RawVector(), vector(b))
+		}
+		receiveVec(v, a.Len())
+	}
 	x, y, z := vector(a), vector(b), v.RawVector()
 	if alpha == 0 {
 		for i := 0; i < z.N; i++ {
@@ -178,7 +208,18 @@ func Dot(a, b mat.Vector) float64 {
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
-	return blas64.Dot(vector(a), vector(b))
+	switch a := a.(type) {
+	case *mat.VecDense:
+		switch b := b.(type) {
+		case *mat.VecDense:
+			return blas64.Dot(a.RawVector(), b.RawVector())
+		}
+	}
+	var sum float64
+	for i := 0; i < n; i++ {
+		sum += a.At(i, 0) * b.At(i, 0)
+	}
+	return sum
 }
 
 // Inner is mat.Inner.
