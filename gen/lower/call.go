@@ -3,6 +3,8 @@ package lower
 import (
 	"go/ast"
 	"go/types"
+	"slices"
+	"strings"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/library"
@@ -267,7 +269,15 @@ func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, value
 			"call it from a passive function without")
 		return nil, nil
 	}
-	return &ir.Callee{Rule: &ir.Rule{Name: d.fn.FullName(), Object: d.fn, Passive: true, Effects: true}}, args
+	r := &ir.Rule{Name: d.fn.FullName(), Object: d.fn, Passive: true, Effects: true}
+	if strings.HasPrefix(d.pkg.PkgPath, library.Path+"/") {
+		r.ReadOnly = slices.Repeat([]bool{true}, len(r.Shape().Params))
+		f, _ := d.pkg.Types.Scope().Lookup(d.fn.Name() + "Plain").(*types.Func)
+		if f != nil && sameTypes(f.Signature(), d.fn.Signature()) {
+			r.Plain = l.p.lowerIfPossible(f)
+		}
+	}
+	return &ir.Callee{Rule: r}, args
 }
 
 // instance returns a specialization of a declared function for function values, whose captured

@@ -7,6 +7,7 @@ import (
 )
 
 // The tests of package mat whether the memory of a receiver is that of an argument. They panic where the originals do.
+// Code over Reals follows the functions whose names end in Plain, which compare the addresses of elements.
 
 // The panics of package mat.
 const (
@@ -33,14 +34,45 @@ func CheckOverlap(a, b blas64.General) {
 		return
 	}
 	off := distance(a.Data, b.Data)
+	if off != 0 && apart(off, len(a.Data), len(b.Data)) {
+		return
+	}
+	checkOverlap(a, b, off)
+}
+
+// CheckOverlapPlain panics if the matrices a and b overlap.
+func CheckOverlapPlain(a, b blas64.General) {
+	if cap(a.Data) == 0 || cap(b.Data) == 0 {
+		return
+	}
+	if off, ok := within(a.Data, b.Data); ok {
+		checkOverlap(a, b, off)
+	}
+}
+
+// within returns how many numbers b begins behind a, and whether it begins within a, or a within b. Both have memory.
+func within(a, b []float64) (off int, ok bool) {
+	a, b = a[:max(len(a), 1)], b[:max(len(b), 1)]
+	for i := 0; i < len(a); i++ {
+		if &a[i] == &b[0] {
+			return i, true
+		}
+	}
+	for i := 1; i < len(b); i++ {
+		if &b[i] == &a[0] {
+			return -i, true
+		}
+	}
+	return 0, false
+}
+
+// checkOverlap panics if the matrices a and b overlap, of which b begins off numbers behind a.
+func checkOverlap(a, b blas64.General, off int) {
 	if off == 0 {
 		if a.Rows == b.Rows && a.Cols == b.Cols && a.Stride == b.Stride {
 			panic(identical)
 		}
 		panic(overlap)
-	}
-	if apart(off, len(a.Data), len(b.Data)) {
-		return
 	}
 	if a.Stride != b.Stride && a.Stride != 1 && b.Stride != 1 {
 		panic(differentStrides)
@@ -73,14 +105,29 @@ func CheckOverlapVec(a, b blas64.Vector) {
 		return
 	}
 	off := distance(a.Data, b.Data)
+	if off != 0 && apart(off, len(a.Data), len(b.Data)) {
+		return
+	}
+	checkOverlapVec(a, b, off)
+}
+
+// CheckOverlapVecPlain panics if the vectors a and b overlap.
+func CheckOverlapVecPlain(a, b blas64.Vector) {
+	if cap(a.Data) == 0 || cap(b.Data) == 0 {
+		return
+	}
+	if off, ok := within(a.Data, b.Data); ok {
+		checkOverlapVec(a, b, off)
+	}
+}
+
+// checkOverlapVec panics if the vectors a and b overlap, of which b begins off numbers behind a.
+func checkOverlapVec(a, b blas64.Vector, off int) {
 	if off == 0 {
 		if a.Inc == b.Inc && len(a.Data) == len(b.Data) {
 			panic(identical)
 		}
 		panic(overlap)
-	}
-	if apart(off, len(a.Data), len(b.Data)) {
-		return
 	}
 	if a.Inc != b.Inc && a.Inc != 1 && b.Inc != 1 {
 		panic(differentStrides)
@@ -94,3 +141,11 @@ func CheckOverlapVec(a, b blas64.Vector) {
 //
 //nabla:passive
 func Offset(a, b blas64.General) int { return distance(a.Data, b.Data) }
+
+// OffsetPlain is Offset if a begins within b, or b within a, and another positive number otherwise.
+func OffsetPlain(a, b blas64.General) int {
+	if off, ok := within(a.Data, b.Data); ok {
+		return off
+	}
+	return 1
+}
