@@ -223,11 +223,16 @@ var calls = map[string][2]func(w *world) []float64{
 		none(func(w *world) { matad.DenseScale(w.dense, w.alpha(), w.matrix()) })},
 	"Dense.Apply": {none(func(w *world) { w.dense.Apply(step(), w.matrix()) }),
 		none(func(w *world) { matad.DenseApply(w.dense, step(), w.matrix()) })},
-	"Dense.Copy": {func(w *world) []float64 { r, c := w.dense.Copy(w.matrix()); return []float64{float64(r), float64(c)} },
+	"Dense.Copy": {
+		func(w *world) []float64 {
+			r, c := w.dense.Copy(w.matrix())
+			return []float64{float64(r), float64(c)}
+		},
 		func(w *world) []float64 {
 			r, c := matad.DenseCopy(w.dense, w.matrix())
 			return []float64{float64(r), float64(c)}
-		}},
+		},
+	},
 	"Dense.CloneFrom": {none(func(w *world) { w.dense.CloneFrom(w.matrix()) }),
 		none(func(w *world) { matad.DenseCloneFrom(w.dense, w.matrix()) })},
 	"Dense.Pow": {none(func(w *world) { w.dense.Pow(w.matrix(), w.r.IntN(7)-1) }),
