@@ -128,6 +128,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/rt/checkpoint", "schedules of snapshots", ""},
 	{"gen/library", "the table of library derivatives", ""},
 	{"gen/library/blas64ad", "derivatives of gonum/blas/blas64", ""},
+	{"gen/library/quadad", "functions of gonum/integrate/quad that evaluate serially", ""},
 	{"gen/library/distuvad", "functions of gonum/stat/distuv that have derivatives everywhere", ""},
 	{"gen/library/matad", "derivatives of gonum/mat: methods over operations on whole matrices", ""},
 	{"gen/library/floatsad", "derivatives of gonum/floats", ""},

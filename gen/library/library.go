@@ -126,7 +126,7 @@ func Approximates(path string) bool {
 
 // Substitute returns the package below this one and the function whose source is differentiated in place of that of
 // the method or function with a full name, since it has derivatives where the original tests whether numbers are
-// equal.
+// equal, or computes in goroutines.
 func Substitute(name string) (pkg, fn string, ok bool) {
 	name, ok = substitutes[name]
 	pkg, fn, _ = strings.Cut(name, ".")
@@ -285,6 +285,7 @@ var substitutes = map[string]string{
 	"(gonum.org/v1/gonum/stat/distuv.StudentsT).CDF":       "distuvad.StudentsTCDF",
 	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Quantile":  "distuvad.StudentsTQuantile",
 	"(gonum.org/v1/gonum/stat/distuv.StudentsT).Survival":  "distuvad.StudentsTSurvival",
+	"gonum.org/v1/gonum/integrate/quad.Fixed":              "quadad.Fixed",
 	"gonum.org/v1/gonum/mat.Col":                           "matad.Col",
 	"gonum.org/v1/gonum/mat.Det":                           "matad.Det",
 	"gonum.org/v1/gonum/mat.Dot":                           "matad.Dot",
