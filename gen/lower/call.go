@@ -260,7 +260,7 @@ func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, value
 		known = known || v != nil
 	}
 	e := l.p.specialize(d, targs, values)
-	if known || e != nil && l.p.done[e.f] && len(e.allRefusals()) == 0 && !e.hasReferenceMaps() {
+	if known || e != nil && l.p.done[e.f] && e.isWhole() {
 		return l.instance(call, d, targs, values, args, nil)
 	}
 	if len(targs) > 0 {

@@ -127,6 +127,14 @@ func (p *Program) initialiserOf(o types.Object) (initialiser, bool) {
 	return p.followConstant(in)
 }
 
+// isWritten reports whether a package variable may be written.
+func (p *Program) isWritten(o types.Object) bool {
+	if p.writtenVars == nil {
+		p.findWrittenVars()
+	}
+	return p.writtenVars[o]
+}
+
 // findWrittenVars looks for writes to package variables in all loaded packages.
 func (p *Program) findWrittenVars() {
 	p.writtenVars, p.initialisers = map[types.Object]bool{}, map[types.Object]initialiser{}

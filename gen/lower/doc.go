@@ -7,12 +7,12 @@
 //
 // Numbers, arrays, slices, structs and pointers; all loops of Go over them, if and switch, labels, early returns and
 // panics; calls of functions and methods, generic ones included, and of closures that do not escape; constants,
-// package-level variables that are only read, and packages math and math/cmplx. A callee is specialised for its calling
-// context: its type arguments, function values, and the dynamic types of interface values whose methods are called or
-// whose types are tested. Where the type is known at run time only, a method call has a case for each type that the
-// program converts to the interface. A function value may be one of several known functions, as a variable that is
-// assigned several of them, or an element of a table. A closure becomes a function whose last parameters are its
-// captured variables, by pointer if a closure assigns to them.
+// package-level variables that are read or used as scratch, and packages math and math/cmplx. A callee is specialised
+// for its calling context: its type arguments, function values, and the dynamic types of interface values whose methods
+// are called or whose types are tested. Where the type is known at run time only, a method call has a case for each
+// type that the program converts to the interface. A function value may be one of several known functions, as a
+// variable that is assigned several of them, or an element of a table. A closure becomes a function whose last
+// parameters are its captured variables, by pointer if a closure assigns to them.
 //
 // A complex number is a pair of real numbers: its tangent is the complex number of the tangents of both parts, its
 // cotangent the complex number ∂/∂Re + i·∂/∂Im. So the gradient of a real function points in the direction of steepest
@@ -54,6 +54,14 @@
 // slotmaps.go. Other maps, those of a parameter, a bound struct, a package-level variable, or passed to a function
 // without derivative, are maps of numbers, strings and structs of them. Their elements are constants for
 // differentiation, and a function that stores a number with a derivative in one is refused.
+//
+// A package-level variable that the function writes is scratch: its derivatives end with the call, and the variable has
+// its value at the end as after a call of the function. Elements of arrays and slices that an earlier call has left are
+// constants for differentiation. Numbers that may be read before they are written are refused, unless they only count,
+// since they may decide whether results of an earlier call are used again. The variable must be a number, an array or
+// struct of such, or a slice of these whose memory no other name leads to. As the function itself, its derivatives must
+// not be called in several goroutines at the same time. Forms over Reals leave the variable as it is, and so does a
+// panic.
 //
 // The scope of loop variables is that of the Go version of the file that contains the loop: one
 // variable per loop before Go 1.22, one per iteration since, also in copies of the function.

@@ -39,7 +39,7 @@ func (l *lowerer) packageVar(n ast.Node, o *types.Var) *ir.Var {
 		l.e.calls = append(l.e.calls, callSite{c.init, l.pos(n)})
 	case c.init != nil:
 		// Code in the package of the variable uses the variable itself, whether it can be copied or not.
-		if l.p.done[c.init.f] && len(c.init.allRefusals()) == 0 {
+		if l.p.done[c.init.f] && c.init.isWhole() {
 			v.Init = c.init.f
 		}
 	case foreign && !l.p.nameable(o):

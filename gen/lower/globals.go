@@ -9,9 +9,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Writes to package-level variables through aliases, which are refused: their derivatives would
-// have to outlive the call. The analysis propagates sets of origins through the assignments of all
-// functions, insensitive to control flow, until a fixed point is reached.
+// Writes to package-level variables, by their names and through aliases. Variables that can be scratch are rewritten,
+// see scratch.go; other writes are refused, as derivatives would have to outlive the call. The analysis propagates sets
+// of origins through the assignments of all functions, insensitive to control flow, until a fixed point is reached.
 
 // origins is a set of variables from whose memory a reference may come: package-level variables and
 // parameters.
@@ -29,13 +29,20 @@ type originAnalysis struct {
 	// changed is set if a pass added an origin or a written parameter.
 	changed bool
 	// refuse reports a write to v's memory in s. It is nil until the fixed point is reached.
-	refuse func(s ir.Stmt, v *ir.Var, reason, remedy string)
+	refuse func(s ir.Stmt, v *ir.Var, reason, remedy string, unknown bool)
 }
 
-// writtenGlobals returns refusals for writes to the memory of package-level variables through other
+// A globalWrite is a write to the memory of a package-level variable, as a refusal.
+type globalWrite struct {
+	*Refusal
+	global  *ir.Var
+	unknown bool // by a function without source
+}
+
+// writtenGlobals returns the writes to package-level variables, and to their memory through other
 // names, such as a slice that was assigned to a variable, or passed to a function that writes to
 // it. Sets only grow, so the passes terminate; a last pass reports.
-func writtenGlobals(funcs []*ir.Func) (out Refusals) {
+func writtenGlobals(funcs []*ir.Func) (out []globalWrite) {
 	flows := map[*ir.Func]*originAnalysis{}
 	for _, f := range funcs {
 		w := &originAnalysis{f: f, pointsTo: map[*ir.Var]origins{}, modified: origins{}, callee: flows}
@@ -54,8 +61,9 @@ func writtenGlobals(funcs []*ir.Func) (out Refusals) {
 	}
 	for _, f := range funcs {
 		w := flows[f]
-		w.refuse = func(s ir.Stmt, v *ir.Var, reason, remedy string) {
-			out = append(out, &Refusal{s.Position(), f.Name, "write to package variable " + v.Name, reason, remedy})
+		w.refuse = func(s ir.Stmt, v *ir.Var, reason, remedy string, unknown bool) {
+			r := &Refusal{s.Position(), f.Name, "write to package variable " + v.Name, reason, remedy}
+			out = append(out, globalWrite{r, v, unknown})
 		}
 		w.pass()
 	}
@@ -88,7 +96,7 @@ func (w *originAnalysis) write(s ir.Stmt, from origins) {
 	for v := range from {
 		switch {
 		case v.Kind == ir.Global && w.refuse != nil:
-			w.refuse(s, v, "its memory is written through an alias", "copy it first, or pass it as an argument")
+			w.refuse(s, v, "its memory is written through an alias", "copy it first, or pass it as an argument", false)
 		case v.Kind == ir.Param && !w.modified[v]:
 			w.modified[v] = true
 			w.changed = true
@@ -131,7 +139,13 @@ func (w *originAnalysis) stmt(s ir.Stmt) {
 
 // assign records an assignment of references with origins to p.
 func (w *originAnalysis) assign(s ir.Stmt, p *ir.Place, from origins) {
-	if p.Indirect() {
+	switch {
+	case p.Root.Kind == ir.Global:
+		if w.refuse != nil {
+			w.refuse(s, p.Root, "its derivative would have to outlive the call",
+				"pass a pointer to it as an argument", false)
+		}
+	case p.Indirect():
 		w.write(s, w.originsOf(p.Root))
 	}
 	w.addOrigins(p.Root, from)
@@ -193,7 +207,7 @@ func (w *originAnalysis) rule(s *ir.Call) {
 		for v := range from {
 			if v.Kind == ir.Global && w.refuse != nil {
 				w.refuse(s, v, r.Name+" may write its memory",
-					"copy it first, or name what is written in writes= of its //nabla:rule")
+					"copy it first, or name what is written in writes= of its //nabla:rule", true)
 			}
 		}
 	}

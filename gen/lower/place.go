@@ -29,14 +29,7 @@ func (l *lowerer) lvalue(e ast.Expr) *ir.Place {
 			return nil
 		}
 	}
-	p := l.place(e)
-	// The shadow of a package-level variable would have to be one too.
-	if p != nil && p.Root.Kind == ir.Global {
-		l.refuse(e, "write to package variable "+p.Root.Name, "its derivative would have to outlive the call",
-			"pass a pointer to it as an argument")
-		return nil
-	}
-	return p
+	return l.place(e)
 }
 
 // place returns the place that e denotes. A value that has none is assigned to a temporary. It

@@ -285,19 +285,15 @@ func (p *Program) whole(e *specialization) (*ir.Func, Refusals) {
 	f, all := p.rewriteMaps(e.f, funcs)
 	if len(all) == 0 {
 		before := calledFrom(e.f)
-		list := slices.Collect(maps.Keys(calledFrom(f)))
-		for _, g := range funcs {
-			if !before[g] {
-				list = append(list, g) // of rules
-			}
-		}
+		others := slices.DeleteFunc(funcs, func(g *ir.Func) bool { return before[g] }) // of rules
+		list := slices.AppendSeq(slices.Clone(others), maps.Keys(calledFrom(f)))
 		f = p.rewriteUnions(f, list)
+		f, all = p.rewriteScratch(f, others)
 	}
 	if len(all) == 0 && f != e.f {
-		funcs = slices.AppendSeq(funcs, maps.Keys(calledFrom(f)))
-		slices.SortStableFunc(funcs, func(a, b *ir.Func) int { return strings.Compare(a.Name, b.Name) })
-		funcs = slices.Compact(funcs)
-		all = append(writtenGlobals(funcs), numbersFromText(funcs)...)
+		list := slices.Collect(maps.Keys(calledFrom(f)))
+		slices.SortFunc(list, func(a, b *ir.Func) int { return strings.Compare(a.Name, b.Name) })
+		all = numbersFromText(list)
 	}
 	if len(all) > 0 {
 		return nil, all
@@ -340,12 +336,15 @@ func (e *specialization) allRefusals() (all Refusals) {
 			}
 		}
 	}
-	// The analysis assumes that all functions are lowered.
 	if len(all) == 0 {
-		funcs := sortedFuncs(reached)
-		all = append(writtenGlobals(funcs), numbersFromText(funcs)...)
+		all = numbersFromText(sortedFuncs(reached)) // assumes that all functions are lowered
 	}
 	return all.sorted()
+}
+
+// isWhole reports whether e is lowered and needs no rewriting as in [Program.whole].
+func (e *specialization) isWhole() bool {
+	return len(e.allRefusals()) == 0 && !e.hasReferenceMaps() && len(writtenGlobals(sortedFuncs(e.reachable()))) == 0
 }
 
 // Adapted returns the packages of other modules, and of the standard library, whose source went into f: those of the

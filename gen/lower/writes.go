@@ -68,8 +68,8 @@ func (l *lowerer) clobbers(b ir.Block, e ir.Expr) bool {
 		}
 		seen[c.Callee.Func] = true
 		writes(c.Callee.Func.Body, func(p *ir.Place) {
-			// Only writes through references are visible to the caller.
-			if _, memory := placeType(p, nil); memory {
+			// Only writes through references and to package-level variables are visible to the caller.
+			if _, memory := placeType(p, nil); memory || p.Root.Kind == ir.Global {
 				write(p)
 			}
 		}, call)
@@ -83,7 +83,7 @@ func (l *lowerer) readsMemory(e ir.Expr) bool {
 	found := false
 	eachPlace(e, func(r *ir.Place, taken bool) {
 		_, memory := placeType(r, nil)
-		found = found || memory || l.isAddressed(r.Root)
+		found = found || memory || l.isAddressed(r.Root) || r.Root.Kind == ir.Global && l.p.isWritten(r.Root.Object)
 	})
 	return found
 }

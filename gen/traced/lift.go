@@ -116,3 +116,9 @@ func hasRealMath(name string) bool {
 	}
 	return ok
 }
+
+// stores holds the functions that store scratch in package-level variables, which forms over Reals leave as they are.
+var stores = map[string]bool{
+	"github.com/nabla-ad/nabla/gen/rt.SetVariable": true,
+	"github.com/nabla-ad/nabla/gen/rt.SetSlice":    true,
+}

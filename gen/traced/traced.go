@@ -287,10 +287,11 @@ func (b *builder) ruleCall(s *ir.Call) {
 	for _, a := range s.Args {
 		active = active || b.exprActive(a)
 	}
+	if s.Callee.Rule.Output && (!active || stores[s.Callee.Rule.Name]) &&
+		!slices.ContainsFunc(s.Results, func(v *ir.Var) bool { return v != nil }) {
+		return // a replay would not print, and printed numbers would be guards
+	}
 	if !active {
-		if s.Callee.Rule.Output && !slices.ContainsFunc(s.Results, func(v *ir.Var) bool { return v != nil }) {
-			return // a replay would not print, and printed numbers would be guards
-		}
 		c := &ir.Call{At: s.At, Callee: s.Callee}
 		for _, a := range s.Args {
 			c.Args = append(c.Args, b.rewrite(a))
