@@ -87,7 +87,7 @@ func CholeskyAt(c *mat.Cholesky, i, j int) float64 {
 func receiveFactor(c *mat.Cholesky, n int) {
 	if (*cholesky)(unsafe.Pointer(c)).chol == nil {
 		(*cholesky)(unsafe.Pointer(c)).chol = mat.NewTriDense(n, mat.Upper, nil)
-	} else if c.SymmetricDim() != n {
+	} else if (*cholesky)(unsafe.Pointer(c)).chol.RawTriangular().N != n {
 		panic(mat.ErrShape)
 	}
 }

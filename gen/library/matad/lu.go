@@ -303,8 +303,14 @@ func areSame(a, b mat.Matrix) bool {
 	case *mat.VecDense:
 		return isVec(a, b)
 	case *mat.SymDense:
+		return isSym(a, b)
+	case Transposed:
+		return isDenseTransposed(a.Of, b)
+	case TransposedVec:
+		return isVecTransposed(a.Of, b)
+	case *mat.DiagDense:
 		switch b := b.(type) {
-		case *mat.SymDense:
+		case *mat.DiagDense:
 			return a == b
 		}
 	}

@@ -279,7 +279,7 @@ func TriDenseCopy(t *mat.TriDense, a mat.Matrix) (r, c int) {
 		for i := 0; i < r; i++ {
 			from, to := i, c
 			if z.Uplo == blas.Lower {
-				from, to = 0, min(i+1, c)
+				from, to = 0, i+1
 			}
 			for j := from; j < to; j++ {
 				z.Data[i*z.Stride+j] = a.At(i, j)
