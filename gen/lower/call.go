@@ -260,7 +260,9 @@ func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, value
 		known = known || v != nil
 	}
 	e := l.p.specialize(d, targs, values)
-	if known || e != nil && l.p.done[e.f] && e.isWhole() {
+	// Values that one of a library derivative computes with on the way would be recorded.
+	ours := strings.HasPrefix(d.pkg.PkgPath, library.Path+"/")
+	if known || !ours && e != nil && l.p.done[e.f] && e.isWhole() {
 		return l.instance(call, d, targs, values, args, nil)
 	}
 	if len(targs) > 0 {
@@ -270,12 +272,13 @@ func (l *lowerer) passive(call *ast.CallExpr, d *decl, targs []types.Type, value
 		return nil, nil
 	}
 	r := &ir.Rule{Name: d.fn.FullName(), Object: d.fn, Passive: true, Effects: true}
-	if strings.HasPrefix(d.pkg.PkgPath, library.Path+"/") {
+	if ours {
 		r.ReadOnly = slices.Repeat([]bool{true}, len(r.Shape().Params))
 		f, _ := d.pkg.Types.Scope().Lookup(d.fn.Name() + "Plain").(*types.Func)
-		if f != nil && sameTypes(f.Signature(), d.fn.Signature()) {
-			r.Plain = l.p.lowerIfPossible(f)
+		if f == nil || !sameTypes(f.Signature(), d.fn.Signature()) {
+			f = d.fn
 		}
+		r.Plain = l.p.lowerIfPossible(f)
 	}
 	return &ir.Callee{Rule: r}, args
 }

@@ -149,8 +149,8 @@ func (r random) lu(n int) *mat.LU {
 	return f
 }
 
-// A comparison has a function of matad and the original, which return everything that they compute. They are given random
-// numbers of the same seed.
+// A comparison has a function of matad and the original, which return everything that they compute. They are given
+// random numbers of the same seed.
 type comparison struct{ matad, original func(r random) []any }
 
 func list(v ...any) []any { return v }
