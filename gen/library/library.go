@@ -154,8 +154,8 @@ func Reinterpreted(name string) string {
 	if !ok || transparent[name] || transparent[method] {
 		return ""
 	}
-	for twin, of := range twins {
-		if "(*"+of == recv {
+	for _, twin := range []string{"matad.cholesky", "matad.lu"} {
+		if "(*"+twins[twin] == recv {
 			pkg, _, _ := strings.Cut(twin, ".")
 			return pkg
 		}
@@ -176,7 +176,10 @@ var transparent = map[string]bool{
 
 var twins = map[string]string{
 	"matad.cholesky": "gonum.org/v1/gonum/mat.Cholesky",
+	"matad.dense":    "gonum.org/v1/gonum/mat.Dense",
 	"matad.lu":       "gonum.org/v1/gonum/mat.LU",
+	"matad.symDense": "gonum.org/v1/gonum/mat.SymDense",
+	"matad.vecDense": "gonum.org/v1/gonum/mat.VecDense",
 }
 
 var substitutes = map[string]string{

@@ -1,86 +1,101 @@
 package matad
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"unsafe"
 
-// The methods that read and write elements, which package mat has twice, under build constraints: code that is derived
-// from these functions has none.
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// The methods that read and write elements, which package mat has twice, under build constraints: code that is
+// derived from these functions has none.
+
+// Twins: elements are reached without a copy of the header of the matrix, which a reverse sweep would need.
+
+// A dense has the fields of mat.Dense.
+type dense struct {
+	mat              blas64.General
+	capRows, capCols int
+}
+
+// A vecDense has the fields of mat.VecDense.
+type vecDense struct{ mat blas64.Vector }
+
+// A symDense has the fields of mat.SymDense.
+type symDense struct {
+	mat blas64.Symmetric
+	cap int
+}
 
 // DenseAt is the method At of mat.Dense.
 func DenseAt(m *mat.Dense, i, j int) float64 {
-	g := m.RawMatrix()
-	if uint(i) >= uint(g.Rows) {
+	if uint(i) >= uint((*dense)(unsafe.Pointer(m)).mat.Rows) {
 		panic(mat.ErrRowAccess)
 	}
-	if uint(j) >= uint(g.Cols) {
+	if uint(j) >= uint((*dense)(unsafe.Pointer(m)).mat.Cols) {
 		panic(mat.ErrColAccess)
 	}
-	return g.Data[i*g.Stride+j]
+	return (*dense)(unsafe.Pointer(m)).mat.Data[i*(*dense)(unsafe.Pointer(m)).mat.Stride+j]
 }
 
 // DenseSet is the method Set of mat.Dense.
 func DenseSet(m *mat.Dense, i, j int, v float64) {
-	g := m.RawMatrix()
-	if uint(i) >= uint(g.Rows) {
+	if uint(i) >= uint((*dense)(unsafe.Pointer(m)).mat.Rows) {
 		panic(mat.ErrRowAccess)
 	}
-	if uint(j) >= uint(g.Cols) {
+	if uint(j) >= uint((*dense)(unsafe.Pointer(m)).mat.Cols) {
 		panic(mat.ErrColAccess)
 	}
-	g.Data[i*g.Stride+j] = v
+	(*dense)(unsafe.Pointer(m)).mat.Data[i*(*dense)(unsafe.Pointer(m)).mat.Stride+j] = v
 }
 
 // VecDenseAt is the method At of mat.VecDense.
 func VecDenseAt(v *mat.VecDense, i, j int) float64 {
-	x := v.RawVector()
-	if uint(i) >= uint(x.N) {
+	if uint(i) >= uint((*vecDense)(unsafe.Pointer(v)).mat.N) {
 		panic(mat.ErrRowAccess)
 	}
 	if j != 0 {
 		panic(mat.ErrColAccess)
 	}
-	return x.Data[i*x.Inc]
+	return (*vecDense)(unsafe.Pointer(v)).mat.Data[i*(*vecDense)(unsafe.Pointer(v)).mat.Inc]
 }
 
 // VecDenseAtVec is the method AtVec of mat.VecDense.
 func VecDenseAtVec(v *mat.VecDense, i int) float64 {
-	x := v.RawVector()
-	if uint(i) >= uint(x.N) {
+	if uint(i) >= uint((*vecDense)(unsafe.Pointer(v)).mat.N) {
 		panic(mat.ErrRowAccess)
 	}
-	return x.Data[i*x.Inc]
+	return (*vecDense)(unsafe.Pointer(v)).mat.Data[i*(*vecDense)(unsafe.Pointer(v)).mat.Inc]
 }
 
 // VecDenseSetVec is the method SetVec of mat.VecDense.
 func VecDenseSetVec(v *mat.VecDense, i int, val float64) {
-	x := v.RawVector()
-	if uint(i) >= uint(x.N) {
+	if uint(i) >= uint((*vecDense)(unsafe.Pointer(v)).mat.N) {
 		panic(mat.ErrVectorAccess)
 	}
-	x.Data[i*x.Inc] = val
+	(*vecDense)(unsafe.Pointer(v)).mat.Data[i*(*vecDense)(unsafe.Pointer(v)).mat.Inc] = val
 }
 
 // SymDenseAt is the method At of mat.SymDense.
 func SymDenseAt(s *mat.SymDense, i, j int) float64 {
-	a := s.RawSymmetric()
-	if uint(i) >= uint(a.N) {
+	if uint(i) >= uint((*symDense)(unsafe.Pointer(s)).mat.N) {
 		panic(mat.ErrRowAccess)
 	}
-	if uint(j) >= uint(a.N) {
+	if uint(j) >= uint((*symDense)(unsafe.Pointer(s)).mat.N) {
 		panic(mat.ErrColAccess)
 	}
-	return a.Data[min(i, j)*a.Stride+max(i, j)]
+	return (*symDense)(unsafe.Pointer(s)).mat.Data[min(i, j)*(*symDense)(unsafe.Pointer(s)).mat.Stride+max(i, j)]
 }
 
 // SymDenseSetSym is the method SetSym of mat.SymDense.
 func SymDenseSetSym(s *mat.SymDense, i, j int, v float64) {
-	a := s.RawSymmetric()
-	if uint(i) >= uint(a.N) {
+	if uint(i) >= uint((*symDense)(unsafe.Pointer(s)).mat.N) {
 		panic(mat.ErrRowAccess)
 	}
-	if uint(j) >= uint(a.N) {
+	if uint(j) >= uint((*symDense)(unsafe.Pointer(s)).mat.N) {
 		panic(mat.ErrColAccess)
 	}
-	a.Data[min(i, j)*a.Stride+max(i, j)] = v
+	(*symDense)(unsafe.Pointer(s)).mat.Data[min(i, j)*(*symDense)(unsafe.Pointer(s)).mat.Stride+max(i, j)] = v
 }
 
 // TriDenseAt is the method At of mat.TriDense.

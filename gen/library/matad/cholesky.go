@@ -59,12 +59,9 @@ func CholeskyFactorize(c *mat.Cholesky, a mat.Symmetric) (ok bool) {
 		(*cholesky)(unsafe.Pointer(c)).chol.Reset()
 		(*cholesky)(unsafe.Pointer(c)).chol.ReuseAsTri(n, mat.Upper)
 	}
-	u := (*cholesky)(unsafe.Pointer(c)).chol.RawTriangular()
-	copySymmetric(u, a)
-	norm := CholeskyNorm(u)
-	ok = FactorCholesky(u)
+	cond, ok := FactorCholesky(stored(a), (*cholesky)(unsafe.Pointer(c)).chol.RawTriangular())
 	if ok {
-		(*cholesky)(unsafe.Pointer(c)).cond = CholeskyCondition(u, norm)
+		(*cholesky)(unsafe.Pointer(c)).cond = cond
 	} else {
 		c.Reset()
 	}
@@ -106,7 +103,7 @@ func CholeskySetFromU(c *mat.Cholesky, t mat.Triangular) {
 	copyTriangular(f, t)
 	u := factorOf(c)
 	MakeCholesky(f, u)
-	(*cholesky)(unsafe.Pointer(c)).cond = CholeskyCondition(u, -1)
+	(*cholesky)(unsafe.Pointer(c)).cond = CholeskyCondition(u)
 }
 
 // CholeskyLogDet is the method LogDet of mat.Cholesky.
@@ -295,7 +292,7 @@ func CholeskyExtendVecSym(c, a *mat.Cholesky, v mat.Vector) (ok bool) {
 	(*cholesky)(unsafe.Pointer(c)).chol = mat.NewTriDense(n+1, mat.Upper, nil)
 	z := (*cholesky)(unsafe.Pointer(c)).chol.RawTriangular()
 	MakeCholesky(t, z)
-	(*cholesky)(unsafe.Pointer(c)).cond = CholeskyCondition(z, -1)
+	(*cholesky)(unsafe.Pointer(c)).cond = CholeskyCondition(z)
 	return true
 }
 

@@ -15,38 +15,54 @@ import (
 // the shadow alone, and solutions, determinants and inverses need no derivative of the factor. ReadCholesky and
 // MakeCholesky lead from such memory to that of an ordinary matrix U, and back.
 
-// CholeskyNorm returns the norm of the matrix whose triangle is in the memory of u, as Factorize does.
+// CholeskyCondition returns the condition number of A = Uᵀ·U, with an estimate of its norm.
 //
 //nabla:passive
-func CholeskyNorm(u blas64.Triangular) float64 {
-	return lapack64.Lansy(mat.CondNorm, asSymmetric(u), make([]float64, u.N))
-}
-
-// CholeskyCondition returns the condition number of A = Uᵀ·U, whose norm is an estimate if it is given as a negative
-// number.
-//
-//nabla:passive
-func CholeskyCondition(u blas64.Triangular, norm float64) float64 {
+func CholeskyCondition(u blas64.Triangular) float64 {
 	work := make([]float64, 3*u.N)
-	if norm < 0 {
-		norm = lapack64.Lantr(mat.CondNorm, u, work) * lapack64.Lantr(mat.CondNormTrans, u, work)
-	}
+	norm := lapack64.Lantr(mat.CondNorm, u, work) * lapack64.Lantr(mat.CondNormTrans, u, work)
 	return 1 / lapack64.Pocon(asSymmetric(u), norm, work, make([]int, u.N))
 }
 
-// FactorCholesky replaces the triangle of A by U. It reports whether A is positive definite.
+// FactorCholesky sets U to the factor of a matrix whose upper triangle is in A. It returns the condition number,
+// which has no derivative, and whether A is positive definite.
 //
-//nabla:rule tangent=FactorCholeskyTangent pullback=FactorCholeskyPullback
-func FactorCholesky(u blas64.Triangular) (ok bool) {
-	_, ok = lapack64.Potrf(asSymmetric(u))
-	return ok
+//nabla:rule tangent=FactorCholeskyTangent pullback=FactorCholeskyPullback writes=u
+func FactorCholesky(a, u blas64.Triangular) (cond float64, ok bool) {
+	copyTriangle(u, a)
+	work := make([]float64, 3*u.N)
+	norm := lapack64.Lansy(mat.CondNorm, asSymmetric(u), work)
+	if _, ok = lapack64.Potrf(asSymmetric(u)); !ok {
+		return 0, false
+	}
+	return 1 / lapack64.Pocon(asSymmetric(u), norm, work, make([]int, u.N)), true
 }
 
-// FactorCholeskyTangent leaves Ȧ, which is the tangent of the factor.
-func FactorCholeskyTangent(u, uDot blas64.Triangular) (ok bool) { return FactorCholesky(u) }
+// FactorCholeskyTangent copies Ȧ, which is the tangent of the factor.
+func FactorCholeskyTangent(a, u, aDot, uDot blas64.Triangular) (cond float64, ok bool, condDot float64) {
+	if uDot.Data != nil {
+		d := ofTriangle(uDot, u)
+		if aDot.Data != nil {
+			copyTriangle(d, ofTriangle(aDot, a))
+		} else {
+			clearTriangle(d)
+		}
+	}
+	cond, ok = FactorCholesky(a, u)
+	return cond, ok, 0
+}
 
-// FactorCholeskyPullback leaves Ā.
-func FactorCholeskyPullback(u, uBar blas64.Triangular) {}
+// FactorCholeskyPullback adds the cotangent of the factor to Ā, and sets it to 0.
+func FactorCholeskyPullback(a, u, aBar, uBar blas64.Triangular, condBar float64) {
+	if uBar.Data == nil {
+		return
+	}
+	d := ofTriangle(uBar, u)
+	if aBar.Data != nil {
+		addTriangle(1, d, ofTriangle(aBar, a))
+	}
+	clearTriangle(d)
+}
 
 // LogDetCholesky returns the logarithm of the determinant of A.
 //
