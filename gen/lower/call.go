@@ -217,7 +217,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		return &ir.Callee{Rule: passiveRule(fn)}, append(args, rest...)
 	} else if why != "" {
 		l.arguments(call, list, sig, s)
-		l.refuse(call, "call of "+fn.FullName(), why, remedyRule)
+		l.refuse(call, "call of "+fn.FullName(), why, passiveRemedy(fn))
 		return nil, nil
 	}
 	if d == nil {

@@ -20,15 +20,14 @@
 // []complex128 are of the same type. At a singular point of a complex function a derivative may be NaN in both parts
 // where only one is singular: Go multiplies complex numbers without regard to zeros.
 //
-// Calls of the standard library that carry no derivative are performed where the function performs
-// them, in the part of the derivative that computes its values: once in a tangent, and once in the
-// forward sweep of an adjoint, in the same order. These are output by fmt, log and log/slog, print
-// and println, and the functions of errors, strings, strconv, bytes, time, unicode and path whose
-// parameters and results permit it. Their results are constants for differentiation, the numbers of
-// strconv.ParseFloat and time.Duration.Seconds included; where text may have been made of a float,
-// numbers made of it are refused. log.Fatal and os.Exit end the program, as a panic ends the
-// function. Forms over Reals print nothing. A loop that prints or reads the clock is not
-// checkpointed, since its iterations would be repeated.
+// Calls of the standard library that carry no derivative are performed where the function performs them, in the part of
+// the derivative that computes its values: once in a tangent, and once in the forward sweep of an adjoint, in the same
+// order. These are output by fmt, log and log/slog, print and println, and the functions of errors, strings, strconv,
+// bytes, time, unicode and path whose parameters and results permit it. Their results are constants for
+// differentiation, the numbers of strconv.ParseFloat and time.Duration.Seconds included, and random numbers of a
+// generator that rand.New made; where text may have been made of a float, numbers made of it are refused. log.Fatal and
+// os.Exit end the program, as a panic ends the function. Forms over Reals print nothing. A loop that prints or reads
+// the clock is not checkpointed, since its iterations would be repeated.
 //
 // Deferred calls are performed before each return after the defer statement, at the end of the
 // function, and before a panic statement of the function itself, in reverse order. A panic of a

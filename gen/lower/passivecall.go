@@ -22,20 +22,25 @@ var passivePackages = map[string]map[string]bool{
 	"fmt":           wordSet("Errorf Print Printf Println Fprint Fprintf Fprintln Sprint Sprintf Sprintln"),
 	"log":           wordSet(logNames + " Default SetFlags SetPrefix Flags Prefix"),
 	"log/slog":      wordSet("Debug Info Warn Error Default With WithGroup"),
-	"math/rand":     wordSet("New"),
-	"math/rand/v2":  wordSet("New"),
+	"math/rand":     wordSet(randomNames + " NewSource Int31 Int31n Int63 Int63n Intn Seed"),
+	"math/rand/v2":  wordSet(randomNames + " " + randomV2Names),
 	"os":            wordSet("Exit"),
 	"path":          nil,
 	"path/filepath": wordSet("Base Clean Dir Ext FromSlash IsAbs Join Split ToSlash VolumeName"),
 	"strconv":       nil,
 	"strings":       nil,
-	"sync":          wordSet("Lock Unlock RLock RUnlock"),
+	"sync":          wordSet("Do Lock Unlock RLock RUnlock"),
 	"sync/atomic":   wordSet("Add Load Store Swap CompareAndSwap"),
 	"time":          nil,
 	"unicode":       nil,
 	"unicode/utf16": nil,
 	"unicode/utf8":  nil,
 }
+
+// randomNames are those of both packages of random numbers.
+const randomNames = "New NewZipf ExpFloat64 Float32 Float64 Int NormFloat64 Perm Uint32 Uint64"
+
+const randomV2Names = "NewPCG NewChaCha8 Int32 Int32N Int64 Int64N IntN Uint Uint32N Uint64N UintN"
 
 const logNames = "Print Printf Println Fatal Fatalf Fatalln Panic Panicf Panicln"
 
@@ -66,10 +71,26 @@ func passiveStandard(fn *types.Func) (ok bool, why string) {
 	if !listed || names != nil && !names[fn.Name()] || isGeneric(fn) {
 		return false, ""
 	}
+	if strings.HasPrefix(fn.Pkg().Path(), "math/rand") && fn.Signature().Recv() == nil &&
+		!strings.HasPrefix(fn.Name(), "New") {
+		return false, "its random numbers come from a source that the whole program shares, so that no call can be " +
+			"repeated"
+	}
 	if why := passiveSignature(fn); why != "" {
 		return false, why
 	}
 	return true, ""
+}
+
+// passiveRemedy returns what to do instead of calling a function of a listed package that cannot be called.
+func passiveRemedy(fn *types.Func) string {
+	switch fn.Pkg().Path() {
+	case "math/rand", "math/rand/v2":
+		return "draw from a generator that the function makes with rand.New and a seed"
+	case "sync":
+		return "do it in an init function, or call it in a function with //nabla:passive"
+	}
+	return remedyRule
 }
 
 // isErrorText reports whether fn is the method of type error.
