@@ -154,7 +154,8 @@ func (p *printer) source(c *ir.Const) (string, types.Type) {
 				break
 			}
 			o, ok := pkg.Scope().Lookup(e.Sel.Name).(*types.Const)
-			if !ok || !p.visible(o) {
+			// In place of a type that cannot be named this file has one of its own. The package is not imported.
+			if !ok || !p.visible(o) || p.hidden(o.Type()) {
 				break
 			}
 			used = append(used, pkg)
@@ -179,12 +180,8 @@ func (p *printer) source(c *ir.Const) (string, types.Type) {
 		return "", nil
 	}
 	b, ok := tv.Type.(*types.Basic)
-	untyped := ok && b.Info()&types.IsUntyped != 0
-	if !types.Identical(tv.Type, c.T) && !untyped {
+	if !types.Identical(tv.Type, c.T) && (!ok || b.Info()&types.IsUntyped == 0) {
 		return "", nil
-	}
-	if !untyped && p.hidden(tv.Type) {
-		return "", nil // this file has a type of its own in its place
 	}
 	return s, tv.Type
 }
