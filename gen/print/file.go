@@ -26,6 +26,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -370,7 +372,7 @@ func (f *file) nameFuncs() {
 	}
 }
 
-// goName returns a Go name for the name of a function: powerTangent1 for path.power_tangent_1,
+// goName returns a Go name that is not exported for the name of a function: powerTangent1 for path.Power_tangent_1,
 // pointMove for (*path.point).move.
 func goName(name string) string {
 	if recv, method, ok := strings.Cut(name, ")."); ok {
@@ -386,10 +388,13 @@ func goName(name string) string {
 		}
 		b.WriteString(w)
 	}
-	if s := b.String(); token.IsIdentifier(s) {
-		return s
+	s := b.String()
+	first, n := utf8.DecodeRuneInString(s)
+	s = string(unicode.ToLower(first)) + s[n:]
+	if !token.IsIdentifier(s) || types.Universe.Lookup(s) != nil { // such as max for Max
+		return "f" + b.String()
 	}
-	return "f" + b.String()
+	return s
 }
 
 // nameImports names the packages that are imported so far.

@@ -51,7 +51,7 @@ func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64)
 			in[k] = x[c]
 		}
 		f.Z = a.Features[2*i : 2*i+2]
-		ReprojectionPlainTangent11(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
+		reprojectionPlainTangent11(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
 		wDot := inDot[14]
 		w := in[14]
 		yDot[2*seen+i] = -((w + w) * wDot)
@@ -95,7 +95,7 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 			inDot[k][3] = xDotRow[3]
 		}
 		f.Z = a.Features[2*i : 2*i+2]
-		ReprojectionPlainTangent11Lanes4(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
+		reprojectionPlainTangent11Lanes4(y[2*i:2*i+2], in[:], &f, yDot[2*i:2*i+2], inDot[:])
 		w := in[14]
 		t1 := w + w
 		yDotRow := &yDot[2*seen+i]
@@ -182,7 +182,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		arg1Bar := inPtrBar[:]
 		arg1 := inPtr[:]
 		arg2 := fPtr
-		ReprojectionPlainForward(arg, arg1, arg2, argBar, arg1Bar, ws)
+		reprojectionPlainForward(arg, arg1, arg2, argBar, arg1Bar, ws)
 		ws.w = append(ws.w, w)
 		w = inPtr[14]
 		y[2*seen+i] = 1 - w*w
@@ -203,7 +203,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		inPtrBar[14] -= (t2 + t2) * w
 		w = ws.w[len(ws.w)-1]
 		ws.w = ws.w[:len(ws.w)-1]
-		ReprojectionPlainReverse(arg3, arg11, arg21, argBar1, arg1Bar1, ws)
+		reprojectionPlainReverse(arg3, arg11, arg21, argBar1, arg1Bar1, ws)
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
 		for k2 := 14; k2 > -1; k2-- {
@@ -291,7 +291,7 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		arg1Bar := inPtrBar[:]
 		arg1 := inPtr[:]
 		arg2 := fPtr
-		ReprojectionPlainForwardLanes4(arg, arg1, arg2, argBar, arg1Bar, ws)
+		reprojectionPlainForwardLanes4(arg, arg1, arg2, argBar, arg1Bar, ws)
 		ws.w = append(ws.w, w)
 		w = inPtr[14]
 		y[2*seen+i] = 1 - w*w
@@ -323,7 +323,7 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		inPtrBarRow[3] -= (t23 + t23) * w
 		w = ws.w[len(ws.w)-1]
 		ws.w = ws.w[:len(ws.w)-1]
-		ReprojectionPlainReverseLanes4(arg3, arg11, arg21, argBar1, arg1Bar1, ws)
+		reprojectionPlainReverseLanes4(arg3, arg11, arg21, argBar1, arg1Bar1, ws)
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
 		for k2 := 14; k2 > -1; k2-- {
@@ -468,7 +468,7 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		arg1 := inPtr[:]
 		arg2Dot := fPtrDot
 		arg2 := fPtr
-		ReprojectionPlainForwardTangent111111(arg, arg1, arg2, argBar, arg1Bar, ws, argDot, arg1Dot, arg2Dot, argBarDot, arg1BarDot, wsDot)
+		reprojectionPlainForwardTangent111111(arg, arg1, arg2, argBar, arg1Bar, ws, argDot, arg1Dot, arg2Dot, argBarDot, arg1BarDot, wsDot)
 		wsDot.w = append(wsDot.w, wDot)
 		ws.w = append(ws.w, w)
 		wDot = inPtrDot[14]
@@ -506,7 +506,7 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		w = ws.w[len(ws.w)-1]
 		wsDot.w = wsDot.w[:len(ws.w)-1]
 		ws.w = ws.w[:len(ws.w)-1]
-		ReprojectionPlainReverseTangent111111(arg3, arg11, arg21, argBar1, arg1Bar1, ws, arg3Dot, arg11Dot, arg21Dot, argBar1Dot, arg1Bar1Dot, wsDot)
+		reprojectionPlainReverseTangent111111(arg3, arg11, arg21, argBar1, arg1Bar1, ws, arg3Dot, arg11Dot, arg21Dot, argBar1Dot, arg1Bar1Dot, wsDot)
 		fPtrDot.Z = wsDot.fPtr[len(ws.fPtr)-1]
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		wsDot.fPtr = wsDot.fPtr[:len(ws.fPtr)-1]
@@ -553,8 +553,8 @@ func AdjustmentPlainTraced(y, x []nabla.Real, a *Adjustment) {
 	}
 }
 
-// ReprojectionPlainTangent11 is problems.ReprojectionPlain_tangent_11, from bundle.go:17.
-func ReprojectionPlainTangent11(y, x []float64, f *Feature, yDot, xDot []float64) {
+// reprojectionPlainTangent11 is problems.ReprojectionPlain_tangent_11, from bundle.go:17.
+func reprojectionPlainTangent11(y, x []float64, f *Feature, yDot, xDot []float64) {
 	camDot := xDot[:11]
 	cam := x[:11]
 	pointDot := xDot[11:14]
@@ -593,8 +593,8 @@ func ReprojectionPlainTangent11(y, x []float64, f *Feature, yDot, xDot []float64
 	y[1] = weight * t13
 }
 
-// ReprojectionPlainTangent11Lanes4 is problems.ReprojectionPlain_tangent_11_lanes4, from bundle.go:17.
-func ReprojectionPlainTangent11Lanes4(y, x []float64, f *Feature, yDot, xDot [][4]float64) {
+// reprojectionPlainTangent11Lanes4 is problems.ReprojectionPlain_tangent_11_lanes4, from bundle.go:17.
+func reprojectionPlainTangent11Lanes4(y, x []float64, f *Feature, yDot, xDot [][4]float64) {
 	camDot := xDot[:11]
 	cam := x[:11]
 	pointDot := xDot[11:14]
@@ -677,8 +677,8 @@ func ReprojectionPlainTangent11Lanes4(y, x []float64, f *Feature, yDot, xDot [][
 	yDotRow1[3] = weightDot3*t13 + weight*((vDot3*l+v*lDot3)*t12+t11*camDotRow8[3]+camDotRow10[3])
 }
 
-// ReprojectionPlainForward is problems.ReprojectionPlain_forward, from bundle.go:17.
-func ReprojectionPlainForward(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork) {
+// reprojectionPlainForward is problems.ReprojectionPlain_forward, from bundle.go:17.
+func reprojectionPlainForward(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork) {
 	_ = xBar[:11]
 	cam := x[:11]
 	_ = xBar[11:14]
@@ -702,8 +702,8 @@ func ReprojectionPlainForward(y, x []float64, f *Feature, yBar, xBar []float64, 
 	ws.p = append(ws.p, p)
 }
 
-// ReprojectionPlainReverse is problems.ReprojectionPlain_reverse, from bundle.go:17.
-func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork) {
+// reprojectionPlainReverse is problems.ReprojectionPlain_reverse, from bundle.go:17.
+func reprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork) {
 	a1 := ws.a[len(ws.a)-1]
 	ws.a = ws.a[:len(ws.a)-1]
 	t14 := ws.t[len(ws.t)-1]
@@ -789,8 +789,8 @@ func ReprojectionPlainReverse(y, x []float64, f *Feature, yBar, xBar []float64, 
 	xBar[14] += weightBar
 }
 
-// ReprojectionPlainForwardLanes4 is problems.ReprojectionPlain_forward_lanes4, from bundle.go:17.
-func ReprojectionPlainForwardLanes4(y, x []float64, f *Feature, yBar, xBar [][4]float64, ws *AdjointWork) {
+// reprojectionPlainForwardLanes4 is problems.ReprojectionPlain_forward_lanes4, from bundle.go:17.
+func reprojectionPlainForwardLanes4(y, x []float64, f *Feature, yBar, xBar [][4]float64, ws *AdjointWork) {
 	_ = xBar[:11]
 	cam := x[:11]
 	_ = xBar[11:14]
@@ -814,8 +814,8 @@ func ReprojectionPlainForwardLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	ws.p = append(ws.p, p)
 }
 
-// ReprojectionPlainReverseLanes4 is problems.ReprojectionPlain_reverse_lanes4, from bundle.go:17.
-func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]float64, ws *AdjointWork) {
+// reprojectionPlainReverseLanes4 is problems.ReprojectionPlain_reverse_lanes4, from bundle.go:17.
+func reprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]float64, ws *AdjointWork) {
 	a1 := ws.a[len(ws.a)-1]
 	ws.a = ws.a[:len(ws.a)-1]
 	t14 := ws.t[len(ws.t)-1]
@@ -1141,8 +1141,8 @@ func ReprojectionPlainReverseLanes4(y, x []float64, f *Feature, yBar, xBar [][4]
 	xBarRow[3] += weightBar3
 }
 
-// ReprojectionPlainForwardTangent111111 is problems.ReprojectionPlain_forward_tangent_111111, from bundle.go:17.
-func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, fDot *Feature, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+// reprojectionPlainForwardTangent111111 is problems.ReprojectionPlain_forward_tangent_111111, from bundle.go:17.
+func reprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, fDot *Feature, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	_ = xBarDot[:11]
 	_ = xBar[:11]
 	camDot := xDot[:11]
@@ -1199,8 +1199,8 @@ func ReprojectionPlainForwardTangent111111(y, x []float64, f *Feature, yBar, xBa
 	ws.p = append(ws.p, p)
 }
 
-// ReprojectionPlainReverseTangent111111 is problems.ReprojectionPlain_reverse_tangent_111111, from bundle.go:17.
-func ReprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, fDot *Feature, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+// reprojectionPlainReverseTangent111111 is problems.ReprojectionPlain_reverse_tangent_111111, from bundle.go:17.
+func reprojectionPlainReverseTangent111111(y, x []float64, f *Feature, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, fDot *Feature, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	a1Dot := wsDot.a[len(ws.a)-1]
 	a1 := ws.a[len(ws.a)-1]
 	wsDot.a = wsDot.a[:len(ws.a)-1]

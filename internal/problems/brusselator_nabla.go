@@ -24,7 +24,7 @@ func BrusselatorOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
 		done()
 		return
 	}
-	BrusselatorPlainTangent11(dx, x, g.N, dxDot, xDot)
+	brusselatorPlainTangent11(dx, x, g.N, dxDot, xDot)
 }
 
 // BrusselatorOnTangent4 computes BrusselatorOn(dx, x, g) and its derivatives in 4 directions, those of xDot, from brusselator.go:17.
@@ -38,7 +38,7 @@ func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 		done()
 		return
 	}
-	BrusselatorPlainTangent11Lanes4(dx, x, g.N, dxDot, xDot)
+	brusselatorPlainTangent11Lanes4(dx, x, g.N, dxDot, xDot)
 }
 
 // BrusselatorOnAdjoint computes BrusselatorOn(dx, x, g), from brusselator.go:17.
@@ -58,9 +58,9 @@ func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *A
 	}
 	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
 	arg := g.N
-	BrusselatorPlainForward(dx, x, arg, dxBar, xBar, ws)
+	brusselatorPlainForward(dx, x, arg, dxBar, xBar, ws)
 	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
-	BrusselatorPlainReverse(dx, x, arg, dxBar, xBar, ws)
+	brusselatorPlainReverse(dx, x, arg, dxBar, xBar, ws)
 	copy(dx[:cap(dx)], ws.left2)
 }
 
@@ -79,9 +79,9 @@ func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, w
 	}
 	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
 	arg := g.N
-	BrusselatorPlainForwardLanes4(dx, x, arg, dxBar, xBar, ws)
+	brusselatorPlainForwardLanes4(dx, x, arg, dxBar, xBar, ws)
 	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
-	BrusselatorPlainReverseLanes4(dx, x, arg, dxBar, xBar, ws)
+	brusselatorPlainReverseLanes4(dx, x, arg, dxBar, xBar, ws)
 	copy(dx[:cap(dx)], ws.left2)
 }
 
@@ -117,21 +117,21 @@ func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64
 	wsDot.brusselatorPlainFrames = wsDot.brusselatorPlainFrames[:0]
 	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
 	arg := g.N
-	BrusselatorPlainForwardTangent111011(dx, x, arg, dxBar, xBar, ws, dxDot, xDot, dxBarDot, xBarDot, wsDot)
+	brusselatorPlainForwardTangent111011(dx, x, arg, dxBar, xBar, ws, dxDot, xDot, dxBarDot, xBarDot, wsDot)
 	wsDot.left2 = append(wsDot.left2[:0], dxDot[:cap(dx)]...)
 	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
-	BrusselatorPlainReverseTangent111011(dx, x, arg, dxBar, xBar, ws, dxDot, xDot, dxBarDot, xBarDot, wsDot)
+	brusselatorPlainReverseTangent111011(dx, x, arg, dxBar, xBar, ws, dxDot, xDot, dxBarDot, xBarDot, wsDot)
 	copy(dxDot[:cap(dx)], wsDot.left2)
 	copy(dx[:cap(dx)], ws.left2)
 }
 
 // BrusselatorOnTraced is BrusselatorOn over Reals, from brusselator.go:17.
 func BrusselatorOnTraced(dx, x []nabla.Real, g *Grid) {
-	BrusselatorPlainTraced11(dx, x, g.N)
+	brusselatorPlainTraced11(dx, x, g.N)
 }
 
-// BrusselatorPlainTangent11 is problems.BrusselatorPlain_tangent_11, from brusselator.go:24.
-func BrusselatorPlainTangent11(dx, x []float64, n int, dxDot, xDot []float64) {
+// brusselatorPlainTangent11 is problems.BrusselatorPlain_tangent_11, from brusselator.go:24.
+func brusselatorPlainTangent11(dx, x []float64, n int, dxDot, xDot []float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
 	u := x[:n*n]
@@ -157,8 +157,8 @@ func BrusselatorPlainTangent11(dx, x []float64, n int, dxDot, xDot []float64) {
 	}
 }
 
-// BrusselatorPlainTangent11Lanes4 is problems.BrusselatorPlain_tangent_11_lanes4, from brusselator.go:24.
-func BrusselatorPlainTangent11Lanes4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
+// brusselatorPlainTangent11Lanes4 is problems.BrusselatorPlain_tangent_11_lanes4, from brusselator.go:24.
+func brusselatorPlainTangent11Lanes4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
 	u := x[:n*n]
@@ -212,8 +212,8 @@ func BrusselatorPlainTangent11Lanes4(dx, x []float64, n int, dxDot, xDot [][4]fl
 	}
 }
 
-// BrusselatorPlainForward is problems.BrusselatorPlain_forward, from brusselator.go:24.
-func BrusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
+// brusselatorPlainForward is problems.BrusselatorPlain_forward, from brusselator.go:24.
+func brusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBar[:n*n]
 	u := x[:n*n]
@@ -247,8 +247,8 @@ func BrusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *
 	}
 }
 
-// BrusselatorPlainReverse is problems.BrusselatorPlain_reverse, from brusselator.go:24.
-func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
+// brusselatorPlainReverse is problems.BrusselatorPlain_reverse, from brusselator.go:24.
+func brusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
 	alpha1 := 10 * float64(n-1) * float64(n-1)
 	uBar1 := xBar[:n*n]
 	u1 := x[:n*n]
@@ -300,8 +300,8 @@ func BrusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 	}
 }
 
-// BrusselatorPlainForwardLanes4 is problems.BrusselatorPlain_forward_lanes4, from brusselator.go:24.
-func BrusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
+// brusselatorPlainForwardLanes4 is problems.BrusselatorPlain_forward_lanes4, from brusselator.go:24.
+func brusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBar[:n*n]
 	u := x[:n*n]
@@ -335,8 +335,8 @@ func BrusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 	}
 }
 
-// BrusselatorPlainReverseLanes4 is problems.BrusselatorPlain_reverse_lanes4, from brusselator.go:24.
-func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
+// brusselatorPlainReverseLanes4 is problems.BrusselatorPlain_reverse_lanes4, from brusselator.go:24.
+func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
 	if brusselatorPlainReverseLanes4Twin != nil {
 		brusselatorPlainReverseLanes4Twin(dx, x, n, dxBar, xBar, ws)
 		return
@@ -477,11 +477,11 @@ func BrusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 	}
 }
 
-// brusselatorPlainReverseLanes4Twin is the SIMD variant of BrusselatorPlainReverseLanes4, nil if the processor does not support it.
+// brusselatorPlainReverseLanes4Twin is the SIMD variant of brusselatorPlainReverseLanes4, nil if the processor does not support it.
 var brusselatorPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
 
-// BrusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:24.
-func BrusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
+// brusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:24.
+func brusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBarDot[:n*n]
 	_ = xBar[:n*n]
@@ -531,8 +531,8 @@ func BrusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 	}
 }
 
-// BrusselatorPlainReverseTangent111011 is problems.BrusselatorPlain_reverse_tangent_111011, from brusselator.go:24.
-func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
+// brusselatorPlainReverseTangent111011 is problems.BrusselatorPlain_reverse_tangent_111011, from brusselator.go:24.
+func brusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	alpha1 := 10 * float64(n-1) * float64(n-1)
 	uBar1Dot := xBarDot[:n*n]
 	uBar1 := xBar[:n*n]
@@ -620,8 +620,8 @@ func BrusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 	}
 }
 
-// BrusselatorPlainTraced11 is problems.BrusselatorPlain_traced_11, from brusselator.go:24.
-func BrusselatorPlainTraced11(dx, x []nabla.Real, n int) {
+// brusselatorPlainTraced11 is problems.BrusselatorPlain_traced_11, from brusselator.go:24.
+func brusselatorPlainTraced11(dx, x []nabla.Real, n int) {
 	alpha := brusselatorAlpha(n)
 	u := x[:n*n]
 	v := x[n*n:]

@@ -223,7 +223,7 @@ func diffSquaresPlainTangent4Kernel(x []float64, xDot [][4]float64, rows *[3][4]
 
 var diffSquaresPlainTangent4Consts = [...]float64{0}
 
-// brusselatorPlainReverseLanes4Vector is BrusselatorPlainReverseLanes4 with SIMD instructions.
+// brusselatorPlainReverseLanes4Vector is brusselatorPlainReverseLanes4 with SIMD instructions.
 func brusselatorPlainReverseLanes4Vector(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
 	var rows [1][4]float64
 	brusselatorPlainReverseLanes4Kernel(dx, x, n, dxBar, xBar, ws, &rows)
