@@ -215,6 +215,7 @@ var substitutes = map[string]string{
 	"(*gonum.org/v1/gonum/mat.Dense).PermuteCols":          "matad.DensePermuteCols",
 	"(*gonum.org/v1/gonum/mat.Dense).PermuteRows":          "matad.DensePermuteRows",
 	"(*gonum.org/v1/gonum/mat.Dense).Pow":                  "matad.DensePow",
+	"(*gonum.org/v1/gonum/mat.Dense).Product":              "matad.DenseProduct",
 	"(*gonum.org/v1/gonum/mat.Dense).RankOne":              "matad.DenseRankOne",
 	"(*gonum.org/v1/gonum/mat.Dense).Scale":                "matad.DenseScale",
 	"(*gonum.org/v1/gonum/mat.Dense).Set":                  "matad.DenseSet",

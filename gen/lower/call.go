@@ -242,6 +242,13 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 			"factorises, which its source does not know", remedyRule)
 		return nil, nil
 	}
+	if f := l.p.fixedArity(d, call, len(list)); f != nil {
+		params := slices.Collect(f.fn.Signature().Params().Variables())
+		rest, values := l.arguments(call, list, types.NewSignatureType(nil, nil, nil,
+			types.NewTuple(params[len(args):]...), f.fn.Signature().Results(), false), s)
+		values = append(make([]*funcValue, len(args)), values...)
+		return l.instance(call, f, nil, values, append(args, rest...), nil)
+	}
 	rest, values := l.operands(c, call, list, sig, s)
 	if l.p.passive[fn] {
 		return l.passive(call, d, c.targs, values, append(args, rest...))

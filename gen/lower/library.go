@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -139,6 +140,21 @@ func (p *Program) substitute(d *decl) *decl {
 	if !same(have.Params, want.Params) || !same(have.Results, want.Results) {
 		return d
 	}
+	return p.decls[fn]
+}
+
+// fixedArity returns the declaration whose source is differentiated in place of d, which is variadic, in a call with n
+// arguments: that of the function of package library whose name ends in n. It returns nil if there is none.
+func (p *Program) fixedArity(d *decl, call *ast.CallExpr, n int) *decl {
+	name, f, ok := library.Substitute(d.fn.FullName())
+	if !ok || !d.fn.Signature().Variadic() || call.Ellipsis.IsValid() || p.opts.NoLibrary {
+		return nil
+	}
+	pkg := p.libraryPackage(name)
+	if pkg == nil {
+		return nil
+	}
+	fn, _ := pkg.Types.Scope().Lookup(f + strconv.Itoa(n)).(*types.Func)
 	return p.decls[fn]
 }
 

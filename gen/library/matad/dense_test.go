@@ -213,6 +213,28 @@ var calls = map[string][2]func(w *world) []float64{
 		none(func(w *world) { matad.DenseDivElem(w.dense, w.matrix(), w.matrix()) })},
 	"Dense.Mul": {none(func(w *world) { w.dense.Mul(w.matrix(), w.matrix()) }),
 		none(func(w *world) { matad.DenseMul(w.dense, w.matrix(), w.matrix()) })},
+	"Dense.Product0": {none(func(w *world) { w.dense.Product() }),
+		none(func(w *world) { matad.DenseProduct0(w.dense) })},
+	"Dense.Product1": {none(func(w *world) { w.dense.Product(w.matrix()) }),
+		none(func(w *world) { matad.DenseProduct1(w.dense, w.matrix()) })},
+	"Dense.Product2": {none(func(w *world) { w.dense.Product(w.matrix(), w.matrix()) }),
+		none(func(w *world) { matad.DenseProduct2(w.dense, w.matrix(), w.matrix()) })},
+	"Dense.Product3": {none(func(w *world) { w.dense.Product(w.matrix(), w.matrix(), w.matrix()) }),
+		none(func(w *world) { matad.DenseProduct3(w.dense, w.matrix(), w.matrix(), w.matrix()) })},
+	"Dense.Product4": {none(func(w *world) { w.dense.Product(w.matrix(), w.matrix(), w.matrix(), w.matrix()) }),
+		none(func(w *world) { matad.DenseProduct4(w.dense, w.matrix(), w.matrix(), w.matrix(), w.matrix()) })},
+	"Dense.Product5": {
+		none(func(w *world) { w.dense.Product(w.matrix(), w.matrix(), w.matrix(), w.matrix(), w.matrix()) }),
+		none(func(w *world) {
+			matad.DenseProduct5(w.dense, w.matrix(), w.matrix(), w.matrix(), w.matrix(), w.matrix())
+		})},
+	"Dense.Product6": {
+		none(func(w *world) {
+			w.dense.Product(w.matrix(), w.matrix(), w.matrix(), w.matrix(), w.matrix(), w.matrix())
+		}),
+		none(func(w *world) {
+			matad.DenseProduct6(w.dense, w.matrix(), w.matrix(), w.matrix(), w.matrix(), w.matrix(), w.matrix())
+		})},
 	"Dense.Stack": {none(func(w *world) { w.dense.Stack(w.matrix(), w.matrix()) }),
 		none(func(w *world) { matad.DenseStack(w.dense, w.matrix(), w.matrix()) })},
 	"Dense.Augment": {none(func(w *world) { w.dense.Augment(w.matrix(), w.matrix()) }),
