@@ -139,6 +139,8 @@ var layering = []struct{ path, contents, imports string }{
 		"gen/activity gen/adjoint gen/internal/natives gen/ir gen/library gen/lower gen/print gen/tangent"},
 	{"gen/internal/edges", "functions with singular points, for tests", ". gen/rt"},
 	{"gen/internal/fourier", "the fast Fourier transform with generated code, for tests", ". gen/rt"},
+	{"gen/internal/kalman", "a Kalman filter over matrices of gonum/mat with generated code, for tests",
+		". gen/library/blas64ad gen/library/matad gen/rt"},
 	{"gen/internal/laned", "generated code in lanes, for tests", "gen/rt internal/problems"},
 	{"gen/internal/license", "the licences of modules", ""},
 	{"gen/internal/natives", "library functions for the evaluator, for tests",

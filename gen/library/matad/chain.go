@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The method Product of mat.Dense. The function whose name ends in the number of factors is differentiated in its place,
-// since each factor has a type of its own.
+// The method Product of mat.Dense. The function whose name ends in the number of factors is differentiated in its
+// place, since each factor has a type of its own.
 
 // A factor is op(A), of r rows and c columns.
 type factor struct {
