@@ -156,7 +156,7 @@ func TestRunFactorisations(t *testing.T) {
 	for _, f := range list.Files {
 		if name, ok := strings.CutPrefix(f.Name, "f_"); ok {
 			names, bodies[f.Name] = append(names, strings.TrimSuffix(name, ".go")), string(f.Data)
-		} else {
+		} else if !strings.HasPrefix(f.Name, "long_") || longtest.Long() {
 			files[f.Name] = string(f.Data)
 		}
 	}
@@ -179,7 +179,11 @@ func TestRunFactorisations(t *testing.T) {
 	if _, err := r.Write(); err != nil {
 		t.Fatal(err)
 	}
-	command(t, dir, "test", "-vet=off", "-ldflags=-w", "-gcflags=-N -l", ".")
+	if longtest.Long() { // which measures times
+		command(t, dir, "test", ".")
+	} else {
+		command(t, dir, "test", "-vet=off", "-ldflags=-w", "-gcflags=-N -l", ".")
+	}
 }
 
 // TestRunPrivateNames does the same with functions of another module whose names generated code cannot use, and looks
