@@ -68,7 +68,7 @@ func TestRuleRefused(t *testing.T) {
 		}
 	}
 	_, _, err := tangent.NewLanes(4).Build(function(t, p, natives.Path, "Vectors"), activity.Bits(1))
-	const want = "no tangent of rules.Vectors: function gonum.org/v1/gonum/floats.AddTo in 4 directions: " +
+	const want = "no tangent of rules.Vectors: function gonum.org/v1/gonum/floats.Norm in 4 directions: " +
 		"its rule takes one direction of a slice or a struct; use the tangent in one direction"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
