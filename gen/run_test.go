@@ -264,6 +264,9 @@ const privateRefusals = `refused/refused.go:6:42: function Count: call of exampl
 refused/refused.go:9:40: function Sum: call of example.com/lib.Sum: its source cannot be differentiated: variable ` +
 	`handed: package example.com/lib does not export it, and it cannot be copied: it is returned at lib/lib.go:224 ` +
 	`(lib/lib.go:227); write a rule with //nabla:rule, or call another function
+refused/refused.go:12:39: function Deep: call of example.com/lib.Outer: its source cannot be differentiated: go ` +
+	`statement: goroutines have no fixed order that could be reversed (lib/lib.go:244), and so of recover ` +
+	`(lib/lib.go:236), make of chan float64 (lib/lib.go:230); write a rule with //nabla:rule, or call another function
 `
 
 // TestRunAliases compiles the derivatives of functions that reach the same memory under two types, and checks their

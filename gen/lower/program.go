@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -370,22 +369,21 @@ func (p *Program) Adapted(f *ir.Func) (list []*packages.Package) {
 	return list
 }
 
-// foreignRefusals returns the refusals of a foreign function and the foreign functions it calls.
+// foreignRefusals returns the refusals of a foreign function and the foreign functions it calls, those of fewer calls
+// first: the constructs that are nearest to the call that the user can change.
 func (e *specialization) foreignRefusals() (all Refusals) {
-	seen := map[*specialization]bool{}
-	var visit func(e *specialization)
-	visit = func(e *specialization) {
-		if !e.foreign || seen[e] {
-			return
-		}
-		seen[e] = true
-		all = append(all, e.refusals...)
-		for _, c := range e.calls {
-			visit(c.specialization)
+	list := []*specialization{e}
+	seen := map[*specialization]bool{e: true}
+	for i := 0; i < len(list); i++ { // breadth first
+		all = append(all, slices.Clone(list[i].refusals).sorted()...)
+		for _, c := range list[i].calls {
+			if c.foreign && !seen[c.specialization] {
+				seen[c.specialization] = true
+				list = append(list, c.specialization)
+			}
 		}
 	}
-	visit(e)
-	return all.sorted()
+	return all
 }
 
 // foreignRefusal returns the refusal of a call in from of a foreign function that has refusals.
@@ -395,18 +393,17 @@ func foreignRefusal(from *specialization, to callSite, inside Refusals) *Refusal
 		name = fn.FullName()
 	}
 	first := inside[0]
-	file := filepath.Base(filepath.Dir(first.Pos.Filename)) + "/" + filepath.Base(first.Pos.Filename)
-	reason := fmt.Sprintf("its source cannot be differentiated: %s: %s (%s:%d)", first.What, first.Reason, file,
-		first.Pos.Line)
+	reason := fmt.Sprintf("its source cannot be differentiated: %s: %s (%s)", first.What, first.Reason,
+		position(first.Pos))
+	// The constructs next to the call, each with its position. Those behind them often concern the same.
+	const some = 3
+	told := []string{first.What}
 	var more []string
 	for _, r := range inside[1:] {
-		if r.What != first.What && !slices.Contains(more, r.What) {
-			more = append(more, r.What)
+		if len(told) < some && !slices.Contains(told, r.What) {
+			told = append(told, r.What)
+			more = append(more, fmt.Sprintf("%s (%s)", r.What, position(r.Pos)))
 		}
-	}
-	const some = 3
-	if n := len(more) - some; n > 0 {
-		more = append(more[:some], fmt.Sprintf("%d more", n))
 	}
 	if len(more) > 0 {
 		reason += ", and so of " + strings.Join(more, ", ")
