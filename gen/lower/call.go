@@ -236,7 +236,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 				"is accurate, and its derivative is not", remedyRule)
 		return nil, nil
 	}
-	if name := library.Reinterpreted(fn.FullName()); name != "" && !l.p.opts.NoLibrary && l.p.substitute(d) == d &&
+	if name := library.Reinterpreted(fn.FullName()); name != "" && !l.p.opts.NoLibrary && l.p.substitute(d).fn == fn &&
 		l.p.libraryPackage(name) != nil {
 		l.refuse(call, "call of "+fn.FullName(), "the derivatives of its receiver are those of the matrix that it "+
 			"factorises, which its source does not know", remedyRule)
