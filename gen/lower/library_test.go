@@ -180,6 +180,9 @@ func TestMatrices(t *testing.T) {
 		if fn.FullName() == "(*gonum.org/v1/gonum/mat.Cholesky).updateCond" {
 			refused++
 		}
+		if strings.HasPrefix(fn.FullName(), "(*gonum.org/v1/gonum/mat.SVD).Solve") {
+			continue // refused
+		}
 		if library.Reinterpreted(fn.FullName()) != "" && fn.Exported() && p.substitute(d) == d {
 			t.Errorf("%s is neither replaced nor known to be right", fn.FullName())
 		}

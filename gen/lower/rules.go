@@ -22,6 +22,7 @@ type resolvedRule struct {
 	tangent, pullback *types.Func
 	plain             *types.Func   // plain form beside a library derivative, nil without one
 	library           bool          // it is a library derivative
+	noSource          bool          // the source of the function is not differentiated
 	wider             *resolvedRule // see ir.Rule.Wider, nil without one
 	refusals          Refusals
 }
@@ -72,12 +73,12 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 			return w
 		}
 	}
-	keys := wordSet("tangent pullback passive writes plain")
+	keys := wordSet("tangent pullback passive writes plain source")
 	names := map[string]string{}
 	for _, arg := range strings.Fields(d.Args) {
 		key, value, ok := strings.Cut(arg, "=")
 		switch {
-		case !ok || value == "" || !keys[key]:
+		case !ok || value == "" || !keys[key] || key == "source" && value != "none":
 			refuse(arg+" is no argument of //nabla:rule", syntax+"; passive=a,b lists parameters without derivative, "+
 				"writes=a,b those whose memory is written, and plain=FPlain is an equivalent for code over nabla.Real")
 		case names[key] != "":
@@ -86,6 +87,7 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 			names[key] = value
 		}
 	}
+	w.noSource = names["source"] != ""
 	if len(w.refusals) == 0 && names["tangent"] == "" && names["pullback"] == "" {
 		refuse("it names neither a tangent nor a pullback", syntax)
 	}
@@ -253,7 +255,7 @@ func (p *Program) resolve() {
 		}
 		// The source of a function may branch on values of its fixed parameters, as one that iterates does, and so
 		// have no derivative with respect to them.
-		if w.library && !slices.Contains(r.NoDerivative, true) {
+		if w.library && !w.noSource && !slices.Contains(r.NoDerivative, true) {
 			r.Source = p.lowerIfPossible(r.Object)
 			if r.Source != nil && calls(r.Source, r, map[*ir.Func]bool{}) {
 				r.Source = nil // what is differentiated in place of a callee calls the function

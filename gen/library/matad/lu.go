@@ -271,6 +271,10 @@ func DenseSolve(m *mat.Dense, a, b mat.Matrix) error {
 		return TriDenseSolveTo(a.Of, m, true, b)
 	case *mat.LU:
 		return LUSolveTo(a, m, false, b)
+	case *mat.QR:
+		return QRSolveTo(a, m, false, b)
+	case *mat.LQ:
+		return LQSolveTo(a, m, false, b)
 	}
 	r, c := a.Dims()
 	if rows, _ := b.Dims(); rows != r {
@@ -397,9 +401,4 @@ func copyTriangular(t blas64.Triangular, a mat.Triangular) {
 			}
 		}
 	}
-}
-
-// leastSquares is the method Solve of mat.Dense for a matrix that is not square.
-func leastSquares(m *mat.Dense, a, b mat.Matrix) error {
-	panic("matad: least squares have no derivative")
 }
