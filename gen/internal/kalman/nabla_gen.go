@@ -18,8 +18,6 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -27,12 +25,8 @@ import (
 // their reverse sweeps. Its zero value is ready to use. It must not be used by two goroutines at the same time.
 // Adjoints that use it again do not allocate.
 type AdjointWork struct {
-	g                             []float64
-	gBar                          []blas64.General
-	g1                            []blas64.General
-	g2                            []float64
-	gBar1                         []blas64.General
-	g3                            []blas64.General
+	m                             []float64
+	m1                            []float64
 	view                          []float64
 	view1                         []float64
 	cond1                         []bool
@@ -85,7 +79,7 @@ type AdjointWork struct {
 	cond9                         []bool
 	t2                            []bool
 	mBar                          []blas64.General
-	m                             []blas64.General
+	m2                            []blas64.General
 	reuseAsZeroedFrames           []reuseAsZeroedFrame
 	t3                            []bool
 	argBar1                       [][]float64
@@ -143,8 +137,8 @@ type AdjointWork struct {
 	view11                        []float64
 	swaps                         [][]int
 	swapsUsed                     int
-	gBar2                         []blas64.General
-	g4                            []blas64.General
+	gBar                          []blas64.General
+	g                             []blas64.General
 	swaps1                        [][]int
 	cond16                        []bool
 	t2Bar1                        []blas64.General
@@ -152,21 +146,16 @@ type AdjointWork struct {
 	xBar4                         []blas64.General
 	x3                            []blas64.General
 	t7                            []blas.Transpose
-	gBar3                         []blas64.General
-	g5                            []blas64.General
+	gBar1                         []blas64.General
+	g1                            []blas64.General
 	zData                         []float64
 	window1                       []float64
 	t24                           []float64
-	t14                           [][]float64
-	t1Used                        int
-	t15                           [][]float64
-	work                          []float64
-	work1                         []float64
 	t25                           []float64
 	tBar1                         []blas64.Vector
 	t8                            []blas64.Vector
 	t1Bar1                        []blas64.Vector
-	t16                           []blas64.Vector
+	t14                           []blas64.Vector
 	t2Bar2                        []blas64.Vector
 	t26                           []blas64.Vector
 	z4                            []float64
@@ -186,8 +175,8 @@ type AdjointWork struct {
 	r1                            []int
 	c                             []int
 	cond17                        []bool
-	gBar4                         []blas64.General
-	g6                            []blas64.General
+	gBar2                         []blas64.General
+	g2                            []blas64.General
 	t27                           []blas.Transpose
 	zBar3                         []blas64.Vector
 	z6                            []blas64.Vector
@@ -197,8 +186,8 @@ type AdjointWork struct {
 	t61                           []blas64.Vector
 	swaps2                        [][]int
 	swapsUsed1                    int
-	gBar5                         []blas64.General
-	g7                            []blas64.General
+	gBar3                         []blas64.General
+	g3                            []blas64.General
 	swaps3                        [][]int
 	t5Bar                         []matad.Transposed
 	vPtrBar                       []*mat.VecDense
@@ -262,21 +251,21 @@ func LogLikelihoodTangent(p []float64, z *mat.Dense, pDot []float64, zDot *mat.D
 		done()
 		return
 	}
-	f, fDot := NewDenseTangent100(states, states, p[:36], pDot[:36])
-	h, hDot := NewDenseTangent100(observations, states, p[36:54], pDot[36:54])
-	t, tDot := NewDenseTangent100(states, states, nil, nil)
-	t1, t1Dot := NewDenseTangent100(observations, observations, nil, nil)
-	t2, t2Dot := NewDenseTangent100(states, states, nil, nil)
-	t3, t3Dot := NewDenseTangent100(states, states, nil, nil)
+	f, fDot := newDenseTangent100(states, states, p[:36], pDot[:36])
+	h, hDot := newDenseTangent100(observations, states, p[36:54], pDot[36:54])
+	t, tDot := newDenseTangent100(states, states, nil, nil)
+	t1, t1Dot := newDenseTangent100(observations, observations, nil, nil)
+	t2, t2Dot := newDenseTangent100(states, states, nil, nil)
+	t3, t3Dot := newDenseTangent100(states, states, nil, nil)
 	for i := 0; i < states; i++ {
-		DenseSetTangent1001(t, i, i, p[len(p)-2], tDot, pDot[len(p)-2])
-		DenseSetTangent1(t2, i, i, 1, t2Dot)
-		DenseSetTangent1(t3, i, i, 1, t3Dot)
+		denseSetTangent1001(t, i, i, p[len(p)-2], tDot, pDot[len(p)-2])
+		denseSetTangent1(t2, i, i, 1, t2Dot)
+		denseSetTangent1(t3, i, i, 1, t3Dot)
 	}
-	DenseSetTangent1001(t1, 0, 0, p[len(p)-1], t1Dot, pDot[len(p)-1])
-	DenseSetTangent1001(t1, 1, 1, p[len(p)-1], t1Dot, pDot[len(p)-1])
-	DenseSetTangent1001(t1, 2, 2, p[len(p)-1], t1Dot, pDot[len(p)-1])
-	x, xDot := NewVecDenseTangent101(states, nil, nil)
+	denseSetTangent1001(t1, 0, 0, p[len(p)-1], t1Dot, pDot[len(p)-1])
+	denseSetTangent1001(t1, 1, 1, p[len(p)-1], t1Dot, pDot[len(p)-1])
+	denseSetTangent1001(t1, 2, 2, p[len(p)-1], t1Dot, pDot[len(p)-1])
+	x, xDot := newVecDenseTangent101(states, nil, nil)
 	var fcDot mat.Dense
 	var fc mat.Dense
 	var chDot mat.Dense
@@ -295,38 +284,38 @@ func LogLikelihoodTangent(p []float64, z *mat.Dense, pDot []float64, zDot *mat.D
 	var y mat.VecDense
 	var kyDot mat.VecDense
 	var ky mat.VecDense
-	n, _ := DenseDimsTangent1(z, zDot)
+	n, _ := denseDimsTangent1(z, zDot)
 	for t4 := 0; t4 < n; t4++ {
-		VecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(&fx, f, x, &fxDot, fDot, xDot)
-		DenseMulPtrMatDensePtrMatDenseTangent111(&fc, f, t3, &fcDot, fDot, t3Dot)
-		t5, t5Dot := DenseTAsMatadTransposedTangent1(f, fDot)
-		DenseMulPtrMatDenseMatadTransposedTangent111(t3, &fc, t5, t3Dot, &fcDot, t5Dot)
-		DenseAddPtrMatDensePtrMatDenseTangent111(t3, t3, t, t3Dot, t3Dot, tDot)
-		VecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(&y, h, &fx, &yDot, hDot, &fxDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(&fx, f, x, &fxDot, fDot, xDot)
+		denseMulPtrMatDensePtrMatDenseTangent111(&fc, f, t3, &fcDot, fDot, t3Dot)
+		t5, t5Dot := denseTAsMatadTransposedTangent1(f, fDot)
+		denseMulPtrMatDenseMatadTransposedTangent111(t3, &fc, t5, t3Dot, &fcDot, t5Dot)
+		denseAddPtrMatDensePtrMatDenseTangent111(t3, t3, t, t3Dot, t3Dot, tDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(&y, h, &fx, &yDot, hDot, &fxDot)
 		var vDot mat.VecDense
 		var v mat.VecDense
-		VecDenseRowViewOfPtrMatDenseTangent11(&v, z, t4, &vDot, zDot)
+		vecDenseRowViewOfPtrMatDenseTangent11(&v, z, t4, &vDot, zDot)
 		t6Dot := &vDot
 		t6 := &v
-		VecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111(&y, t6, &y, &yDot, t6Dot, &yDot)
-		t7, t7Dot := DenseTAsMatadTransposedTangent1(h, hDot)
-		DenseMulPtrMatDenseMatadTransposedTangent111(&ch, t3, t7, &chDot, t3Dot, t7Dot)
-		DenseMulPtrMatDensePtrMatDenseTangent111(&s, h, &ch, &sDot, hDot, &chDot)
-		DenseAddPtrMatDensePtrMatDenseTangent111(&s, &s, t1, &sDot, &sDot, t1Dot)
-		err := DenseInversePtrMatDenseTangent11(&inv, &s, &invDot, &sDot)
+		vecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111(&y, t6, &y, &yDot, t6Dot, &yDot)
+		t7, t7Dot := denseTAsMatadTransposedTangent1(h, hDot)
+		denseMulPtrMatDenseMatadTransposedTangent111(&ch, t3, t7, &chDot, t3Dot, t7Dot)
+		denseMulPtrMatDensePtrMatDenseTangent111(&s, h, &ch, &sDot, hDot, &chDot)
+		denseAddPtrMatDensePtrMatDenseTangent111(&s, &s, t1, &sDot, &sDot, t1Dot)
+		err := denseInversePtrMatDenseTangent11(&inv, &s, &invDot, &sDot)
 		if err != nil {
 			lDot = 0
 			l = math.NaN()
 			break
 		}
-		DenseMulPtrMatDensePtrMatDenseTangent111(&k, &ch, &inv, &kDot, &chDot, &invDot)
-		VecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(&ky, &k, &y, &kyDot, &kDot, &yDot)
-		VecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111(x, &fx, &ky, xDot, &fxDot, &kyDot)
-		DenseMulPtrMatDensePtrMatDenseTangent111(&kh, &k, h, &khDot, &kDot, hDot)
-		DenseSubPtrMatDensePtrMatDenseTangent111(&kh, t2, &kh, &khDot, t2Dot, &khDot)
-		DenseMulPtrMatDensePtrMatDenseTangent111(t3, &kh, t3, t3Dot, &khDot, t3Dot)
-		t8, t8Dot := InnerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111(&y, &inv, &y, &yDot, &invDot, &yDot)
-		t9, t9Dot := DetPtrMatDenseTangent1(&s, &sDot)
+		denseMulPtrMatDensePtrMatDenseTangent111(&k, &ch, &inv, &kDot, &chDot, &invDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(&ky, &k, &y, &kyDot, &kDot, &yDot)
+		vecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111(x, &fx, &ky, xDot, &fxDot, &kyDot)
+		denseMulPtrMatDensePtrMatDenseTangent111(&kh, &k, h, &khDot, &kDot, hDot)
+		denseSubPtrMatDensePtrMatDenseTangent111(&kh, t2, &kh, &khDot, t2Dot, &khDot)
+		denseMulPtrMatDensePtrMatDenseTangent111(t3, &kh, t3, t3Dot, &khDot, t3Dot)
+		t8, t8Dot := innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111(&y, &inv, &y, &yDot, &invDot, &yDot)
+		t9, t9Dot := detPtrMatDenseTangent1(&s, &sDot)
 		t10 := math.Log(t9)
 		var d float64
 		if t9Dot != 0 || (t9 > 0 || t9 < 0) {
@@ -365,12 +354,8 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	ws.t7Bar = ws.t7Bar[:0]
 	ws.cond18 = ws.cond18[:0]
 	ws.t9 = ws.t9[:0]
-	ws.g = ws.g[:0]
-	ws.gBar = ws.gBar[:0]
-	ws.g1 = ws.g1[:0]
-	ws.g2 = ws.g2[:0]
-	ws.gBar1 = ws.gBar1[:0]
-	ws.g3 = ws.g3[:0]
+	ws.m = ws.m[:0]
+	ws.m1 = ws.m1[:0]
 	ws.view = ws.view[:0]
 	ws.view1 = ws.view1[:0]
 	ws.cond1 = ws.cond1[:0]
@@ -423,7 +408,7 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	ws.cond9 = ws.cond9[:0]
 	ws.t2 = ws.t2[:0]
 	ws.mBar = ws.mBar[:0]
-	ws.m = ws.m[:0]
+	ws.m2 = ws.m2[:0]
 	ws.reuseAsZeroedFrames = ws.reuseAsZeroedFrames[:0]
 	ws.t3 = ws.t3[:0]
 	ws.argBar1 = ws.argBar1[:0]
@@ -478,8 +463,8 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	ws.t31 = ws.t31[:0]
 	ws.t6 = ws.t6[:0]
 	ws.view11 = ws.view11[:0]
-	ws.gBar2 = ws.gBar2[:0]
-	ws.g4 = ws.g4[:0]
+	ws.gBar = ws.gBar[:0]
+	ws.g = ws.g[:0]
 	ws.swaps1 = ws.swaps1[:0]
 	ws.cond16 = ws.cond16[:0]
 	ws.t2Bar1 = ws.t2Bar1[:0]
@@ -488,19 +473,15 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	ws.xBar4 = ws.xBar4[:0]
 	ws.x3 = ws.x3[:0]
 	ws.t7 = ws.t7[:0]
-	ws.gBar3 = ws.gBar3[:0]
-	ws.g5 = ws.g5[:0]
+	ws.gBar1 = ws.gBar1[:0]
+	ws.g1 = ws.g1[:0]
 	ws.zData = ws.zData[:0]
 	ws.window1 = ws.window1[:0]
-	ws.t15 = ws.t15[:0]
-	ws.t1Used = 0
-	ws.work = ws.work[:0]
-	ws.work1 = ws.work1[:0]
 	ws.t25 = ws.t25[:0]
 	ws.tBar1 = ws.tBar1[:0]
 	ws.t8 = ws.t8[:0]
 	ws.t1Bar1 = ws.t1Bar1[:0]
-	ws.t16 = ws.t16[:0]
+	ws.t14 = ws.t14[:0]
 	ws.t2Bar2 = ws.t2Bar2[:0]
 	ws.t26 = ws.t26[:0]
 	ws.z4 = ws.z4[:0]
@@ -516,8 +497,8 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	ws.r1 = ws.r1[:0]
 	ws.c = ws.c[:0]
 	ws.cond17 = ws.cond17[:0]
-	ws.gBar4 = ws.gBar4[:0]
-	ws.g6 = ws.g6[:0]
+	ws.gBar2 = ws.gBar2[:0]
+	ws.g2 = ws.g2[:0]
 	ws.t27 = ws.t27[:0]
 	ws.zBar3 = ws.zBar3[:0]
 	ws.z6 = ws.z6[:0]
@@ -527,8 +508,8 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	ws.t61 = ws.t61[:0]
 	ws.t3BarUsed = 0
 	ws.t3Used = 0
-	ws.gBar5 = ws.gBar5[:0]
-	ws.g7 = ws.g7[:0]
+	ws.gBar3 = ws.gBar3[:0]
+	ws.g3 = ws.g3[:0]
 	ws.swaps3 = ws.swaps3[:0]
 	ws.swapsUsed1 = 0
 	var z1 mat.Dense
@@ -546,29 +527,29 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	var f *mat.Dense
 	argBar := pBar[:36]
 	arg := p[:36]
-	f, fBar = NewDenseForward(states, states, arg, argBar, ws)
+	f, fBar = newDenseForward(states, states, arg, argBar, ws)
 	var hBar *mat.Dense
 	var h *mat.Dense
 	arg1Bar := pBar[36:54]
 	arg1 := p[36:54]
-	h, hBar = NewDenseForward(observations, states, arg1, arg1Bar, ws)
-	t, tBar := NewDenseForward1(states, states, nil, nil, ws)
-	t1, t1Bar := NewDenseForward1(observations, observations, nil, nil, ws)
-	t2, t2Bar := NewDenseForward1(states, states, nil, nil, ws)
-	t3, t3Bar := NewDenseForward1(states, states, nil, nil, ws)
+	h, hBar = newDenseForward(observations, states, arg1, arg1Bar, ws)
+	t, tBar := newDenseForward1(states, states, nil, nil, ws)
+	t1, t1Bar := newDenseForward1(observations, observations, nil, nil, ws)
+	t2, t2Bar := newDenseForward1(states, states, nil, nil, ws)
+	t3, t3Bar := newDenseForward1(states, states, nil, nil, ws)
 	for i := 0; i < states; i++ {
 		arg2 := p[len(p)-2]
-		DenseSetForward(t, i, i, arg2, tBar, ws)
-		DenseSetForward1(t2, i, i, 1, t2Bar, ws)
-		DenseSetForward1(t3, i, i, 1, t3Bar, ws)
+		denseSetForward(t, i, i, arg2, tBar, ws)
+		denseSetForward1(t2, i, i, 1, t2Bar, ws)
+		denseSetForward1(t3, i, i, 1, t3Bar, ws)
 	}
 	arg3 := p[len(p)-1]
-	DenseSetForward(t1, 0, 0, arg3, t1Bar, ws)
+	denseSetForward(t1, 0, 0, arg3, t1Bar, ws)
 	arg4 := p[len(p)-1]
-	DenseSetForward(t1, 1, 1, arg4, t1Bar, ws)
+	denseSetForward(t1, 1, 1, arg4, t1Bar, ws)
 	arg5 := p[len(p)-1]
-	DenseSetForward(t1, 2, 2, arg5, t1Bar, ws)
-	x, xBar := NewVecDenseForward(states, nil, nil, ws)
+	denseSetForward(t1, 2, 2, arg5, t1Bar, ws)
+	x, xBar := newVecDenseForward(states, nil, nil, ws)
 	fcPtrBar := new(mat.Dense)
 	fcPtr := new(mat.Dense)
 	chPtrBar := new(mat.Dense)
@@ -587,64 +568,64 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	yPtr := new(mat.VecDense)
 	kyPtrBar := new(mat.VecDense)
 	kyPtr := new(mat.VecDense)
-	n, _ := DenseDimsForward(z, zBar, ws)
+	n, _ := denseDimsForward(z, zBar, ws)
 	n1 := 0
 	for t4 := 0; t4 < n; t4++ {
 		n1++
 		arg6Bar := fxPtrBar
 		arg6 := fxPtr
-		VecDenseMulVecPtrMatDensePtrMatVecDenseForward(arg6, f, x, arg6Bar, fBar, xBar, ws)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseForward(arg6, f, x, arg6Bar, fBar, xBar, ws)
 		arg7Bar := fcPtrBar
 		arg7 := fcPtr
-		DenseMulPtrMatDensePtrMatDenseForward(arg7, f, t3, arg7Bar, fBar, t3Bar, ws)
+		denseMulPtrMatDensePtrMatDenseForward(arg7, f, t3, arg7Bar, fBar, t3Bar, ws)
 		ws.t5Bar = append(ws.t5Bar, t5Bar)
 		var t5 matad.Transposed
-		t5, t5Bar = DenseTAsMatadTransposedForward(f, fBar, ws)
+		t5, t5Bar = denseTAsMatadTransposedForward(f, fBar, ws)
 		arg8Bar := fcPtrBar
 		arg8 := fcPtr
-		DenseMulPtrMatDenseMatadTransposedForward(t3, arg8, t5, t3Bar, arg8Bar, t5Bar, ws)
-		DenseAddPtrMatDensePtrMatDenseForward(t3, t3, t, t3Bar, t3Bar, tBar, ws)
+		denseMulPtrMatDenseMatadTransposedForward(t3, arg8, t5, t3Bar, arg8Bar, t5Bar, ws)
+		denseAddPtrMatDensePtrMatDenseForward(t3, t3, t, t3Bar, t3Bar, tBar, ws)
 		arg9Bar := yPtrBar
 		arg9 := yPtr
 		arg10Bar := fxPtrBar
 		arg10 := fxPtr
-		VecDenseMulVecPtrMatDensePtrMatVecDenseForward(arg9, h, arg10, arg9Bar, hBar, arg10Bar, ws)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseForward(arg9, h, arg10, arg9Bar, hBar, arg10Bar, ws)
 		ws.vPtrBar = append(ws.vPtrBar, vPtrBar)
 		vPtrBar = new(mat.VecDense)
 		ws.vPtr = append(ws.vPtr, vPtr)
 		vPtr = new(mat.VecDense)
 		arg11Bar := vPtrBar
 		arg11 := vPtr
-		VecDenseRowViewOfPtrMatDenseForward(arg11, z, t4, arg11Bar, zBar, ws)
+		vecDenseRowViewOfPtrMatDenseForward(arg11, z, t4, arg11Bar, zBar, ws)
 		t6Bar := vPtrBar
 		t6 := vPtr
 		arg12Bar := yPtrBar
 		arg12 := yPtr
 		arg13Bar := yPtrBar
 		arg13 := yPtr
-		VecDenseSubVecPtrMatVecDensePtrMatVecDenseForward(arg12, t6, arg13, arg12Bar, t6Bar, arg13Bar, ws)
+		vecDenseSubVecPtrMatVecDensePtrMatVecDenseForward(arg12, t6, arg13, arg12Bar, t6Bar, arg13Bar, ws)
 		ws.t7Bar = append(ws.t7Bar, t7Bar)
 		var t7 matad.Transposed
-		t7, t7Bar = DenseTAsMatadTransposedForward(h, hBar, ws)
+		t7, t7Bar = denseTAsMatadTransposedForward(h, hBar, ws)
 		arg14Bar := chPtrBar
 		arg14 := chPtr
-		DenseMulPtrMatDenseMatadTransposedForward(arg14, t3, t7, arg14Bar, t3Bar, t7Bar, ws)
+		denseMulPtrMatDenseMatadTransposedForward(arg14, t3, t7, arg14Bar, t3Bar, t7Bar, ws)
 		arg15Bar := sPtrBar
 		arg15 := sPtr
 		arg16Bar := chPtrBar
 		arg16 := chPtr
-		DenseMulPtrMatDensePtrMatDenseForward(arg15, h, arg16, arg15Bar, hBar, arg16Bar, ws)
+		denseMulPtrMatDensePtrMatDenseForward(arg15, h, arg16, arg15Bar, hBar, arg16Bar, ws)
 		arg17Bar := sPtrBar
 		arg17 := sPtr
 		arg18Bar := sPtrBar
 		arg18 := sPtr
-		DenseAddPtrMatDensePtrMatDenseForward(arg17, arg18, t1, arg17Bar, arg18Bar, t1Bar, ws)
+		denseAddPtrMatDensePtrMatDenseForward(arg17, arg18, t1, arg17Bar, arg18Bar, t1Bar, ws)
 		var err error
 		arg19Bar := invPtrBar
 		arg19 := invPtr
 		arg20Bar := sPtrBar
 		arg20 := sPtr
-		err = DenseInversePtrMatDenseForward(arg19, arg20, arg19Bar, arg20Bar, ws)
+		err = denseInversePtrMatDenseForward(arg19, arg20, arg19Bar, arg20Bar, ws)
 		ws.cond18 = append(ws.cond18, cond)
 		cond = err != nil
 		if cond {
@@ -657,32 +638,32 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 		arg22 := chPtr
 		arg23Bar := invPtrBar
 		arg23 := invPtr
-		DenseMulPtrMatDensePtrMatDenseForward(arg21, arg22, arg23, arg21Bar, arg22Bar, arg23Bar, ws)
+		denseMulPtrMatDensePtrMatDenseForward(arg21, arg22, arg23, arg21Bar, arg22Bar, arg23Bar, ws)
 		arg24Bar := kyPtrBar
 		arg24 := kyPtr
 		arg25Bar := kPtrBar
 		arg25 := kPtr
 		arg26Bar := yPtrBar
 		arg26 := yPtr
-		VecDenseMulVecPtrMatDensePtrMatVecDenseForward(arg24, arg25, arg26, arg24Bar, arg25Bar, arg26Bar, ws)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseForward(arg24, arg25, arg26, arg24Bar, arg25Bar, arg26Bar, ws)
 		arg27Bar := fxPtrBar
 		arg27 := fxPtr
 		arg28Bar := kyPtrBar
 		arg28 := kyPtr
-		VecDenseAddVecPtrMatVecDensePtrMatVecDenseForward(x, arg27, arg28, xBar, arg27Bar, arg28Bar, ws)
+		vecDenseAddVecPtrMatVecDensePtrMatVecDenseForward(x, arg27, arg28, xBar, arg27Bar, arg28Bar, ws)
 		arg29Bar := khPtrBar
 		arg29 := khPtr
 		arg30Bar := kPtrBar
 		arg30 := kPtr
-		DenseMulPtrMatDensePtrMatDenseForward(arg29, arg30, h, arg29Bar, arg30Bar, hBar, ws)
+		denseMulPtrMatDensePtrMatDenseForward(arg29, arg30, h, arg29Bar, arg30Bar, hBar, ws)
 		arg31Bar := khPtrBar
 		arg31 := khPtr
 		arg32Bar := khPtrBar
 		arg32 := khPtr
-		DenseSubPtrMatDensePtrMatDenseForward(arg31, t2, arg32, arg31Bar, t2Bar, arg32Bar, ws)
+		denseSubPtrMatDensePtrMatDenseForward(arg31, t2, arg32, arg31Bar, t2Bar, arg32Bar, ws)
 		arg33Bar := khPtrBar
 		arg33 := khPtr
-		DenseMulPtrMatDensePtrMatDenseForward(t3, arg33, t3, t3Bar, arg33Bar, t3Bar, ws)
+		denseMulPtrMatDensePtrMatDenseForward(t3, arg33, t3, t3Bar, arg33Bar, t3Bar, ws)
 		var t8 float64
 		arg34Bar := yPtrBar
 		arg34 := yPtr
@@ -690,11 +671,11 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 		arg35 := invPtr
 		arg36Bar := yPtrBar
 		arg36 := yPtr
-		t8 = InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(arg34, arg35, arg36, arg34Bar, arg35Bar, arg36Bar, ws)
+		t8 = innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(arg34, arg35, arg36, arg34Bar, arg35Bar, arg36Bar, ws)
 		ws.t9 = append(ws.t9, t9)
 		arg37Bar := sPtrBar
 		arg37 := sPtr
-		t9 = DetPtrMatDenseForward(arg37, arg37Bar, ws)
+		t9 = detPtrMatDenseForward(arg37, arg37Bar, ws)
 		l2 -= (t8 + math.Log(t9)) / 2
 	}
 	l1 = l2
@@ -762,61 +743,61 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 			} else {
 				t9Bar += rt.Skip()
 			}
-			DetPtrMatDenseReverse(arg37Bar1, t9Bar, ws)
+			detPtrMatDenseReverse(arg37Bar1, t9Bar, ws)
 			t9 = ws.t9[len(ws.t9)-1]
 			ws.t9 = ws.t9[:len(ws.t9)-1]
-			InnerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(arg34Bar1, arg35Bar1, arg36Bar1, t16, ws)
-			DenseMulPtrMatDensePtrMatDenseReverse(t3, t3Bar, arg33Bar1, t3Bar, ws)
-			DenseSubPtrMatDensePtrMatDenseReverse(arg311, arg31Bar1, t2Bar, arg32Bar1, ws)
-			DenseMulPtrMatDensePtrMatDenseReverse(arg291, arg29Bar1, arg30Bar1, hBar, ws)
-			VecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse(x, xBar, arg27Bar1, arg28Bar1, ws)
-			VecDenseMulVecPtrMatDensePtrMatVecDenseReverse(arg241, arg24Bar1, arg25Bar1, arg26Bar1, ws)
-			DenseMulPtrMatDensePtrMatDenseReverse(arg211, arg21Bar1, arg22Bar1, arg23Bar1, ws)
+			innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(arg34Bar1, arg35Bar1, arg36Bar1, t16, ws)
+			denseMulPtrMatDensePtrMatDenseReverse(t3, t3Bar, arg33Bar1, t3Bar, ws)
+			denseSubPtrMatDensePtrMatDenseReverse(arg311, arg31Bar1, t2Bar, arg32Bar1, ws)
+			denseMulPtrMatDensePtrMatDenseReverse(arg291, arg29Bar1, arg30Bar1, hBar, ws)
+			vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse(x, xBar, arg27Bar1, arg28Bar1, ws)
+			vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(arg241, arg24Bar1, arg25Bar1, arg26Bar1, ws)
+			denseMulPtrMatDensePtrMatDenseReverse(arg211, arg21Bar1, arg22Bar1, arg23Bar1, ws)
 		}
 		cond = ws.cond18[len(ws.cond18)-1]
 		ws.cond18 = ws.cond18[:len(ws.cond18)-1]
-		DenseInversePtrMatDenseReverse(arg191, arg19Bar1, arg20Bar1, ws)
-		DenseAddPtrMatDensePtrMatDenseReverse(arg171, arg17Bar1, arg18Bar1, t1Bar, ws)
-		DenseMulPtrMatDensePtrMatDenseReverse(arg151, arg15Bar1, hBar, arg16Bar1, ws)
-		DenseMulPtrMatDenseMatadTransposedReverse(arg141, arg14Bar1, t3Bar, t7Bar, ws)
-		DenseTAsMatadTransposedReverse(hBar, ws)
+		denseInversePtrMatDenseReverse(arg191, arg19Bar1, arg20Bar1, ws)
+		denseAddPtrMatDensePtrMatDenseReverse(arg171, arg17Bar1, arg18Bar1, t1Bar, ws)
+		denseMulPtrMatDensePtrMatDenseReverse(arg151, arg15Bar1, hBar, arg16Bar1, ws)
+		denseMulPtrMatDenseMatadTransposedReverse(arg141, arg14Bar1, t3Bar, t7Bar, ws)
+		denseTAsMatadTransposedReverse(hBar, ws)
 		t7Bar = ws.t7Bar[len(ws.t7Bar)-1]
 		ws.t7Bar = ws.t7Bar[:len(ws.t7Bar)-1]
-		VecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse(arg121, arg12Bar1, t6Bar1, arg13Bar1, ws)
-		VecDenseRowViewOfPtrMatDenseReverse(arg111, arg11Bar1, zBar, ws)
+		vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse(arg121, arg12Bar1, t6Bar1, arg13Bar1, ws)
+		vecDenseRowViewOfPtrMatDenseReverse(arg111, arg11Bar1, zBar, ws)
 		vPtr = ws.vPtr[len(ws.vPtr)-1]
 		ws.vPtr = ws.vPtr[:len(ws.vPtr)-1]
 		vPtrBar = ws.vPtrBar[len(ws.vPtrBar)-1]
 		ws.vPtrBar = ws.vPtrBar[:len(ws.vPtrBar)-1]
-		VecDenseMulVecPtrMatDensePtrMatVecDenseReverse(arg91, arg9Bar1, hBar, arg10Bar1, ws)
-		DenseAddPtrMatDensePtrMatDenseReverse(t3, t3Bar, t3Bar, tBar, ws)
-		DenseMulPtrMatDenseMatadTransposedReverse(t3, t3Bar, arg8Bar1, t5Bar, ws)
-		DenseTAsMatadTransposedReverse(fBar, ws)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(arg91, arg9Bar1, hBar, arg10Bar1, ws)
+		denseAddPtrMatDensePtrMatDenseReverse(t3, t3Bar, t3Bar, tBar, ws)
+		denseMulPtrMatDenseMatadTransposedReverse(t3, t3Bar, arg8Bar1, t5Bar, ws)
+		denseTAsMatadTransposedReverse(fBar, ws)
 		t5Bar = ws.t5Bar[len(ws.t5Bar)-1]
 		ws.t5Bar = ws.t5Bar[:len(ws.t5Bar)-1]
-		DenseMulPtrMatDensePtrMatDenseReverse(arg71, arg7Bar1, fBar, t3Bar, ws)
-		VecDenseMulVecPtrMatDensePtrMatVecDenseReverse(arg61, arg6Bar1, fBar, xBar, ws)
+		denseMulPtrMatDensePtrMatDenseReverse(arg71, arg7Bar1, fBar, t3Bar, ws)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(arg61, arg6Bar1, fBar, xBar, ws)
 	}
-	DenseDimsReverse(zBar, ws)
-	NewVecDenseReverse(nil, ws)
-	t13 := DenseSetReverse(2, 2, t1Bar, ws)
+	denseDimsReverse(zBar, ws)
+	newVecDenseReverse(nil, ws)
+	t13 := denseSetReverse(t1, 2, 2, t1Bar, ws)
 	pBar[len(p)-1] += t13
-	t12 := DenseSetReverse(1, 1, t1Bar, ws)
+	t12 := denseSetReverse(t1, 1, 1, t1Bar, ws)
 	pBar[len(p)-1] += t12
-	t11 := DenseSetReverse(0, 0, t1Bar, ws)
+	t11 := denseSetReverse(t1, 0, 0, t1Bar, ws)
 	pBar[len(p)-1] += t11
 	for i1 := 5; i1 > -1; i1-- {
-		DenseSetReverse1(i1, i1, t3Bar, ws)
-		DenseSetReverse1(i1, i1, t2Bar, ws)
-		t10 := DenseSetReverse(i1, i1, tBar, ws)
+		denseSetReverse1(t3, i1, i1, t3Bar, ws)
+		denseSetReverse1(t2, i1, i1, t2Bar, ws)
+		t10 := denseSetReverse(t, i1, i1, tBar, ws)
 		pBar[len(p)-2] += t10
 	}
-	NewDenseReverse(nil, ws)
-	NewDenseReverse(nil, ws)
-	NewDenseReverse(nil, ws)
-	NewDenseReverse(nil, ws)
-	NewDenseReverse1(arg1Bar, ws)
-	NewDenseReverse1(argBar, ws)
+	newDenseReverse(nil, ws)
+	newDenseReverse(nil, ws)
+	newDenseReverse(nil, ws)
+	newDenseReverse(nil, ws)
+	newDenseReverse1(arg1Bar, ws)
+	newDenseReverse1(argBar, ws)
 	copy(p[:cap(p)], ws.left)
 	if z != nil {
 		(*matDense)(unsafe.Pointer(z)).mat = ws.left1[0]
@@ -870,18 +851,10 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	ws.cond18 = ws.cond18[:0]
 	wsDot.t9 = wsDot.t9[:0]
 	ws.t9 = ws.t9[:0]
-	wsDot.g = wsDot.g[:0]
-	ws.g = ws.g[:0]
-	wsDot.gBar = wsDot.gBar[:0]
-	ws.gBar = ws.gBar[:0]
-	wsDot.g1 = wsDot.g1[:0]
-	ws.g1 = ws.g1[:0]
-	wsDot.g2 = wsDot.g2[:0]
-	ws.g2 = ws.g2[:0]
-	wsDot.gBar1 = wsDot.gBar1[:0]
-	ws.gBar1 = ws.gBar1[:0]
-	wsDot.g3 = wsDot.g3[:0]
-	ws.g3 = ws.g3[:0]
+	wsDot.m = wsDot.m[:0]
+	ws.m = ws.m[:0]
+	wsDot.m1 = wsDot.m1[:0]
+	ws.m1 = ws.m1[:0]
 	wsDot.view = wsDot.view[:0]
 	ws.view = ws.view[:0]
 	wsDot.view1 = wsDot.view1[:0]
@@ -962,8 +935,8 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	ws.t2 = ws.t2[:0]
 	wsDot.mBar = wsDot.mBar[:0]
 	ws.mBar = ws.mBar[:0]
-	wsDot.m = wsDot.m[:0]
-	ws.m = ws.m[:0]
+	wsDot.m2 = wsDot.m2[:0]
+	ws.m2 = ws.m2[:0]
 	ws.reuseAsZeroedFrames = ws.reuseAsZeroedFrames[:0]
 	ws.t3 = ws.t3[:0]
 	wsDot.argBar1 = wsDot.argBar1[:0]
@@ -1046,10 +1019,10 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	ws.t6 = ws.t6[:0]
 	wsDot.view11 = wsDot.view11[:0]
 	ws.view11 = ws.view11[:0]
-	wsDot.gBar2 = wsDot.gBar2[:0]
-	ws.gBar2 = ws.gBar2[:0]
-	wsDot.g4 = wsDot.g4[:0]
-	ws.g4 = ws.g4[:0]
+	wsDot.gBar = wsDot.gBar[:0]
+	ws.gBar = ws.gBar[:0]
+	wsDot.g = wsDot.g[:0]
+	ws.g = ws.g[:0]
 	ws.swaps1 = ws.swaps1[:0]
 	ws.cond16 = ws.cond16[:0]
 	wsDot.t2Bar1 = wsDot.t2Bar1[:0]
@@ -1062,21 +1035,14 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	wsDot.x3 = wsDot.x3[:0]
 	ws.x3 = ws.x3[:0]
 	ws.t7 = ws.t7[:0]
-	wsDot.gBar3 = wsDot.gBar3[:0]
-	ws.gBar3 = ws.gBar3[:0]
-	wsDot.g5 = wsDot.g5[:0]
-	ws.g5 = ws.g5[:0]
+	wsDot.gBar1 = wsDot.gBar1[:0]
+	ws.gBar1 = ws.gBar1[:0]
+	wsDot.g1 = wsDot.g1[:0]
+	ws.g1 = ws.g1[:0]
 	wsDot.zData = wsDot.zData[:0]
 	ws.zData = ws.zData[:0]
 	wsDot.window1 = wsDot.window1[:0]
 	ws.window1 = ws.window1[:0]
-	wsDot.t15 = wsDot.t15[:0]
-	ws.t15 = ws.t15[:0]
-	ws.t1Used = 0
-	wsDot.work = wsDot.work[:0]
-	ws.work = ws.work[:0]
-	wsDot.work1 = wsDot.work1[:0]
-	ws.work1 = ws.work1[:0]
 	wsDot.t25 = wsDot.t25[:0]
 	ws.t25 = ws.t25[:0]
 	wsDot.tBar1 = wsDot.tBar1[:0]
@@ -1085,8 +1051,8 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	ws.t8 = ws.t8[:0]
 	wsDot.t1Bar1 = wsDot.t1Bar1[:0]
 	ws.t1Bar1 = ws.t1Bar1[:0]
-	wsDot.t16 = wsDot.t16[:0]
-	ws.t16 = ws.t16[:0]
+	wsDot.t14 = wsDot.t14[:0]
+	ws.t14 = ws.t14[:0]
 	wsDot.t2Bar2 = wsDot.t2Bar2[:0]
 	ws.t2Bar2 = ws.t2Bar2[:0]
 	wsDot.t26 = wsDot.t26[:0]
@@ -1109,10 +1075,10 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	ws.r1 = ws.r1[:0]
 	ws.c = ws.c[:0]
 	ws.cond17 = ws.cond17[:0]
-	wsDot.gBar4 = wsDot.gBar4[:0]
-	ws.gBar4 = ws.gBar4[:0]
-	wsDot.g6 = wsDot.g6[:0]
-	ws.g6 = ws.g6[:0]
+	wsDot.gBar2 = wsDot.gBar2[:0]
+	ws.gBar2 = ws.gBar2[:0]
+	wsDot.g2 = wsDot.g2[:0]
+	ws.g2 = ws.g2[:0]
 	ws.t27 = ws.t27[:0]
 	wsDot.zBar3 = wsDot.zBar3[:0]
 	ws.zBar3 = ws.zBar3[:0]
@@ -1128,10 +1094,10 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	ws.t61 = ws.t61[:0]
 	ws.t3BarUsed = 0
 	ws.t3Used = 0
-	wsDot.gBar5 = wsDot.gBar5[:0]
-	ws.gBar5 = ws.gBar5[:0]
-	wsDot.g7 = wsDot.g7[:0]
-	ws.g7 = ws.g7[:0]
+	wsDot.gBar3 = wsDot.gBar3[:0]
+	ws.gBar3 = ws.gBar3[:0]
+	wsDot.g3 = wsDot.g3[:0]
+	ws.g3 = ws.g3[:0]
 	ws.swaps3 = ws.swaps3[:0]
 	ws.swapsUsed1 = 0
 	var z1Dot mat.Dense
@@ -1160,7 +1126,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	argBar := pBar[:36]
 	argDot := pDot[:36]
 	arg := p[:36]
-	f, fBar, fDot, fBarDot = NewDenseForwardTangent11100(states, states, arg, argBar, ws, argDot, argBarDot, wsDot)
+	f, fBar, fDot, fBarDot = newDenseForwardTangent11100(states, states, arg, argBar, ws, argDot, argBarDot, wsDot)
 	var hBarDot *mat.Dense
 	var hBar *mat.Dense
 	var hDot *mat.Dense
@@ -1169,28 +1135,28 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	arg1Bar := pBar[36:54]
 	arg1Dot := pDot[36:54]
 	arg1 := p[36:54]
-	h, hBar, hDot, hBarDot = NewDenseForwardTangent11100(observations, states, arg1, arg1Bar, ws, arg1Dot, arg1BarDot, wsDot)
-	t, tBar, tDot, tBarDot := NewDenseForwardTangent1110011(states, states, nil, nil, ws, nil, nil, wsDot)
-	t1, t1Bar, t1Dot, t1BarDot := NewDenseForwardTangent1110011(observations, observations, nil, nil, ws, nil, nil, wsDot)
-	t2, t2Bar, t2Dot, t2BarDot := NewDenseForwardTangent1110011(states, states, nil, nil, ws, nil, nil, wsDot)
-	t3, t3Bar, t3Dot, t3BarDot := NewDenseForwardTangent1110011(states, states, nil, nil, ws, nil, nil, wsDot)
+	h, hBar, hDot, hBarDot = newDenseForwardTangent11100(observations, states, arg1, arg1Bar, ws, arg1Dot, arg1BarDot, wsDot)
+	t, tBar, tDot, tBarDot := newDenseForwardTangent1110011(states, states, nil, nil, ws, nil, nil, wsDot)
+	t1, t1Bar, t1Dot, t1BarDot := newDenseForwardTangent1110011(observations, observations, nil, nil, ws, nil, nil, wsDot)
+	t2, t2Bar, t2Dot, t2BarDot := newDenseForwardTangent1110011(states, states, nil, nil, ws, nil, nil, wsDot)
+	t3, t3Bar, t3Dot, t3BarDot := newDenseForwardTangent1110011(states, states, nil, nil, ws, nil, nil, wsDot)
 	for i := 0; i < states; i++ {
 		arg2Dot := pDot[len(p)-2]
 		arg2 := p[len(p)-2]
-		DenseSetForwardTangent111001(t, i, i, arg2, tBar, ws, tDot, arg2Dot, tBarDot, wsDot)
-		DenseSetForwardTangent110001(t2, i, i, 1, t2Bar, ws, t2Dot, t2BarDot, wsDot)
-		DenseSetForwardTangent110001(t3, i, i, 1, t3Bar, ws, t3Dot, t3BarDot, wsDot)
+		denseSetForwardTangent111001(t, i, i, arg2, tBar, ws, tDot, arg2Dot, tBarDot, wsDot)
+		denseSetForwardTangent110001(t2, i, i, 1, t2Bar, ws, t2Dot, t2BarDot, wsDot)
+		denseSetForwardTangent110001(t3, i, i, 1, t3Bar, ws, t3Dot, t3BarDot, wsDot)
 	}
 	arg3Dot := pDot[len(p)-1]
 	arg3 := p[len(p)-1]
-	DenseSetForwardTangent111001(t1, 0, 0, arg3, t1Bar, ws, t1Dot, arg3Dot, t1BarDot, wsDot)
+	denseSetForwardTangent111001(t1, 0, 0, arg3, t1Bar, ws, t1Dot, arg3Dot, t1BarDot, wsDot)
 	arg4Dot := pDot[len(p)-1]
 	arg4 := p[len(p)-1]
-	DenseSetForwardTangent111001(t1, 1, 1, arg4, t1Bar, ws, t1Dot, arg4Dot, t1BarDot, wsDot)
+	denseSetForwardTangent111001(t1, 1, 1, arg4, t1Bar, ws, t1Dot, arg4Dot, t1BarDot, wsDot)
 	arg5Dot := pDot[len(p)-1]
 	arg5 := p[len(p)-1]
-	DenseSetForwardTangent111001(t1, 2, 2, arg5, t1Bar, ws, t1Dot, arg5Dot, t1BarDot, wsDot)
-	x, xBar, xDot, xBarDot := NewVecDenseForwardTangent111011(states, nil, nil, ws, nil, nil, wsDot)
+	denseSetForwardTangent111001(t1, 2, 2, arg5, t1Bar, ws, t1Dot, arg5Dot, t1BarDot, wsDot)
+	x, xBar, xDot, xBarDot := newVecDenseForwardTangent111011(states, nil, nil, ws, nil, nil, wsDot)
 	fcPtrBarDot := new(mat.Dense)
 	fcPtrBar := new(mat.Dense)
 	fcPtrDot := new(mat.Dense)
@@ -1227,7 +1193,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	kyPtrBar := new(mat.VecDense)
 	kyPtrDot := new(mat.VecDense)
 	kyPtr := new(mat.VecDense)
-	n, _ := DenseDimsForwardTangent111(z, zBar, ws, zDot, zBarDot, wsDot)
+	n, _ := denseDimsForwardTangent111(z, zBar, ws, zDot, zBarDot, wsDot)
 	n1 := 0
 	for t4 := 0; t4 < n; t4++ {
 		n1++
@@ -1235,23 +1201,23 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg6Bar := fxPtrBar
 		arg6Dot := fxPtrDot
 		arg6 := fxPtr
-		VecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg6, f, x, arg6Bar, fBar, xBar, ws, arg6Dot, fDot, xDot, arg6BarDot, fBarDot, xBarDot, wsDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg6, f, x, arg6Bar, fBar, xBar, ws, arg6Dot, fDot, xDot, arg6BarDot, fBarDot, xBarDot, wsDot)
 		arg7BarDot := fcPtrBarDot
 		arg7Bar := fcPtrBar
 		arg7Dot := fcPtrDot
 		arg7 := fcPtr
-		DenseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg7, f, t3, arg7Bar, fBar, t3Bar, ws, arg7Dot, fDot, t3Dot, arg7BarDot, fBarDot, t3BarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg7, f, t3, arg7Bar, fBar, t3Bar, ws, arg7Dot, fDot, t3Dot, arg7BarDot, fBarDot, t3BarDot, wsDot)
 		wsDot.t5Bar = append(wsDot.t5Bar, t5BarDot)
 		ws.t5Bar = append(ws.t5Bar, t5Bar)
 		var t5Dot matad.Transposed
 		var t5 matad.Transposed
-		t5, t5Bar, t5Dot, t5BarDot = DenseTAsMatadTransposedForwardTangent111(f, fBar, ws, fDot, fBarDot, wsDot)
+		t5, t5Bar, t5Dot, t5BarDot = denseTAsMatadTransposedForwardTangent111(f, fBar, ws, fDot, fBarDot, wsDot)
 		arg8BarDot := fcPtrBarDot
 		arg8Bar := fcPtrBar
 		arg8Dot := fcPtrDot
 		arg8 := fcPtr
-		DenseMulPtrMatDenseMatadTransposedForwardTangent1111111(t3, arg8, t5, t3Bar, arg8Bar, t5Bar, ws, t3Dot, arg8Dot, t5Dot, t3BarDot, arg8BarDot, t5BarDot, wsDot)
-		DenseAddPtrMatDensePtrMatDenseForwardTangent1111111(t3, t3, t, t3Bar, t3Bar, tBar, ws, t3Dot, t3Dot, tDot, t3BarDot, t3BarDot, tBarDot, wsDot)
+		denseMulPtrMatDenseMatadTransposedForwardTangent1111111(t3, arg8, t5, t3Bar, arg8Bar, t5Bar, ws, t3Dot, arg8Dot, t5Dot, t3BarDot, arg8BarDot, t5BarDot, wsDot)
+		denseAddPtrMatDensePtrMatDenseForwardTangent1111111(t3, t3, t, t3Bar, t3Bar, tBar, ws, t3Dot, t3Dot, tDot, t3BarDot, t3BarDot, tBarDot, wsDot)
 		arg9BarDot := yPtrBarDot
 		arg9Bar := yPtrBar
 		arg9Dot := yPtrDot
@@ -1260,7 +1226,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg10Bar := fxPtrBar
 		arg10Dot := fxPtrDot
 		arg10 := fxPtr
-		VecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg9, h, arg10, arg9Bar, hBar, arg10Bar, ws, arg9Dot, hDot, arg10Dot, arg9BarDot, hBarDot, arg10BarDot, wsDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg9, h, arg10, arg9Bar, hBar, arg10Bar, ws, arg9Dot, hDot, arg10Dot, arg9BarDot, hBarDot, arg10BarDot, wsDot)
 		wsDot.vPtrBar = append(wsDot.vPtrBar, vPtrBarDot)
 		ws.vPtrBar = append(ws.vPtrBar, vPtrBar)
 		vPtrBarDot = new(mat.VecDense)
@@ -1273,7 +1239,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg11Bar := vPtrBar
 		arg11Dot := vPtrDot
 		arg11 := vPtr
-		VecDenseRowViewOfPtrMatDenseForwardTangent111011(arg11, z, t4, arg11Bar, zBar, ws, arg11Dot, zDot, arg11BarDot, zBarDot, wsDot)
+		vecDenseRowViewOfPtrMatDenseForwardTangent111011(arg11, z, t4, arg11Bar, zBar, ws, arg11Dot, zDot, arg11BarDot, zBarDot, wsDot)
 		t6BarDot := vPtrBarDot
 		t6Bar := vPtrBar
 		t6Dot := vPtrDot
@@ -1286,17 +1252,17 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg13Bar := yPtrBar
 		arg13Dot := yPtrDot
 		arg13 := yPtr
-		VecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(arg12, t6, arg13, arg12Bar, t6Bar, arg13Bar, ws, arg12Dot, t6Dot, arg13Dot, arg12BarDot, t6BarDot, arg13BarDot, wsDot)
+		vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(arg12, t6, arg13, arg12Bar, t6Bar, arg13Bar, ws, arg12Dot, t6Dot, arg13Dot, arg12BarDot, t6BarDot, arg13BarDot, wsDot)
 		wsDot.t7Bar = append(wsDot.t7Bar, t7BarDot)
 		ws.t7Bar = append(ws.t7Bar, t7Bar)
 		var t7Dot matad.Transposed
 		var t7 matad.Transposed
-		t7, t7Bar, t7Dot, t7BarDot = DenseTAsMatadTransposedForwardTangent111(h, hBar, ws, hDot, hBarDot, wsDot)
+		t7, t7Bar, t7Dot, t7BarDot = denseTAsMatadTransposedForwardTangent111(h, hBar, ws, hDot, hBarDot, wsDot)
 		arg14BarDot := chPtrBarDot
 		arg14Bar := chPtrBar
 		arg14Dot := chPtrDot
 		arg14 := chPtr
-		DenseMulPtrMatDenseMatadTransposedForwardTangent1111111(arg14, t3, t7, arg14Bar, t3Bar, t7Bar, ws, arg14Dot, t3Dot, t7Dot, arg14BarDot, t3BarDot, t7BarDot, wsDot)
+		denseMulPtrMatDenseMatadTransposedForwardTangent1111111(arg14, t3, t7, arg14Bar, t3Bar, t7Bar, ws, arg14Dot, t3Dot, t7Dot, arg14BarDot, t3BarDot, t7BarDot, wsDot)
 		arg15BarDot := sPtrBarDot
 		arg15Bar := sPtrBar
 		arg15Dot := sPtrDot
@@ -1305,7 +1271,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg16Bar := chPtrBar
 		arg16Dot := chPtrDot
 		arg16 := chPtr
-		DenseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg15, h, arg16, arg15Bar, hBar, arg16Bar, ws, arg15Dot, hDot, arg16Dot, arg15BarDot, hBarDot, arg16BarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg15, h, arg16, arg15Bar, hBar, arg16Bar, ws, arg15Dot, hDot, arg16Dot, arg15BarDot, hBarDot, arg16BarDot, wsDot)
 		arg17BarDot := sPtrBarDot
 		arg17Bar := sPtrBar
 		arg17Dot := sPtrDot
@@ -1314,7 +1280,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg18Bar := sPtrBar
 		arg18Dot := sPtrDot
 		arg18 := sPtr
-		DenseAddPtrMatDensePtrMatDenseForwardTangent1111111(arg17, arg18, t1, arg17Bar, arg18Bar, t1Bar, ws, arg17Dot, arg18Dot, t1Dot, arg17BarDot, arg18BarDot, t1BarDot, wsDot)
+		denseAddPtrMatDensePtrMatDenseForwardTangent1111111(arg17, arg18, t1, arg17Bar, arg18Bar, t1Bar, ws, arg17Dot, arg18Dot, t1Dot, arg17BarDot, arg18BarDot, t1BarDot, wsDot)
 		var err error
 		arg19BarDot := invPtrBarDot
 		arg19Bar := invPtrBar
@@ -1324,7 +1290,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg20Bar := sPtrBar
 		arg20Dot := sPtrDot
 		arg20 := sPtr
-		err = DenseInversePtrMatDenseForwardTangent11111(arg19, arg20, arg19Bar, arg20Bar, ws, arg19Dot, arg20Dot, arg19BarDot, arg20BarDot, wsDot)
+		err = denseInversePtrMatDenseForwardTangent11111(arg19, arg20, arg19Bar, arg20Bar, ws, arg19Dot, arg20Dot, arg19BarDot, arg20BarDot, wsDot)
 		ws.cond18 = append(ws.cond18, cond)
 		cond = err != nil
 		if cond {
@@ -1343,7 +1309,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg23Bar := invPtrBar
 		arg23Dot := invPtrDot
 		arg23 := invPtr
-		DenseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg21, arg22, arg23, arg21Bar, arg22Bar, arg23Bar, ws, arg21Dot, arg22Dot, arg23Dot, arg21BarDot, arg22BarDot, arg23BarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg21, arg22, arg23, arg21Bar, arg22Bar, arg23Bar, ws, arg21Dot, arg22Dot, arg23Dot, arg21BarDot, arg22BarDot, arg23BarDot, wsDot)
 		arg24BarDot := kyPtrBarDot
 		arg24Bar := kyPtrBar
 		arg24Dot := kyPtrDot
@@ -1356,7 +1322,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg26Bar := yPtrBar
 		arg26Dot := yPtrDot
 		arg26 := yPtr
-		VecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg24, arg25, arg26, arg24Bar, arg25Bar, arg26Bar, ws, arg24Dot, arg25Dot, arg26Dot, arg24BarDot, arg25BarDot, arg26BarDot, wsDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg24, arg25, arg26, arg24Bar, arg25Bar, arg26Bar, ws, arg24Dot, arg25Dot, arg26Dot, arg24BarDot, arg25BarDot, arg26BarDot, wsDot)
 		arg27BarDot := fxPtrBarDot
 		arg27Bar := fxPtrBar
 		arg27Dot := fxPtrDot
@@ -1365,7 +1331,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg28Bar := kyPtrBar
 		arg28Dot := kyPtrDot
 		arg28 := kyPtr
-		VecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(x, arg27, arg28, xBar, arg27Bar, arg28Bar, ws, xDot, arg27Dot, arg28Dot, xBarDot, arg27BarDot, arg28BarDot, wsDot)
+		vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(x, arg27, arg28, xBar, arg27Bar, arg28Bar, ws, xDot, arg27Dot, arg28Dot, xBarDot, arg27BarDot, arg28BarDot, wsDot)
 		arg29BarDot := khPtrBarDot
 		arg29Bar := khPtrBar
 		arg29Dot := khPtrDot
@@ -1374,7 +1340,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg30Bar := kPtrBar
 		arg30Dot := kPtrDot
 		arg30 := kPtr
-		DenseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg29, arg30, h, arg29Bar, arg30Bar, hBar, ws, arg29Dot, arg30Dot, hDot, arg29BarDot, arg30BarDot, hBarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg29, arg30, h, arg29Bar, arg30Bar, hBar, ws, arg29Dot, arg30Dot, hDot, arg29BarDot, arg30BarDot, hBarDot, wsDot)
 		arg31BarDot := khPtrBarDot
 		arg31Bar := khPtrBar
 		arg31Dot := khPtrDot
@@ -1383,12 +1349,12 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg32Bar := khPtrBar
 		arg32Dot := khPtrDot
 		arg32 := khPtr
-		DenseSubPtrMatDensePtrMatDenseForwardTangent1111111(arg31, t2, arg32, arg31Bar, t2Bar, arg32Bar, ws, arg31Dot, t2Dot, arg32Dot, arg31BarDot, t2BarDot, arg32BarDot, wsDot)
+		denseSubPtrMatDensePtrMatDenseForwardTangent1111111(arg31, t2, arg32, arg31Bar, t2Bar, arg32Bar, ws, arg31Dot, t2Dot, arg32Dot, arg31BarDot, t2BarDot, arg32BarDot, wsDot)
 		arg33BarDot := khPtrBarDot
 		arg33Bar := khPtrBar
 		arg33Dot := khPtrDot
 		arg33 := khPtr
-		DenseMulPtrMatDensePtrMatDenseForwardTangent1111111(t3, arg33, t3, t3Bar, arg33Bar, t3Bar, ws, t3Dot, arg33Dot, t3Dot, t3BarDot, arg33BarDot, t3BarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(t3, arg33, t3, t3Bar, arg33Bar, t3Bar, ws, t3Dot, arg33Dot, t3Dot, t3BarDot, arg33BarDot, t3BarDot, wsDot)
 		var t8 float64
 		arg34BarDot := yPtrBarDot
 		arg34Bar := yPtrBar
@@ -1402,14 +1368,14 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg36Bar := yPtrBar
 		arg36Dot := yPtrDot
 		arg36 := yPtr
-		t8, _ = InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(arg34, arg35, arg36, arg34Bar, arg35Bar, arg36Bar, ws, arg34Dot, arg35Dot, arg36Dot, arg34BarDot, arg35BarDot, arg36BarDot, wsDot)
+		t8, _ = innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(arg34, arg35, arg36, arg34Bar, arg35Bar, arg36Bar, ws, arg34Dot, arg35Dot, arg36Dot, arg34BarDot, arg35BarDot, arg36BarDot, wsDot)
 		wsDot.t9 = append(wsDot.t9, t9Dot)
 		ws.t9 = append(ws.t9, t9)
 		arg37BarDot := sPtrBarDot
 		arg37Bar := sPtrBar
 		arg37Dot := sPtrDot
 		arg37 := sPtr
-		t9, t9Dot = DetPtrMatDenseForwardTangent111(arg37, arg37Bar, ws, arg37Dot, arg37BarDot, wsDot)
+		t9, t9Dot = detPtrMatDenseForwardTangent111(arg37, arg37Bar, ws, arg37Dot, arg37BarDot, wsDot)
 		t14 := math.Log(t9)
 		l2 -= (t8 + t14) / 2
 	}
@@ -1533,32 +1499,32 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 				t9BarDot += rt.Skip()
 				t9Bar += rt.Skip()
 			}
-			DetPtrMatDenseReverseTangent111(arg37Bar1, t9Bar, ws, arg37Bar1Dot, t9BarDot, wsDot)
+			detPtrMatDenseReverseTangent111(arg37Bar1, t9Bar, ws, arg37Bar1Dot, t9BarDot, wsDot)
 			t9Dot = wsDot.t9[len(ws.t9)-1]
 			t9 = ws.t9[len(ws.t9)-1]
 			wsDot.t9 = wsDot.t9[:len(ws.t9)-1]
 			ws.t9 = ws.t9[:len(ws.t9)-1]
-			InnerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(arg34Bar1, arg35Bar1, arg36Bar1, t16, ws, arg34Bar1Dot, arg35Bar1Dot, arg36Bar1Dot, wsDot)
-			DenseMulPtrMatDensePtrMatDenseReverseTangent11111(t3, t3Bar, arg33Bar1, t3Bar, ws, t3Dot, t3BarDot, arg33Bar1Dot, t3BarDot, wsDot)
-			DenseSubPtrMatDensePtrMatDenseReverseTangent11111(arg311, arg31Bar1, t2Bar, arg32Bar1, ws, arg311Dot, arg31Bar1Dot, t2BarDot, arg32Bar1Dot, wsDot)
-			DenseMulPtrMatDensePtrMatDenseReverseTangent11111(arg291, arg29Bar1, arg30Bar1, hBar, ws, arg291Dot, arg29Bar1Dot, arg30Bar1Dot, hBarDot, wsDot)
-			VecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(x, xBar, arg27Bar1, arg28Bar1, ws, xDot, xBarDot, arg27Bar1Dot, arg28Bar1Dot, wsDot)
-			VecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg241, arg24Bar1, arg25Bar1, arg26Bar1, ws, arg241Dot, arg24Bar1Dot, arg25Bar1Dot, arg26Bar1Dot, wsDot)
-			DenseMulPtrMatDensePtrMatDenseReverseTangent11111(arg211, arg21Bar1, arg22Bar1, arg23Bar1, ws, arg211Dot, arg21Bar1Dot, arg22Bar1Dot, arg23Bar1Dot, wsDot)
+			innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(arg34Bar1, arg35Bar1, arg36Bar1, t16, ws, arg34Bar1Dot, arg35Bar1Dot, arg36Bar1Dot, wsDot)
+			denseMulPtrMatDensePtrMatDenseReverseTangent11111(t3, t3Bar, arg33Bar1, t3Bar, ws, t3Dot, t3BarDot, arg33Bar1Dot, t3BarDot, wsDot)
+			denseSubPtrMatDensePtrMatDenseReverseTangent11111(arg311, arg31Bar1, t2Bar, arg32Bar1, ws, arg311Dot, arg31Bar1Dot, t2BarDot, arg32Bar1Dot, wsDot)
+			denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg291, arg29Bar1, arg30Bar1, hBar, ws, arg291Dot, arg29Bar1Dot, arg30Bar1Dot, hBarDot, wsDot)
+			vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(x, xBar, arg27Bar1, arg28Bar1, ws, xDot, xBarDot, arg27Bar1Dot, arg28Bar1Dot, wsDot)
+			vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg241, arg24Bar1, arg25Bar1, arg26Bar1, ws, arg241Dot, arg24Bar1Dot, arg25Bar1Dot, arg26Bar1Dot, wsDot)
+			denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg211, arg21Bar1, arg22Bar1, arg23Bar1, ws, arg211Dot, arg21Bar1Dot, arg22Bar1Dot, arg23Bar1Dot, wsDot)
 		}
 		cond = ws.cond18[len(ws.cond18)-1]
 		ws.cond18 = ws.cond18[:len(ws.cond18)-1]
-		DenseInversePtrMatDenseReverseTangent1111(arg191, arg19Bar1, arg20Bar1, ws, arg191Dot, arg19Bar1Dot, arg20Bar1Dot, wsDot)
-		DenseAddPtrMatDensePtrMatDenseReverseTangent11111(arg171, arg17Bar1, arg18Bar1, t1Bar, ws, arg171Dot, arg17Bar1Dot, arg18Bar1Dot, t1BarDot, wsDot)
-		DenseMulPtrMatDensePtrMatDenseReverseTangent11111(arg151, arg15Bar1, hBar, arg16Bar1, ws, arg151Dot, arg15Bar1Dot, hBarDot, arg16Bar1Dot, wsDot)
-		DenseMulPtrMatDenseMatadTransposedReverseTangent11111(arg141, arg14Bar1, t3Bar, t7Bar, ws, arg141Dot, arg14Bar1Dot, t3BarDot, t7BarDot, wsDot)
-		DenseTAsMatadTransposedReverseTangent11(hBar, ws, hBarDot, wsDot)
+		denseInversePtrMatDenseReverseTangent1111(arg191, arg19Bar1, arg20Bar1, ws, arg191Dot, arg19Bar1Dot, arg20Bar1Dot, wsDot)
+		denseAddPtrMatDensePtrMatDenseReverseTangent11111(arg171, arg17Bar1, arg18Bar1, t1Bar, ws, arg171Dot, arg17Bar1Dot, arg18Bar1Dot, t1BarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg151, arg15Bar1, hBar, arg16Bar1, ws, arg151Dot, arg15Bar1Dot, hBarDot, arg16Bar1Dot, wsDot)
+		denseMulPtrMatDenseMatadTransposedReverseTangent11111(arg141, arg14Bar1, t3Bar, t7Bar, ws, arg141Dot, arg14Bar1Dot, t3BarDot, t7BarDot, wsDot)
+		denseTAsMatadTransposedReverseTangent11(hBar, ws, hBarDot, wsDot)
 		t7BarDot = wsDot.t7Bar[len(ws.t7Bar)-1]
 		t7Bar = ws.t7Bar[len(ws.t7Bar)-1]
 		wsDot.t7Bar = wsDot.t7Bar[:len(ws.t7Bar)-1]
 		ws.t7Bar = ws.t7Bar[:len(ws.t7Bar)-1]
-		VecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(arg121, arg12Bar1, t6Bar1, arg13Bar1, ws, arg121Dot, arg12Bar1Dot, t6Bar1Dot, arg13Bar1Dot, wsDot)
-		VecDenseRowViewOfPtrMatDenseReverseTangent1111(arg111, arg11Bar1, zBar, ws, arg111Dot, arg11Bar1Dot, zBarDot, wsDot)
+		vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(arg121, arg12Bar1, t6Bar1, arg13Bar1, ws, arg121Dot, arg12Bar1Dot, t6Bar1Dot, arg13Bar1Dot, wsDot)
+		vecDenseRowViewOfPtrMatDenseReverseTangent1111(arg111, arg11Bar1, zBar, ws, arg111Dot, arg11Bar1Dot, zBarDot, wsDot)
 		vPtrDot = wsDot.vPtr[len(ws.vPtr)-1]
 		vPtr = ws.vPtr[len(ws.vPtr)-1]
 		wsDot.vPtr = wsDot.vPtr[:len(ws.vPtr)-1]
@@ -1567,41 +1533,41 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		vPtrBar = ws.vPtrBar[len(ws.vPtrBar)-1]
 		wsDot.vPtrBar = wsDot.vPtrBar[:len(ws.vPtrBar)-1]
 		ws.vPtrBar = ws.vPtrBar[:len(ws.vPtrBar)-1]
-		VecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg91, arg9Bar1, hBar, arg10Bar1, ws, arg91Dot, arg9Bar1Dot, hBarDot, arg10Bar1Dot, wsDot)
-		DenseAddPtrMatDensePtrMatDenseReverseTangent11111(t3, t3Bar, t3Bar, tBar, ws, t3Dot, t3BarDot, t3BarDot, tBarDot, wsDot)
-		DenseMulPtrMatDenseMatadTransposedReverseTangent11111(t3, t3Bar, arg8Bar1, t5Bar, ws, t3Dot, t3BarDot, arg8Bar1Dot, t5BarDot, wsDot)
-		DenseTAsMatadTransposedReverseTangent11(fBar, ws, fBarDot, wsDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg91, arg9Bar1, hBar, arg10Bar1, ws, arg91Dot, arg9Bar1Dot, hBarDot, arg10Bar1Dot, wsDot)
+		denseAddPtrMatDensePtrMatDenseReverseTangent11111(t3, t3Bar, t3Bar, tBar, ws, t3Dot, t3BarDot, t3BarDot, tBarDot, wsDot)
+		denseMulPtrMatDenseMatadTransposedReverseTangent11111(t3, t3Bar, arg8Bar1, t5Bar, ws, t3Dot, t3BarDot, arg8Bar1Dot, t5BarDot, wsDot)
+		denseTAsMatadTransposedReverseTangent11(fBar, ws, fBarDot, wsDot)
 		t5BarDot = wsDot.t5Bar[len(ws.t5Bar)-1]
 		t5Bar = ws.t5Bar[len(ws.t5Bar)-1]
 		wsDot.t5Bar = wsDot.t5Bar[:len(ws.t5Bar)-1]
 		ws.t5Bar = ws.t5Bar[:len(ws.t5Bar)-1]
-		DenseMulPtrMatDensePtrMatDenseReverseTangent11111(arg71, arg7Bar1, fBar, t3Bar, ws, arg71Dot, arg7Bar1Dot, fBarDot, t3BarDot, wsDot)
-		VecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg61, arg6Bar1, fBar, xBar, ws, arg61Dot, arg6Bar1Dot, fBarDot, xBarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg71, arg7Bar1, fBar, t3Bar, ws, arg71Dot, arg7Bar1Dot, fBarDot, t3BarDot, wsDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg61, arg6Bar1, fBar, xBar, ws, arg61Dot, arg6Bar1Dot, fBarDot, xBarDot, wsDot)
 	}
-	DenseDimsReverseTangent11(zBar, ws, zBarDot, wsDot)
-	NewVecDenseReverseTangent10(nil, ws, wsDot)
-	t13, t13Dot := DenseSetReverseTangent1100(2, 2, t1Bar, ws, t1BarDot, wsDot)
+	denseDimsReverseTangent11(zBar, ws, zBarDot, wsDot)
+	newVecDenseReverseTangent10(nil, ws, wsDot)
+	t13, t13Dot := denseSetReverseTangent11001(t1, 2, 2, t1Bar, ws, t1Dot, t1BarDot, wsDot)
 	pBarDot[len(p)-1] += t13Dot
 	pBar[len(p)-1] += t13
-	t12, t12Dot := DenseSetReverseTangent1100(1, 1, t1Bar, ws, t1BarDot, wsDot)
+	t12, t12Dot := denseSetReverseTangent11001(t1, 1, 1, t1Bar, ws, t1Dot, t1BarDot, wsDot)
 	pBarDot[len(p)-1] += t12Dot
 	pBar[len(p)-1] += t12
-	t11, t11Dot := DenseSetReverseTangent1100(0, 0, t1Bar, ws, t1BarDot, wsDot)
+	t11, t11Dot := denseSetReverseTangent11001(t1, 0, 0, t1Bar, ws, t1Dot, t1BarDot, wsDot)
 	pBarDot[len(p)-1] += t11Dot
 	pBar[len(p)-1] += t11
 	for i1 := 5; i1 > -1; i1-- {
-		DenseSetReverseTangent11001(i1, i1, t3Bar, ws, t3BarDot, wsDot)
-		DenseSetReverseTangent11001(i1, i1, t2Bar, ws, t2BarDot, wsDot)
-		t10, t10Dot := DenseSetReverseTangent1100(i1, i1, tBar, ws, tBarDot, wsDot)
+		denseSetReverseTangent110011(t3, i1, i1, t3Bar, ws, t3Dot, t3BarDot, wsDot)
+		denseSetReverseTangent110011(t2, i1, i1, t2Bar, ws, t2Dot, t2BarDot, wsDot)
+		t10, t10Dot := denseSetReverseTangent11001(t, i1, i1, tBar, ws, tDot, tBarDot, wsDot)
 		pBarDot[len(p)-2] += t10Dot
 		pBar[len(p)-2] += t10
 	}
-	NewDenseReverseTangent10(nil, ws, wsDot)
-	NewDenseReverseTangent10(nil, ws, wsDot)
-	NewDenseReverseTangent10(nil, ws, wsDot)
-	NewDenseReverseTangent10(nil, ws, wsDot)
-	NewDenseReverseTangent11(arg1Bar, ws, arg1BarDot, wsDot)
-	NewDenseReverseTangent11(argBar, ws, argBarDot, wsDot)
+	newDenseReverseTangent10(nil, ws, wsDot)
+	newDenseReverseTangent10(nil, ws, wsDot)
+	newDenseReverseTangent10(nil, ws, wsDot)
+	newDenseReverseTangent10(nil, ws, wsDot)
+	newDenseReverseTangent11(arg1Bar, ws, arg1BarDot, wsDot)
+	newDenseReverseTangent11(argBar, ws, argBarDot, wsDot)
 	copy(pDot[:cap(p)], wsDot.left)
 	copy(p[:cap(p)], ws.left)
 	if z != nil {
@@ -1615,8 +1581,8 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	return
 }
 
-// NewDenseTangent100 is mat.NewDense_tangent_100, from dense.go:49.
-func NewDenseTangent100(r, c int, data, dataDot []float64) (r1, r1Dot *mat.Dense) {
+// newDenseTangent100 is mat.NewDense_tangent_100, from dense.go:49.
+func newDenseTangent100(r, c int, data, dataDot []float64) (r1, r1Dot *mat.Dense) {
 	if r <= 0 || c <= 0 {
 		if r == 0 || c == 0 {
 			panic(mat.ErrZeroLength)
@@ -1637,34 +1603,32 @@ func NewDenseTangent100(r, c int, data, dataDot []float64) (r1, r1Dot *mat.Dense
 	return &t1, &t1Dot
 }
 
-// DenseSetTangent1001 is matad.DenseSet_tangent_1001, from at.go:21.
-func DenseSetTangent1001(m *mat.Dense, i, j int, v float64, mDot *mat.Dense, vDot float64) {
-	g, gDot := DenseRawMatrixTangent1(m, mDot)
-	if uint(i) >= uint(g.Rows) {
+// denseSetTangent1001 is matad.DenseSet_tangent_1001, from at.go:42.
+func denseSetTangent1001(m *mat.Dense, i, j int, v float64, mDot *mat.Dense, vDot float64) {
+	if uint(i) >= uint((*matDense)(unsafe.Pointer(m)).mat.Rows) {
 		panic(mat.ErrRowAccess)
 	}
-	if uint(j) >= uint(g.Cols) {
+	if uint(j) >= uint((*matDense)(unsafe.Pointer(m)).mat.Cols) {
 		panic(mat.ErrColAccess)
 	}
-	gDot.Data[i*g.Stride+j] = vDot
-	g.Data[i*g.Stride+j] = v
+	(*matDense)(unsafe.Pointer(mDot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = vDot
+	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = v
 }
 
-// DenseSetTangent1 is matad.DenseSet_tangent_1, from at.go:21.
-func DenseSetTangent1(m *mat.Dense, i, j int, v float64, mDot *mat.Dense) {
-	g, gDot := DenseRawMatrixTangent1(m, mDot)
-	if uint(i) >= uint(g.Rows) {
+// denseSetTangent1 is matad.DenseSet_tangent_1, from at.go:42.
+func denseSetTangent1(m *mat.Dense, i, j int, v float64, mDot *mat.Dense) {
+	if uint(i) >= uint((*matDense)(unsafe.Pointer(m)).mat.Rows) {
 		panic(mat.ErrRowAccess)
 	}
-	if uint(j) >= uint(g.Cols) {
+	if uint(j) >= uint((*matDense)(unsafe.Pointer(m)).mat.Cols) {
 		panic(mat.ErrColAccess)
 	}
-	gDot.Data[i*g.Stride+j] = 0
-	g.Data[i*g.Stride+j] = v
+	(*matDense)(unsafe.Pointer(mDot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = 0
+	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = v
 }
 
-// NewVecDenseTangent101 is mat.NewVecDense_tangent_10_1, from vector.go:99.
-func NewVecDenseTangent101(n int, data, dataDot []float64) (r, rDot *mat.VecDense) {
+// newVecDenseTangent101 is mat.NewVecDense_tangent_10_1, from vector.go:99.
+func newVecDenseTangent101(n int, data, dataDot []float64) (r, rDot *mat.VecDense) {
 	if n <= 0 {
 		if n == 0 {
 			panic(mat.ErrZeroLength)
@@ -1685,15 +1649,15 @@ func NewVecDenseTangent101(n int, data, dataDot []float64) (r, rDot *mat.VecDens
 	return &t1, &t1Dot
 }
 
-// DenseDimsTangent1 is (*mat.Dense).Dims_tangent_1, from dense.go:233.
-func DenseDimsTangent1(m, mDot *mat.Dense) (r, c int) {
+// denseDimsTangent1 is (*mat.Dense).Dims_tangent_1, from dense.go:233.
+func denseDimsTangent1(m, mDot *mat.Dense) (r, c int) {
 	return (*matDense)(unsafe.Pointer(m)).mat.Rows, (*matDense)(unsafe.Pointer(m)).mat.Cols
 }
 
-// VecDenseMulVecPtrMatDensePtrMatVecDenseTangent111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:172.
-func VecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(v *mat.VecDense, a *mat.Dense, b, vDot *mat.VecDense, aDot *mat.Dense, bDot *mat.VecDense) {
-	r, c := DenseDimsTangent1(a, aDot)
-	br, bc := VecDenseDimsTangent1(b, bDot)
+// vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:172.
+func vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(v *mat.VecDense, a *mat.Dense, b, vDot *mat.VecDense, aDot *mat.Dense, bDot *mat.VecDense) {
+	r, c := denseDimsTangent1(a, aDot)
+	br, bc := vecDenseDimsTangent1(b, bDot)
 	if c != br || bc != 1 {
 		panic(mat.ErrShape)
 	}
@@ -1704,7 +1668,7 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(v *mat.VecDense, a *mat.D
 		ok = !t1
 	}
 	if ok {
-		t2, _ := VecDenseRawVectorTangent1(v, vDot)
+		t2, _ := vecDenseRawVectorTangent1(v, vDot)
 		t3, _ := vectorPtrMatVecDenseTangent1(b, bDot)
 		matad.CheckOverlapVec(t2, t3)
 	}
@@ -1723,12 +1687,12 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(v *mat.VecDense, a *mat.D
 	direct := ok2
 	if direct {
 		t7, _ := rawPtrMatDenseTangent1(a, aDot)
-		t9, t9Dot := VecDenseRawVectorTangent1(v, vDot)
+		t9, t9Dot := vecDenseRawVectorTangent1(v, vDot)
 		t8, _ := columnTangent1(t9, t9Dot)
 		matad.CheckOverlap(t7, t8)
 	}
 	x, t10, xDot := operandPtrMatDenseTangent1(a, aDot)
-	z, zDot := VecDenseRawVectorTangent1(v, vDot)
+	z, zDot := vecDenseRawVectorTangent1(v, vDot)
 	if !direct {
 		t11Dot := make([]float64, r)
 		t11 := make([]float64, r)
@@ -1738,15 +1702,15 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(v *mat.VecDense, a *mat.D
 	t12, t12Dot := vectorPtrMatVecDenseTangent1(b, bDot)
 	matad.ProductVecTangent(t10, x, t12, z, xDot, t12Dot, zDot)
 	if !direct {
-		t13, t13Dot := VecDenseRawVectorTangent1(v, vDot)
+		t13, t13Dot := vecDenseRawVectorTangent1(v, vDot)
 		blas64ad.CopyTangent(z, t13, zDot, t13Dot)
 	}
 }
 
-// DenseMulPtrMatDensePtrMatDenseTangent111 is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:54.
-func DenseMulPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) {
-	r, k := DenseDimsTangent1(a, aDot)
-	rows, c := DenseDimsTangent1(b, bDot)
+// denseMulPtrMatDensePtrMatDenseTangent111 is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:54.
+func denseMulPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) {
+	r, k := denseDimsTangent1(a, aDot)
+	rows, c := denseDimsTangent1(b, bDot)
 	if k != rows {
 		panic(mat.ErrShape)
 	}
@@ -1769,7 +1733,7 @@ func DenseMulPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Den
 	}
 	direct := ok2
 	if direct {
-		z, _ := DenseRawMatrixTangent1(m, mDot)
+		z, _ := denseRawMatrixTangent1(m, mDot)
 		t4 := isHalfPtrMatDenseTangent1(a, aDot)
 		ok3 := !t4
 		if !ok3 {
@@ -1800,17 +1764,17 @@ func DenseMulPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Den
 	}
 }
 
-// DenseTAsMatadTransposedTangent1 is matad.DenseT_as_matad_Transposed_tangent_1, from matad.go:85.
-func DenseTAsMatadTransposedTangent1(m, mDot *mat.Dense) (r, rDot matad.Transposed) {
+// denseTAsMatadTransposedTangent1 is matad.DenseT_as_matad_Transposed_tangent_1, from matad.go:85.
+func denseTAsMatadTransposedTangent1(m, mDot *mat.Dense) (r, rDot matad.Transposed) {
 	tDot := matad.Transposed{Of: mDot}
 	t := matad.Transposed{Of: m}
 	return t, tDot
 }
 
-// DenseMulPtrMatDenseMatadTransposedTangent111 is matad.DenseMul_ptr_mat_Dense_matad_Transposed_tangent_111, from dense.go:54.
-func DenseMulPtrMatDenseMatadTransposedTangent111(m, a *mat.Dense, b matad.Transposed, mDot, aDot *mat.Dense, bDot matad.Transposed) {
-	r, k := DenseDimsTangent1(a, aDot)
-	rows, c := TransposedDimsTangent1(b, bDot)
+// denseMulPtrMatDenseMatadTransposedTangent111 is matad.DenseMul_ptr_mat_Dense_matad_Transposed_tangent_111, from dense.go:54.
+func denseMulPtrMatDenseMatadTransposedTangent111(m, a *mat.Dense, b matad.Transposed, mDot, aDot *mat.Dense, bDot matad.Transposed) {
+	r, k := denseDimsTangent1(a, aDot)
+	rows, c := transposedDimsTangent1(b, bDot)
 	if k != rows {
 		panic(mat.ErrShape)
 	}
@@ -1833,7 +1797,7 @@ func DenseMulPtrMatDenseMatadTransposedTangent111(m, a *mat.Dense, b matad.Trans
 	}
 	direct := ok2
 	if direct {
-		z, _ := DenseRawMatrixTangent1(m, mDot)
+		z, _ := denseRawMatrixTangent1(m, mDot)
 		t4 := isHalfPtrMatDenseTangent1(a, aDot)
 		ok3 := !t4
 		if !ok3 {
@@ -1864,8 +1828,8 @@ func DenseMulPtrMatDenseMatadTransposedTangent111(m, a *mat.Dense, b matad.Trans
 	}
 }
 
-// DenseAddPtrMatDensePtrMatDenseTangent111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:96.
-func DenseAddPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) {
+// denseAddPtrMatDensePtrMatDenseTangent111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:96.
+func denseAddPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) {
 	direct := elementwisePtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot)
 	x, tx, xDot := operandPtrMatDenseTangent1(a, aDot)
 	y, ty, yDot := operandPtrMatDenseTangent1(b, bDot)
@@ -1883,13 +1847,13 @@ func DenseAddPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Den
 	}
 }
 
-// VecDenseRowViewOfPtrMatDenseTangent11 is (*mat.VecDense).RowViewOf_ptr_mat_Dense_tangent_11, from vector.go:826.
-func VecDenseRowViewOfPtrMatDenseTangent11(v *mat.VecDense, m *mat.Dense, i int, vDot *mat.VecDense, mDot *mat.Dense) {
-	rm, rmDot := DenseRawMatrixTangent1(m, mDot)
+// vecDenseRowViewOfPtrMatDenseTangent11 is (*mat.VecDense).RowViewOf_ptr_mat_Dense_tangent_11, from vector.go:826.
+func vecDenseRowViewOfPtrMatDenseTangent11(v *mat.VecDense, m *mat.Dense, i int, vDot *mat.VecDense, mDot *mat.Dense) {
+	rm, rmDot := denseRawMatrixTangent1(m, mDot)
 	if i >= rm.Rows || i < 0 {
 		panic(mat.ErrRowAccess)
 	}
-	t := VecDenseIsEmptyTangent1(v, vDot)
+	t := vecDenseIsEmptyTangent1(v, vDot)
 	if !t && (*matVecDense)(unsafe.Pointer(v)).mat.N != rm.Cols {
 		panic(mat.ErrShape)
 	}
@@ -1899,12 +1863,12 @@ func VecDenseRowViewOfPtrMatDenseTangent11(v *mat.VecDense, m *mat.Dense, i int,
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = rm.Cols
 }
 
-// VecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:106.
-func VecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:106.
+func vecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
 	pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot)
 	t, tDot := vectorPtrMatVecDenseTangent1(a, aDot)
 	t1, t1Dot := vectorPtrMatVecDenseTangent1(b, bDot)
-	t2, t2Dot := VecDenseRawVectorTangent1(v, vDot)
+	t2, t2Dot := vecDenseRawVectorTangent1(v, vDot)
 	xDot := tDot
 	x := t
 	yDot := t1Dot
@@ -1917,8 +1881,8 @@ func VecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, b
 	}
 }
 
-// DenseInversePtrMatDenseTangent11 is matad.DenseInverse_ptr_mat_Dense_tangent_11, from lu.go:250.
-func DenseInversePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) (r error) {
+// denseInversePtrMatDenseTangent11 is matad.DenseInverse_ptr_mat_Dense_tangent_11, from lu.go:250.
+func denseInversePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) (r error) {
 	g, gDot := factorisedPtrMatDenseTangent1(a, aDot)
 	receiveTangent1(m, g.Rows, g.Rows, mDot)
 	swaps := make([]int, g.Rows)
@@ -1928,7 +1892,7 @@ func DenseInversePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) (r error) {
 		return error(mat.Condition(math.Inf(1)))
 	}
 	cond := matad.LUCondition(g, norm)
-	t2, t2Dot := DenseRawMatrixTangent1(m, mDot)
+	t2, t2Dot := denseRawMatrixTangent1(m, mDot)
 	t1 := matad.InverseLUTangent(g, swaps, t2, gDot, t2Dot)
 	if !t1 || math.IsInf(cond, 1) {
 		return error(mat.Condition(math.Inf(1)))
@@ -1937,12 +1901,12 @@ func DenseInversePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) (r error) {
 	return t3
 }
 
-// VecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:97.
-func VecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:97.
+func vecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
 	pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot)
 	t, tDot := vectorPtrMatVecDenseTangent1(a, aDot)
 	t1, t1Dot := vectorPtrMatVecDenseTangent1(b, bDot)
-	t2, t2Dot := VecDenseRawVectorTangent1(v, vDot)
+	t2, t2Dot := vecDenseRawVectorTangent1(v, vDot)
 	xDot := tDot
 	x := t
 	yDot := t1Dot
@@ -1955,8 +1919,8 @@ func VecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, b
 	}
 }
 
-// DenseSubPtrMatDensePtrMatDenseTangent111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:114.
-func DenseSubPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) {
+// denseSubPtrMatDensePtrMatDenseTangent111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:114.
+func denseSubPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) {
 	direct := elementwisePtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot)
 	x, tx, xDot := operandPtrMatDenseTangent1(a, aDot)
 	y, ty, yDot := operandPtrMatDenseTangent1(b, bDot)
@@ -1974,13 +1938,13 @@ func DenseSubPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Den
 	}
 }
 
-// InnerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:226.
-func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111(x *mat.VecDense, a *mat.Dense, y, xDot *mat.VecDense, aDot *mat.Dense, yDot *mat.VecDense) (r, rDot float64) {
-	r1, c := DenseDimsTangent1(a, aDot)
-	t := VecDenseLenTangent1(x, xDot)
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:226.
+func innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111(x *mat.VecDense, a *mat.Dense, y, xDot *mat.VecDense, aDot *mat.Dense, yDot *mat.VecDense) (r, rDot float64) {
+	r1, c := denseDimsTangent1(a, aDot)
+	t := vecDenseLenTangent1(x, xDot)
 	ok := t != r1
 	if !ok {
-		t1 := VecDenseLenTangent1(y, yDot)
+		t1 := vecDenseLenTangent1(y, yDot)
 		ok = t1 != c
 	}
 	if ok {
@@ -2001,8 +1965,8 @@ func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111(x *mat.VecDense, a *
 	return t5, t5Dot
 }
 
-// DetPtrMatDenseTangent1 is matad.Det_ptr_mat_Dense_tangent_1, from lu.go:234.
-func DetPtrMatDenseTangent1(a, aDot *mat.Dense) (r, rDot float64) {
+// detPtrMatDenseTangent1 is matad.Det_ptr_mat_Dense_tangent_1, from lu.go:234.
+func detPtrMatDenseTangent1(a, aDot *mat.Dense) (r, rDot float64) {
 	g, gDot := factorisedPtrMatDenseTangent1(a, aDot)
 	swaps := make([]int, g.Rows)
 	matad.FactorLUTangent(g, swaps, gDot)
@@ -2010,8 +1974,8 @@ func DetPtrMatDenseTangent1(a, aDot *mat.Dense) (r, rDot float64) {
 	return t, tDot
 }
 
-// NewDenseForward is mat.NewDense_forward, from dense.go:49.
-func NewDenseForward(r, c int, data, dataBar []float64, ws *AdjointWork) (r1, r1Bar *mat.Dense) {
+// newDenseForward is mat.NewDense_forward, from dense.go:49.
+func newDenseForward(r, c int, data, dataBar []float64, ws *AdjointWork) (r1, r1Bar *mat.Dense) {
 	cond := r <= 0 || c <= 0
 	if cond {
 		cond1 := r == 0 || c == 0
@@ -2041,8 +2005,8 @@ func NewDenseForward(r, c int, data, dataBar []float64, ws *AdjointWork) (r1, r1
 	return t1Ptr, t1PtrBar
 }
 
-// NewDenseForward1 is mat.NewDense_forward, from dense.go:49.
-func NewDenseForward1(r, c int, data, dataBar1 []float64, ws1 *AdjointWork) (r1, r1Bar1 *mat.Dense) {
+// newDenseForward1 is mat.NewDense_forward, from dense.go:49.
+func newDenseForward1(r, c int, data, dataBar1 []float64, ws1 *AdjointWork) (r1, r1Bar1 *mat.Dense) {
 	cond := r <= 0 || c <= 0
 	if cond {
 		cond1 := r == 0 || c == 0
@@ -2072,42 +2036,36 @@ func NewDenseForward1(r, c int, data, dataBar1 []float64, ws1 *AdjointWork) (r1,
 	return t1Ptr, t1PtrBar1
 }
 
-// DenseSetForward is matad.DenseSet_forward, from at.go:21.
-func DenseSetForward(m *mat.Dense, i, j int, v float64, mBar *mat.Dense, ws *AdjointWork) {
-	g, gBar := DenseRawMatrixForward(m, mBar, ws)
-	cond := uint(i) >= uint(g.Rows)
+// denseSetForward is matad.DenseSet_forward, from at.go:42.
+func denseSetForward(m *mat.Dense, i, j int, v float64, mBar *mat.Dense, ws *AdjointWork) {
+	cond := uint(i) >= uint((*matDense)(unsafe.Pointer(m)).mat.Rows)
 	if cond {
 		panic(mat.ErrRowAccess)
 	}
-	cond1 := uint(j) >= uint(g.Cols)
+	cond1 := uint(j) >= uint((*matDense)(unsafe.Pointer(m)).mat.Cols)
 	if cond1 {
 		panic(mat.ErrColAccess)
 	}
-	ws.g = append(ws.g, g.Data[i*g.Stride+j])
-	g.Data[i*g.Stride+j] = v
-	ws.gBar = append(ws.gBar, gBar)
-	ws.g1 = append(ws.g1, g)
+	ws.m = append(ws.m, (*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j])
+	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = v
 }
 
-// DenseSetForward1 is matad.DenseSet_forward, from at.go:21.
-func DenseSetForward1(m *mat.Dense, i, j int, v float64, mBar1 *mat.Dense, ws1 *AdjointWork) {
-	g, gBar1 := DenseRawMatrixForward(m, mBar1, ws1)
-	cond := uint(i) >= uint(g.Rows)
+// denseSetForward1 is matad.DenseSet_forward, from at.go:42.
+func denseSetForward1(m *mat.Dense, i, j int, v float64, mBar1 *mat.Dense, ws1 *AdjointWork) {
+	cond := uint(i) >= uint((*matDense)(unsafe.Pointer(m)).mat.Rows)
 	if cond {
 		panic(mat.ErrRowAccess)
 	}
-	cond1 := uint(j) >= uint(g.Cols)
+	cond1 := uint(j) >= uint((*matDense)(unsafe.Pointer(m)).mat.Cols)
 	if cond1 {
 		panic(mat.ErrColAccess)
 	}
-	ws1.g2 = append(ws1.g2, g.Data[i*g.Stride+j])
-	g.Data[i*g.Stride+j] = v
-	ws1.gBar1 = append(ws1.gBar1, gBar1)
-	ws1.g3 = append(ws1.g3, g)
+	ws1.m1 = append(ws1.m1, (*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j])
+	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = v
 }
 
-// NewVecDenseForward is mat.NewVecDense_forward, from vector.go:99.
-func NewVecDenseForward(n int, data, dataBar []float64, ws *AdjointWork) (r, rBar *mat.VecDense) {
+// newVecDenseForward is mat.NewVecDense_forward, from vector.go:99.
+func newVecDenseForward(n int, data, dataBar []float64, ws *AdjointWork) (r, rBar *mat.VecDense) {
 	cond := n <= 0
 	if cond {
 		cond1 := n == 0
@@ -2136,18 +2094,18 @@ func NewVecDenseForward(n int, data, dataBar []float64, ws *AdjointWork) (r, rBa
 	return t1Ptr, t1PtrBar
 }
 
-// DenseDimsForward is (*mat.Dense).Dims_forward, from dense.go:233.
-func DenseDimsForward(m, mBar *mat.Dense, ws *AdjointWork) (r, c int) {
+// denseDimsForward is (*mat.Dense).Dims_forward, from dense.go:233.
+func denseDimsForward(m, mBar *mat.Dense, ws *AdjointWork) (r, c int) {
 	return (*matDense)(unsafe.Pointer(m)).mat.Rows, (*matDense)(unsafe.Pointer(m)).mat.Cols
 }
 
-// VecDenseMulVecPtrMatDensePtrMatVecDenseForward is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:172.
-func VecDenseMulVecPtrMatDensePtrMatVecDenseForward(v *mat.VecDense, a *mat.Dense, b, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseMulVecPtrMatDensePtrMatVecDenseForward is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:172.
+func vecDenseMulVecPtrMatDensePtrMatVecDenseForward(v *mat.VecDense, a *mat.Dense, b, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork) {
 	var t9Bar blas64.Vector
 	var t13Bar blas64.Vector
 	var t13 blas64.Vector
-	r, c := DenseDimsForward(a, aBar, ws)
-	br, bc := VecDenseDimsForward(b, bBar, ws)
+	r, c := denseDimsForward(a, aBar, ws)
+	br, bc := vecDenseDimsForward(b, bBar, ws)
 	cond := c != br || bc != 1
 	if cond {
 		panic(mat.ErrShape)
@@ -2160,7 +2118,7 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseForward(v *mat.VecDense, a *mat.Dens
 		ok = !t1
 	}
 	if ok {
-		t2, _ := VecDenseRawVectorForward(v, vBar, ws)
+		t2, _ := vecDenseRawVectorForward(v, vBar, ws)
 		t3, _ := vectorPtrMatVecDenseForward(b, bBar, ws)
 		matad.CheckOverlapVec(t2, t3)
 	}
@@ -2181,12 +2139,12 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseForward(v *mat.VecDense, a *mat.Dens
 	if ok2 {
 		t7, _ := rawPtrMatDenseForward(a, aBar, ws)
 		var t9 blas64.Vector
-		t9, t9Bar = VecDenseRawVectorForward(v, vBar, ws)
+		t9, t9Bar = vecDenseRawVectorForward(v, vBar, ws)
 		t8, _ := columnForward(t9, t9Bar, ws)
 		matad.CheckOverlap(t7, t8)
 	}
 	x, t10, xBar := operandPtrMatDenseForward(a, aBar, ws)
-	z, zBar := VecDenseRawVectorForward(v, vBar, ws)
+	z, zBar := vecDenseRawVectorForward(v, vBar, ws)
 	cond6 := !ok2
 	if cond6 {
 		t11Bar := make([]float64, r)
@@ -2202,7 +2160,7 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseForward(v *mat.VecDense, a *mat.Dens
 	matad.ProductVec(t10, x, t12, z)
 	cond7 := !ok2
 	if cond7 {
-		t13, t13Bar = VecDenseRawVectorForward(v, vBar, ws)
+		t13, t13Bar = vecDenseRawVectorForward(v, vBar, ws)
 		view1 := t13.Data
 		for i1 := 0; i1 < len(view1); i1++ {
 			ws.view1 = append(ws.view1, view1[i1])
@@ -2228,14 +2186,14 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseForward(v *mat.VecDense, a *mat.Dens
 	ws.t13 = append(ws.t13, t13)
 }
 
-// DenseMulPtrMatDensePtrMatDenseForward is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:54.
-func DenseMulPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+// denseMulPtrMatDensePtrMatDenseForward is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:54.
+func denseMulPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
 	var cond5 bool
 	var cond6 bool
 	var cond7 bool
 	var cond8 bool
-	r, k := DenseDimsForward(a, aBar, ws)
-	rows, c := DenseDimsForward(b, bBar, ws)
+	r, k := denseDimsForward(a, aBar, ws)
+	rows, c := denseDimsForward(b, bBar, ws)
 	cond := k != rows
 	if cond {
 		panic(mat.ErrShape)
@@ -2261,7 +2219,7 @@ func DenseMulPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense,
 		ok2 = !t3
 	}
 	if ok2 {
-		z, _ := DenseRawMatrixForward(m, mBar, ws)
+		z, _ := denseRawMatrixForward(m, mBar, ws)
 		t4 := isHalfPtrMatDenseForward(a, aBar, ws)
 		ok3 := !t4
 		cond5 = !ok3
@@ -2319,18 +2277,18 @@ func DenseMulPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense,
 	ws.cond9 = append(ws.cond9, cond9)
 }
 
-// DenseTAsMatadTransposedForward is matad.DenseT_as_matad_Transposed_forward, from matad.go:85.
-func DenseTAsMatadTransposedForward(m, mBar *mat.Dense, ws *AdjointWork) (r, rBar matad.Transposed) {
+// denseTAsMatadTransposedForward is matad.DenseT_as_matad_Transposed_forward, from matad.go:85.
+func denseTAsMatadTransposedForward(m, mBar *mat.Dense, ws *AdjointWork) (r, rBar matad.Transposed) {
 	return matad.Transposed{Of: m}, matad.Transposed{Of: mBar}
 }
 
-// DenseMulPtrMatDenseMatadTransposedForward is matad.DenseMul_ptr_mat_Dense_matad_Transposed_forward, from dense.go:54.
-func DenseMulPtrMatDenseMatadTransposedForward(m, a *mat.Dense, b matad.Transposed, mBar, aBar *mat.Dense, bBar matad.Transposed, ws *AdjointWork) {
+// denseMulPtrMatDenseMatadTransposedForward is matad.DenseMul_ptr_mat_Dense_matad_Transposed_forward, from dense.go:54.
+func denseMulPtrMatDenseMatadTransposedForward(m, a *mat.Dense, b matad.Transposed, mBar, aBar *mat.Dense, bBar matad.Transposed, ws *AdjointWork) {
 	var cond6 bool
 	var cond7 bool
 	var cond8 bool
-	r, k := DenseDimsForward(a, aBar, ws)
-	rows, c := TransposedDimsForward(b, bBar, ws)
+	r, k := denseDimsForward(a, aBar, ws)
+	rows, c := transposedDimsForward(b, bBar, ws)
 	cond := k != rows
 	if cond {
 		panic(mat.ErrShape)
@@ -2356,7 +2314,7 @@ func DenseMulPtrMatDenseMatadTransposedForward(m, a *mat.Dense, b matad.Transpos
 		ok2 = !t3
 	}
 	if ok2 {
-		z, _ := DenseRawMatrixForward(m, mBar, ws)
+		z, _ := denseRawMatrixForward(m, mBar, ws)
 		t4 := isHalfPtrMatDenseForward(a, aBar, ws)
 		ok3 := !t4
 		cond5 := !ok3
@@ -2411,8 +2369,8 @@ func DenseMulPtrMatDenseMatadTransposedForward(m, a *mat.Dense, b matad.Transpos
 	ws.cond91 = append(ws.cond91, cond9)
 }
 
-// DenseAddPtrMatDensePtrMatDenseForward is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:96.
-func DenseAddPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+// denseAddPtrMatDensePtrMatDenseForward is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:96.
+func denseAddPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
 	direct := elementwisePtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar, ws)
 	x, tx, xBar := operandPtrMatDenseForward(a, aBar, ws)
 	y, ty, yBar := operandPtrMatDenseForward(b, bBar, ws)
@@ -2442,14 +2400,14 @@ func DenseAddPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense,
 	ws.yc = append(ws.yc, yc)
 }
 
-// VecDenseRowViewOfPtrMatDenseForward is (*mat.VecDense).RowViewOf_ptr_mat_Dense_forward, from vector.go:826.
-func VecDenseRowViewOfPtrMatDenseForward(v *mat.VecDense, m *mat.Dense, i int, vBar *mat.VecDense, mBar *mat.Dense, ws *AdjointWork) {
-	rm, rmBar := DenseRawMatrixForward(m, mBar, ws)
+// vecDenseRowViewOfPtrMatDenseForward is (*mat.VecDense).RowViewOf_ptr_mat_Dense_forward, from vector.go:826.
+func vecDenseRowViewOfPtrMatDenseForward(v *mat.VecDense, m *mat.Dense, i int, vBar *mat.VecDense, mBar *mat.Dense, ws *AdjointWork) {
+	rm, rmBar := denseRawMatrixForward(m, mBar, ws)
 	cond := i >= rm.Rows || i < 0
 	if cond {
 		panic(mat.ErrRowAccess)
 	}
-	t := VecDenseIsEmptyForward(v, vBar, ws)
+	t := vecDenseIsEmptyForward(v, vBar, ws)
 	cond1 := !t && (*matVecDense)(unsafe.Pointer(v)).mat.N != rm.Cols
 	if cond1 {
 		panic(mat.ErrShape)
@@ -2466,12 +2424,12 @@ func VecDenseRowViewOfPtrMatDenseForward(v *mat.VecDense, m *mat.Dense, i int, v
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = rm.Cols
 }
 
-// VecDenseSubVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:106.
-func VecDenseSubVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:106.
+func vecDenseSubVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar, ws)
 	t, tBar := vectorPtrMatVecDenseForward(a, aBar, ws)
 	t1, t1Bar := vectorPtrMatVecDenseForward(b, bBar, ws)
-	t2, t2Bar := VecDenseRawVectorForward(v, vBar, ws)
+	t2, t2Bar := vecDenseRawVectorForward(v, vBar, ws)
 	hi := t2.N
 	for i := 0; i < hi; i++ {
 		ws.t21 = append(ws.t21, t2.Data[i*t2.Inc])
@@ -2485,8 +2443,8 @@ func VecDenseSubVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar
 	ws.t22 = append(ws.t22, t2)
 }
 
-// DenseInversePtrMatDenseForward is matad.DenseInverse_ptr_mat_Dense_forward, from lu.go:250.
-func DenseInversePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork) (r error) {
+// denseInversePtrMatDenseForward is matad.DenseInverse_ptr_mat_Dense_forward, from lu.go:250.
+func denseInversePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork) (r error) {
 	var t2Bar blas64.General
 	var t2 blas64.General
 	g, gBar := factorisedPtrMatDenseForward(a, aBar, ws)
@@ -2504,14 +2462,14 @@ func DenseInversePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork
 	}
 	clear(ws.swaps[k][:n])
 	swaps := ws.swaps[k][0:n:n]
-	norm := LUNormForward(g, ws)
+	norm := matad.LUNorm(g)
 	t := matad.FactorLU(g, swaps)
 	cond1 := !t
 	if cond1 {
 		r = error(mat.Condition(math.Inf(1)))
 	} else {
 		cond := matad.LUCondition(g, norm)
-		t2, t2Bar = DenseRawMatrixForward(m, mBar, ws)
+		t2, t2Bar = denseRawMatrixForward(m, mBar, ws)
 		var t1 bool
 		view1 := t2.Data
 		for i := 0; i < len(view1); i++ {
@@ -2526,8 +2484,8 @@ func DenseInversePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork
 			r = t3
 		}
 	}
-	ws.gBar2 = append(ws.gBar2, gBar)
-	ws.g4 = append(ws.g4, g)
+	ws.gBar = append(ws.gBar, gBar)
+	ws.g = append(ws.g, g)
 	ws.swaps1 = append(ws.swaps1, swaps)
 	ws.cond16 = append(ws.cond16, cond1)
 	ws.t2Bar1 = append(ws.t2Bar1, t2Bar)
@@ -2535,12 +2493,12 @@ func DenseInversePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork
 	return
 }
 
-// VecDenseAddVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:97.
-func VecDenseAddVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:97.
+func vecDenseAddVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar, ws)
 	t, tBar := vectorPtrMatVecDenseForward(a, aBar, ws)
 	t1, t1Bar := vectorPtrMatVecDenseForward(b, bBar, ws)
-	t2, t2Bar := VecDenseRawVectorForward(v, vBar, ws)
+	t2, t2Bar := vecDenseRawVectorForward(v, vBar, ws)
 	hi := t2.N
 	for i := 0; i < hi; i++ {
 		ws.t25 = append(ws.t25, t2.Data[i*t2.Inc])
@@ -2549,13 +2507,13 @@ func VecDenseAddVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar
 	ws.tBar1 = append(ws.tBar1, tBar)
 	ws.t8 = append(ws.t8, t)
 	ws.t1Bar1 = append(ws.t1Bar1, t1Bar)
-	ws.t16 = append(ws.t16, t1)
+	ws.t14 = append(ws.t14, t1)
 	ws.t2Bar2 = append(ws.t2Bar2, t2Bar)
 	ws.t26 = append(ws.t26, t2)
 }
 
-// DenseSubPtrMatDensePtrMatDenseForward is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:114.
-func DenseSubPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+// denseSubPtrMatDensePtrMatDenseForward is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:114.
+func denseSubPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
 	direct := elementwisePtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar, ws)
 	x, tx, xBar := operandPtrMatDenseForward(a, aBar, ws)
 	y, ty, yBar := operandPtrMatDenseForward(b, bBar, ws)
@@ -2585,8 +2543,8 @@ func DenseSubPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense,
 	ws.yc1 = append(ws.yc1, yc)
 }
 
-// InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForward is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:226.
-func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat.Dense, y, xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, ws *AdjointWork) (r float64) {
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:226.
+func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat.Dense, y, xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, ws *AdjointWork) (r float64) {
 	var gBar blas64.General
 	var g blas64.General
 	var t2 blas.Transpose
@@ -2596,12 +2554,12 @@ func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat
 	var t4 blas64.Vector
 	var t6Bar blas64.Vector
 	var t6 blas64.Vector
-	r1, c := DenseDimsForward(a, aBar, ws)
-	t := VecDenseLenForward(x, xBar, ws)
+	r1, c := denseDimsForward(a, aBar, ws)
+	t := vecDenseLenForward(x, xBar, ws)
 	ok := t != r1
 	cond := !ok
 	if cond {
-		t1 := VecDenseLenForward(y, yBar, ws)
+		t1 := vecDenseLenForward(y, yBar, ws)
 		ok = t1 != c
 	}
 	if ok {
@@ -2643,8 +2601,8 @@ func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat
 	ws.r1 = append(ws.r1, r1)
 	ws.c = append(ws.c, c)
 	ws.cond17 = append(ws.cond17, cond)
-	ws.gBar4 = append(ws.gBar4, gBar)
-	ws.g6 = append(ws.g6, g)
+	ws.gBar2 = append(ws.gBar2, gBar)
+	ws.g2 = append(ws.g2, g)
 	ws.t27 = append(ws.t27, t2)
 	ws.zBar3 = append(ws.zBar3, zBar)
 	ws.z6 = append(ws.z6, z)
@@ -2655,8 +2613,8 @@ func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat
 	return
 }
 
-// DetPtrMatDenseForward is matad.Det_ptr_mat_Dense_forward, from lu.go:234.
-func DetPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r float64) {
+// detPtrMatDenseForward is matad.Det_ptr_mat_Dense_forward, from lu.go:234.
+func detPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r float64) {
 	g, gBar := factorisedPtrMatDenseForward(a, aBar, ws)
 	n := g.Rows
 	if ws.swapsUsed1 == len(ws.swaps2) {
@@ -2672,18 +2630,18 @@ func DetPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r float64) {
 	matad.FactorLU(g, swaps)
 	t := matad.DetLU(g, swaps)
 	r = t
-	ws.gBar5 = append(ws.gBar5, gBar)
-	ws.g7 = append(ws.g7, g)
+	ws.gBar3 = append(ws.gBar3, gBar)
+	ws.g3 = append(ws.g3, g)
 	ws.swaps3 = append(ws.swaps3, swaps)
 	return
 }
 
-// DetPtrMatDenseReverse is matad.Det_ptr_mat_Dense_reverse, from lu.go:234.
-func DetPtrMatDenseReverse(aBar *mat.Dense, rBar float64, ws *AdjointWork) {
-	gBar1 := ws.gBar5[len(ws.gBar5)-1]
-	ws.gBar5 = ws.gBar5[:len(ws.gBar5)-1]
-	g1 := ws.g7[len(ws.g7)-1]
-	ws.g7 = ws.g7[:len(ws.g7)-1]
+// detPtrMatDenseReverse is matad.Det_ptr_mat_Dense_reverse, from lu.go:234.
+func detPtrMatDenseReverse(aBar *mat.Dense, rBar float64, ws *AdjointWork) {
+	gBar1 := ws.gBar3[len(ws.gBar3)-1]
+	ws.gBar3 = ws.gBar3[:len(ws.gBar3)-1]
+	g1 := ws.g3[len(ws.g3)-1]
+	ws.g3 = ws.g3[:len(ws.g3)-1]
 	swaps1 := ws.swaps3[len(ws.swaps3)-1]
 	ws.swaps3 = ws.swaps3[:len(ws.swaps3)-1]
 	matad.DetLUPullback(g1, swaps1, gBar1, rBar)
@@ -2691,18 +2649,18 @@ func DetPtrMatDenseReverse(aBar *mat.Dense, rBar float64, ws *AdjointWork) {
 	factorisedPtrMatDenseReverse(aBar, ws)
 }
 
-// InnerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:226.
-func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, rBar float64, ws *AdjointWork) {
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:226.
+func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, rBar float64, ws *AdjointWork) {
 	r11 := ws.r1[len(ws.r1)-1]
 	ws.r1 = ws.r1[:len(ws.r1)-1]
 	c1 := ws.c[len(ws.c)-1]
 	ws.c = ws.c[:len(ws.c)-1]
 	cond3 := ws.cond17[len(ws.cond17)-1]
 	ws.cond17 = ws.cond17[:len(ws.cond17)-1]
-	gBar1 := ws.gBar4[len(ws.gBar4)-1]
-	ws.gBar4 = ws.gBar4[:len(ws.gBar4)-1]
-	g1 := ws.g6[len(ws.g6)-1]
-	ws.g6 = ws.g6[:len(ws.g6)-1]
+	gBar1 := ws.gBar2[len(ws.gBar2)-1]
+	ws.gBar2 = ws.gBar2[:len(ws.gBar2)-1]
+	g1 := ws.g2[len(ws.g2)-1]
+	ws.g2 = ws.g2[:len(ws.g2)-1]
 	t21 := ws.t27[len(ws.t27)-1]
 	ws.t27 = ws.t27[:len(ws.t27)-1]
 	zBar1 := ws.zBar3[len(ws.zBar3)-1]
@@ -2726,14 +2684,14 @@ func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(xBar *mat.VecDense, aBa
 		operandPtrMatDenseReverse(aBar, ws)
 	}
 	if cond3 {
-		VecDenseLenReverse(yBar, ws)
+		vecDenseLenReverse(yBar, ws)
 	}
-	VecDenseLenReverse(xBar, ws)
-	DenseDimsReverse(aBar, ws)
+	vecDenseLenReverse(xBar, ws)
+	denseDimsReverse(aBar, ws)
 }
 
-// DenseMulPtrMatDensePtrMatDenseReverse is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:54.
-func DenseMulPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+// denseMulPtrMatDensePtrMatDenseReverse is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:54.
+func denseMulPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
 	cond11 := ws.cond11[len(ws.cond11)-1]
 	ws.cond11 = ws.cond11[:len(ws.cond11)-1]
 	cond21 := ws.cond21[len(ws.cond21)-1]
@@ -2797,7 +2755,7 @@ func DenseMulPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 			isFullPtrMatDenseReverse(bBar, ws)
 		}
 		isHalfPtrMatDenseReverse(aBar, ws)
-		DenseRawMatrixReverse(mBar, ws)
+		denseRawMatrixReverse(mBar, ws)
 	}
 	if cond31 {
 		isDenseTransposedPtrMatDenseReverse(mBar, bBar, ws)
@@ -2810,12 +2768,12 @@ func DenseMulPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 	}
 	isDensePtrMatDenseReverse(mBar, aBar, ws)
 	receiveReverse(m, mBar, ws)
-	DenseDimsReverse(bBar, ws)
-	DenseDimsReverse(aBar, ws)
+	denseDimsReverse(bBar, ws)
+	denseDimsReverse(aBar, ws)
 }
 
-// DenseSubPtrMatDensePtrMatDenseReverse is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:114.
-func DenseSubPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+// denseSubPtrMatDensePtrMatDenseReverse is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:114.
+func denseSubPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
 	direct1 := ws.direct1[len(ws.direct1)-1]
 	ws.direct1 = ws.direct1[:len(ws.direct1)-1]
 	xBar1 := ws.xBar5[len(ws.xBar5)-1]
@@ -2858,16 +2816,16 @@ func DenseSubPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 	elementwisePtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar, ws)
 }
 
-// VecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:97.
-func VecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:97.
+func vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	tBar1Data := ws.tBar1[len(ws.tBar1)-1].Data
 	ws.tBar1 = ws.tBar1[:len(ws.tBar1)-1]
 	t4Inc := ws.t8[len(ws.t8)-1].Inc
 	ws.t8 = ws.t8[:len(ws.t8)-1]
 	t1Bar1Data := ws.t1Bar1[len(ws.t1Bar1)-1].Data
 	ws.t1Bar1 = ws.t1Bar1[:len(ws.t1Bar1)-1]
-	t11Inc := ws.t16[len(ws.t16)-1].Inc
-	ws.t16 = ws.t16[:len(ws.t16)-1]
+	t11Inc := ws.t14[len(ws.t14)-1].Inc
+	ws.t14 = ws.t14[:len(ws.t14)-1]
 	t2Bar1Data := ws.t2Bar2[len(ws.t2Bar2)-1].Data
 	ws.t2Bar2 = ws.t2Bar2[:len(ws.t2Bar2)-1]
 	t21N := ws.t26[len(ws.t26)-1].N
@@ -2882,14 +2840,14 @@ func VecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.
 		tBar1Data[i1*t4Inc] += t3
 		t1Bar1Data[i1*t11Inc] += t3
 	}
-	VecDenseRawVectorReverse(vBar, ws)
+	vecDenseRawVectorReverse(vBar, ws)
 	vectorPtrMatVecDenseReverse(bBar, ws)
 	vectorPtrMatVecDenseReverse(aBar, ws)
 	pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar, ws)
 }
 
-// VecDenseMulVecPtrMatDensePtrMatVecDenseReverse is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:172.
-func VecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseMulVecPtrMatDensePtrMatVecDenseReverse is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:172.
+func vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork) {
 	cond11 := ws.cond1[len(ws.cond1)-1]
 	ws.cond1 = ws.cond1[:len(ws.cond1)-1]
 	cond21 := ws.cond2[len(ws.cond2)-1]
@@ -2931,7 +2889,7 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar 
 			ws.view1 = ws.view1[:len(ws.view1)-1]
 		}
 		blas64ad.CopyPullback(z1, t131, zBar1, t13Bar1)
-		VecDenseRawVectorReverse(vBar, ws)
+		vecDenseRawVectorReverse(vBar, ws)
 	}
 	for i3 := len(view2) - 1; i3 > -1; i3-- {
 		view2[i3] = ws.view[len(ws.view)-1]
@@ -2939,11 +2897,11 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar 
 	}
 	matad.ProductVecPullback(t101, x1, t121, z1, xBar1, t12Bar1, zBar1)
 	vectorPtrMatVecDenseReverse(bBar, ws)
-	VecDenseRawVectorReverse(vBar, ws)
+	vecDenseRawVectorReverse(vBar, ws)
 	operandPtrMatDenseReverse(aBar, ws)
 	if cond51 {
 		columnReverse(t9Bar1, ws)
-		VecDenseRawVectorReverse(vBar, ws)
+		vecDenseRawVectorReverse(vBar, ws)
 		rawPtrMatDenseReverse(aBar, ws)
 	}
 	if cond41 {
@@ -2956,22 +2914,22 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar 
 	receiveVecReverse(v, vBar, ws)
 	if cond21 {
 		vectorPtrMatVecDenseReverse(bBar, ws)
-		VecDenseRawVectorReverse(vBar, ws)
+		vecDenseRawVectorReverse(vBar, ws)
 	}
 	if cond11 {
 		isVecPtrMatVecDenseReverse(vBar, bBar, ws)
 	}
 	isStoredPtrMatVecDenseReverse(bBar, ws)
-	VecDenseDimsReverse(bBar, ws)
-	DenseDimsReverse(aBar, ws)
+	vecDenseDimsReverse(bBar, ws)
+	denseDimsReverse(aBar, ws)
 }
 
-// DenseInversePtrMatDenseReverse is matad.DenseInverse_ptr_mat_Dense_reverse, from lu.go:250.
-func DenseInversePtrMatDenseReverse(m, mBar, aBar *mat.Dense, ws *AdjointWork) {
-	gBar1 := ws.gBar2[len(ws.gBar2)-1]
-	ws.gBar2 = ws.gBar2[:len(ws.gBar2)-1]
-	g1 := ws.g4[len(ws.g4)-1]
-	ws.g4 = ws.g4[:len(ws.g4)-1]
+// denseInversePtrMatDenseReverse is matad.DenseInverse_ptr_mat_Dense_reverse, from lu.go:250.
+func denseInversePtrMatDenseReverse(m, mBar, aBar *mat.Dense, ws *AdjointWork) {
+	gBar1 := ws.gBar[len(ws.gBar)-1]
+	ws.gBar = ws.gBar[:len(ws.gBar)-1]
+	g1 := ws.g[len(ws.g)-1]
+	ws.g = ws.g[:len(ws.g)-1]
 	swaps1 := ws.swaps1[len(ws.swaps1)-1]
 	ws.swaps1 = ws.swaps1[:len(ws.swaps1)-1]
 	cond11 := ws.cond16[len(ws.cond16)-1]
@@ -2987,16 +2945,15 @@ func DenseInversePtrMatDenseReverse(m, mBar, aBar *mat.Dense, ws *AdjointWork) {
 			ws.view11 = ws.view11[:len(ws.view11)-1]
 		}
 		matad.InverseLUPullback(g1, swaps1, t21, gBar1, t2Bar1)
-		DenseRawMatrixReverse(mBar, ws)
+		denseRawMatrixReverse(mBar, ws)
 	}
 	matad.FactorLUPullback(g1, swaps1, gBar1)
-	LUNormReverse(g1, ws)
 	receiveReverse(m, mBar, ws)
 	factorisedPtrMatDenseReverse(aBar, ws)
 }
 
-// DenseAddPtrMatDensePtrMatDenseReverse is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:96.
-func DenseAddPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+// denseAddPtrMatDensePtrMatDenseReverse is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:96.
+func denseAddPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
 	direct1 := ws.direct[len(ws.direct)-1]
 	ws.direct = ws.direct[:len(ws.direct)-1]
 	xBar1 := ws.xBar3[len(ws.xBar3)-1]
@@ -3039,8 +2996,8 @@ func DenseAddPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 	elementwisePtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar, ws)
 }
 
-// DenseMulPtrMatDenseMatadTransposedReverse is matad.DenseMul_ptr_mat_Dense_matad_Transposed_reverse, from dense.go:54.
-func DenseMulPtrMatDenseMatadTransposedReverse(m, mBar, aBar *mat.Dense, bBar matad.Transposed, ws *AdjointWork) {
+// denseMulPtrMatDenseMatadTransposedReverse is matad.DenseMul_ptr_mat_Dense_matad_Transposed_reverse, from dense.go:54.
+func denseMulPtrMatDenseMatadTransposedReverse(m, mBar, aBar *mat.Dense, bBar matad.Transposed, ws *AdjointWork) {
 	cond11 := ws.cond12[len(ws.cond12)-1]
 	ws.cond12 = ws.cond12[:len(ws.cond12)-1]
 	cond21 := ws.cond22[len(ws.cond22)-1]
@@ -3098,7 +3055,7 @@ func DenseMulPtrMatDenseMatadTransposedReverse(m, mBar, aBar *mat.Dense, bBar ma
 			rawPtrMatDenseReverse(aBar, ws)
 		}
 		isHalfPtrMatDenseReverse(aBar, ws)
-		DenseRawMatrixReverse(mBar, ws)
+		denseRawMatrixReverse(mBar, ws)
 	}
 	if cond31 {
 		isDenseTransposedMatadTransposedReverse(mBar, bBar, ws)
@@ -3111,16 +3068,16 @@ func DenseMulPtrMatDenseMatadTransposedReverse(m, mBar, aBar *mat.Dense, bBar ma
 	}
 	isDensePtrMatDenseReverse(mBar, aBar, ws)
 	receiveReverse(m, mBar, ws)
-	TransposedDimsReverse(bBar, ws)
-	DenseDimsReverse(aBar, ws)
+	transposedDimsReverse(bBar, ws)
+	denseDimsReverse(aBar, ws)
 }
 
-// DenseTAsMatadTransposedReverse is matad.DenseT_as_matad_Transposed_reverse, from matad.go:85.
-func DenseTAsMatadTransposedReverse(mBar *mat.Dense, ws *AdjointWork) {
+// denseTAsMatadTransposedReverse is matad.DenseT_as_matad_Transposed_reverse, from matad.go:85.
+func denseTAsMatadTransposedReverse(mBar *mat.Dense, ws *AdjointWork) {
 }
 
-// VecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:106.
-func VecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:106.
+func vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	tBar1Data := ws.tBar[len(ws.tBar)-1].Data
 	ws.tBar = ws.tBar[:len(ws.tBar)-1]
 	t4Inc := ws.t5[len(ws.t5)-1].Inc
@@ -3143,14 +3100,14 @@ func VecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.
 		tBar1Data[i1*t4Inc] += t3
 		t1Bar1Data[i1*t11Inc] -= t3
 	}
-	VecDenseRawVectorReverse(vBar, ws)
+	vecDenseRawVectorReverse(vBar, ws)
 	vectorPtrMatVecDenseReverse(bBar, ws)
 	vectorPtrMatVecDenseReverse(aBar, ws)
 	pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar, ws)
 }
 
-// VecDenseRowViewOfPtrMatDenseReverse is (*mat.VecDense).RowViewOf_ptr_mat_Dense_reverse, from vector.go:826.
-func VecDenseRowViewOfPtrMatDenseReverse(v, vBar *mat.VecDense, mBar *mat.Dense, ws *AdjointWork) {
+// vecDenseRowViewOfPtrMatDenseReverse is (*mat.VecDense).RowViewOf_ptr_mat_Dense_reverse, from vector.go:826.
+func vecDenseRowViewOfPtrMatDenseReverse(v, vBar *mat.VecDense, mBar *mat.Dense, ws *AdjointWork) {
 	top1 := &ws.rowViewOf_ptr_mat_DenseFrames[len(ws.rowViewOf_ptr_mat_DenseFrames)-1]
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = top1.v1
 	(*matVecDense)(unsafe.Pointer(v)).mat.Data = ws.v2[len(ws.v2)-1]
@@ -3159,57 +3116,45 @@ func VecDenseRowViewOfPtrMatDenseReverse(v, vBar *mat.VecDense, mBar *mat.Dense,
 	ws.vBar1 = ws.vBar1[:len(ws.vBar1)-1]
 	(*matVecDense)(unsafe.Pointer(v)).mat.Inc = top1.v
 	ws.rowViewOf_ptr_mat_DenseFrames = ws.rowViewOf_ptr_mat_DenseFrames[:len(ws.rowViewOf_ptr_mat_DenseFrames)-1]
-	VecDenseIsEmptyReverse(vBar, ws)
-	DenseRawMatrixReverse(mBar, ws)
+	vecDenseIsEmptyReverse(vBar, ws)
+	denseRawMatrixReverse(mBar, ws)
 }
 
-// DenseDimsReverse is (*mat.Dense).Dims_reverse, from dense.go:233.
-func DenseDimsReverse(mBar *mat.Dense, ws *AdjointWork) {
+// denseDimsReverse is (*mat.Dense).Dims_reverse, from dense.go:233.
+func denseDimsReverse(mBar *mat.Dense, ws *AdjointWork) {
 }
 
-// NewVecDenseReverse is mat.NewVecDense_reverse, from vector.go:99.
-func NewVecDenseReverse(dataBar []float64, ws *AdjointWork) {
+// newVecDenseReverse is mat.NewVecDense_reverse, from vector.go:99.
+func newVecDenseReverse(dataBar []float64, ws *AdjointWork) {
 }
 
-// DenseSetReverse is matad.DenseSet_reverse, from at.go:21.
-func DenseSetReverse(i, j int, mBar *mat.Dense, ws *AdjointWork) (vBar float64) {
-	gBar2Data := ws.gBar[len(ws.gBar)-1].Data
-	ws.gBar = ws.gBar[:len(ws.gBar)-1]
-	g1Data := ws.g1[len(ws.g1)-1].Data
-	g1Stride := ws.g1[len(ws.g1)-1].Stride
-	ws.g1 = ws.g1[:len(ws.g1)-1]
-	t := gBar2Data[i*g1Stride+j]
-	gBar2Data[i*g1Stride+j] = 0
-	g1Data[i*g1Stride+j] = ws.g[len(ws.g)-1]
-	ws.g = ws.g[:len(ws.g)-1]
+// denseSetReverse is matad.DenseSet_reverse, from at.go:42.
+func denseSetReverse(m *mat.Dense, i, j int, mBar *mat.Dense, ws *AdjointWork) (vBar float64) {
+	t := (*matDense)(unsafe.Pointer(mBar)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j]
+	(*matDense)(unsafe.Pointer(mBar)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = 0
+	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = ws.m[len(ws.m)-1]
+	ws.m = ws.m[:len(ws.m)-1]
 	vBar += t
-	DenseRawMatrixReverse(mBar, ws)
 	return
 }
 
-// DenseSetReverse1 is matad.DenseSet_reverse, from at.go:21.
-func DenseSetReverse1(i, j int, mBar1 *mat.Dense, ws1 *AdjointWork) {
-	gBar11Data := ws1.gBar1[len(ws1.gBar1)-1].Data
-	ws1.gBar1 = ws1.gBar1[:len(ws1.gBar1)-1]
-	g2Data := ws1.g3[len(ws1.g3)-1].Data
-	g2Stride := ws1.g3[len(ws1.g3)-1].Stride
-	ws1.g3 = ws1.g3[:len(ws1.g3)-1]
-	gBar11Data[i*g2Stride+j] = 0
-	g2Data[i*g2Stride+j] = ws1.g2[len(ws1.g2)-1]
-	ws1.g2 = ws1.g2[:len(ws1.g2)-1]
-	DenseRawMatrixReverse(mBar1, ws1)
+// denseSetReverse1 is matad.DenseSet_reverse, from at.go:42.
+func denseSetReverse1(m *mat.Dense, i, j int, mBar1 *mat.Dense, ws1 *AdjointWork) {
+	(*matDense)(unsafe.Pointer(mBar1)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = 0
+	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = ws1.m1[len(ws1.m1)-1]
+	ws1.m1 = ws1.m1[:len(ws1.m1)-1]
 }
 
-// NewDenseReverse is mat.NewDense_reverse, from dense.go:49.
-func NewDenseReverse(dataBar1 []float64, ws1 *AdjointWork) {
+// newDenseReverse is mat.NewDense_reverse, from dense.go:49.
+func newDenseReverse(dataBar1 []float64, ws1 *AdjointWork) {
 }
 
-// NewDenseReverse1 is mat.NewDense_reverse, from dense.go:49.
-func NewDenseReverse1(dataBar []float64, ws *AdjointWork) {
+// newDenseReverse1 is mat.NewDense_reverse, from dense.go:49.
+func newDenseReverse1(dataBar []float64, ws *AdjointWork) {
 }
 
-// NewDenseForwardTangent11100 is mat.NewDense_forward_tangent_11100, from dense.go:49.
-func NewDenseForwardTangent11100(r, c int, data, dataBar []float64, ws *AdjointWork, dataDot, dataBarDot []float64, wsDot *AdjointWork) (r1, r1Bar, r1Dot, r1BarDot *mat.Dense) {
+// newDenseForwardTangent11100 is mat.NewDense_forward_tangent_11100, from dense.go:49.
+func newDenseForwardTangent11100(r, c int, data, dataBar []float64, ws *AdjointWork, dataDot, dataBarDot []float64, wsDot *AdjointWork) (r1, r1Bar, r1Dot, r1BarDot *mat.Dense) {
 	cond := r <= 0 || c <= 0
 	if cond {
 		cond1 := r == 0 || c == 0
@@ -3247,8 +3192,8 @@ func NewDenseForwardTangent11100(r, c int, data, dataBar []float64, ws *AdjointW
 	return t1Ptr, t1PtrBar, t1PtrDot, t1PtrBarDot
 }
 
-// NewDenseForwardTangent1110011 is mat.NewDense_forward_tangent_11100_11, from dense.go:49.
-func NewDenseForwardTangent1110011(r, c int, data, dataBar1 []float64, ws1 *AdjointWork, dataDot, dataBar1Dot []float64, ws1Dot *AdjointWork) (r1, r1Bar1, r1Dot, r1Bar1Dot *mat.Dense) {
+// newDenseForwardTangent1110011 is mat.NewDense_forward_tangent_11100_11, from dense.go:49.
+func newDenseForwardTangent1110011(r, c int, data, dataBar1 []float64, ws1 *AdjointWork, dataDot, dataBar1Dot []float64, ws1Dot *AdjointWork) (r1, r1Bar1, r1Dot, r1Bar1Dot *mat.Dense) {
 	cond := r <= 0 || c <= 0
 	if cond {
 		cond1 := r == 0 || c == 0
@@ -3286,50 +3231,40 @@ func NewDenseForwardTangent1110011(r, c int, data, dataBar1 []float64, ws1 *Adjo
 	return t1Ptr, t1PtrBar1, t1PtrDot, t1PtrBar1Dot
 }
 
-// DenseSetForwardTangent111001 is matad.DenseSet_forward_tangent_111001, from at.go:21.
-func DenseSetForwardTangent111001(m *mat.Dense, i, j int, v float64, mBar *mat.Dense, ws *AdjointWork, mDot *mat.Dense, vDot float64, mBarDot *mat.Dense, wsDot *AdjointWork) {
-	g, gBar, gDot, gBarDot := DenseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	cond := uint(i) >= uint(g.Rows)
+// denseSetForwardTangent111001 is matad.DenseSet_forward_tangent_111001, from at.go:42.
+func denseSetForwardTangent111001(m *mat.Dense, i, j int, v float64, mBar *mat.Dense, ws *AdjointWork, mDot *mat.Dense, vDot float64, mBarDot *mat.Dense, wsDot *AdjointWork) {
+	cond := uint(i) >= uint((*matDense)(unsafe.Pointer(m)).mat.Rows)
 	if cond {
 		panic(mat.ErrRowAccess)
 	}
-	cond1 := uint(j) >= uint(g.Cols)
+	cond1 := uint(j) >= uint((*matDense)(unsafe.Pointer(m)).mat.Cols)
 	if cond1 {
 		panic(mat.ErrColAccess)
 	}
-	wsDot.g = append(wsDot.g, gDot.Data[i*g.Stride+j])
-	ws.g = append(ws.g, g.Data[i*g.Stride+j])
-	gDot.Data[i*g.Stride+j] = vDot
-	g.Data[i*g.Stride+j] = v
-	wsDot.gBar = append(wsDot.gBar, gBarDot)
-	ws.gBar = append(ws.gBar, gBar)
-	wsDot.g1 = append(wsDot.g1, gDot)
-	ws.g1 = append(ws.g1, g)
+	wsDot.m = append(wsDot.m, (*matDense)(unsafe.Pointer(mDot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j])
+	ws.m = append(ws.m, (*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j])
+	(*matDense)(unsafe.Pointer(mDot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = vDot
+	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = v
 }
 
-// DenseSetForwardTangent110001 is matad.DenseSet_forward_tangent_110001, from at.go:21.
-func DenseSetForwardTangent110001(m *mat.Dense, i, j int, v float64, mBar1 *mat.Dense, ws1 *AdjointWork, mDot, mBar1Dot *mat.Dense, ws1Dot *AdjointWork) {
-	g, gBar1, gDot, gBar1Dot := DenseRawMatrixForwardTangent111(m, mBar1, ws1, mDot, mBar1Dot, ws1Dot)
-	cond := uint(i) >= uint(g.Rows)
+// denseSetForwardTangent110001 is matad.DenseSet_forward_tangent_110001, from at.go:42.
+func denseSetForwardTangent110001(m *mat.Dense, i, j int, v float64, mBar1 *mat.Dense, ws1 *AdjointWork, mDot, mBar1Dot *mat.Dense, ws1Dot *AdjointWork) {
+	cond := uint(i) >= uint((*matDense)(unsafe.Pointer(m)).mat.Rows)
 	if cond {
 		panic(mat.ErrRowAccess)
 	}
-	cond1 := uint(j) >= uint(g.Cols)
+	cond1 := uint(j) >= uint((*matDense)(unsafe.Pointer(m)).mat.Cols)
 	if cond1 {
 		panic(mat.ErrColAccess)
 	}
-	ws1Dot.g2 = append(ws1Dot.g2, gDot.Data[i*g.Stride+j])
-	ws1.g2 = append(ws1.g2, g.Data[i*g.Stride+j])
-	gDot.Data[i*g.Stride+j] = 0
-	g.Data[i*g.Stride+j] = v
-	ws1Dot.gBar1 = append(ws1Dot.gBar1, gBar1Dot)
-	ws1.gBar1 = append(ws1.gBar1, gBar1)
-	ws1Dot.g3 = append(ws1Dot.g3, gDot)
-	ws1.g3 = append(ws1.g3, g)
+	ws1Dot.m1 = append(ws1Dot.m1, (*matDense)(unsafe.Pointer(mDot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j])
+	ws1.m1 = append(ws1.m1, (*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j])
+	(*matDense)(unsafe.Pointer(mDot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = 0
+	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = v
 }
 
-// NewVecDenseForwardTangent111011 is mat.NewVecDense_forward_tangent_1110_11, from vector.go:99.
-func NewVecDenseForwardTangent111011(n int, data, dataBar []float64, ws *AdjointWork, dataDot, dataBarDot []float64, wsDot *AdjointWork) (r, rBar, rDot, rBarDot *mat.VecDense) {
+// newVecDenseForwardTangent111011 is mat.NewVecDense_forward_tangent_1110_11, from vector.go:99.
+func newVecDenseForwardTangent111011(n int, data, dataBar []float64, ws *AdjointWork, dataDot, dataBarDot []float64, wsDot *AdjointWork) (r, rBar, rDot, rBarDot *mat.VecDense) {
 	cond := n <= 0
 	if cond {
 		cond1 := n == 0
@@ -3366,21 +3301,21 @@ func NewVecDenseForwardTangent111011(n int, data, dataBar []float64, ws *Adjoint
 	return t1Ptr, t1PtrBar, t1PtrDot, t1PtrBarDot
 }
 
-// DenseDimsForwardTangent111 is (*mat.Dense).Dims_forward_tangent_111, from dense.go:233.
-func DenseDimsForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) (r, c int) {
+// denseDimsForwardTangent111 is (*mat.Dense).Dims_forward_tangent_111, from dense.go:233.
+func denseDimsForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) (r, c int) {
 	return (*matDense)(unsafe.Pointer(m)).mat.Rows, (*matDense)(unsafe.Pointer(m)).mat.Cols
 }
 
-// VecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:172.
-func VecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(v *mat.VecDense, a *mat.Dense, b, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork, vDot *mat.VecDense, aDot *mat.Dense, bDot, vBarDot *mat.VecDense, aBarDot *mat.Dense, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:172.
+func vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(v *mat.VecDense, a *mat.Dense, b, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork, vDot *mat.VecDense, aDot *mat.Dense, bDot, vBarDot *mat.VecDense, aBarDot *mat.Dense, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	var t9BarDot blas64.Vector
 	var t9Bar blas64.Vector
 	var t13BarDot blas64.Vector
 	var t13Bar blas64.Vector
 	var t13Dot blas64.Vector
 	var t13 blas64.Vector
-	r, c := DenseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	br, bc := VecDenseDimsForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	r, c := denseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	br, bc := vecDenseDimsForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
 	cond := c != br || bc != 1
 	if cond {
 		panic(mat.ErrShape)
@@ -3393,7 +3328,7 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(v *mat.VecDens
 		ok = !t1
 	}
 	if ok {
-		t2, _, _, _ := VecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+		t2, _, _, _ := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 		t3, _, _, _ := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
 		matad.CheckOverlapVec(t2, t3)
 	}
@@ -3415,12 +3350,12 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(v *mat.VecDens
 		t7, _, _, _ := rawPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 		var t9Dot blas64.Vector
 		var t9 blas64.Vector
-		t9, t9Bar, t9Dot, t9BarDot = VecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+		t9, t9Bar, t9Dot, t9BarDot = vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 		t8, _, _, _ := columnForwardTangent111(t9, t9Bar, ws, t9Dot, t9BarDot, wsDot)
 		matad.CheckOverlap(t7, t8)
 	}
 	x, t10, xBar, xDot, xBarDot := operandPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	z, zBar, zDot, zBarDot := VecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	z, zBar, zDot, zBarDot := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	cond6 := !ok2
 	if cond6 {
 		t11BarDot := make([]float64, r)
@@ -3442,7 +3377,7 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(v *mat.VecDens
 	matad.ProductVecTangent(t10, x, t12, z, xDot, t12Dot, zDot)
 	cond7 := !ok2
 	if cond7 {
-		t13, t13Bar, t13Dot, t13BarDot = VecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+		t13, t13Bar, t13Dot, t13BarDot = vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 		view1Dot := t13Dot.Data
 		view1 := t13.Data
 		for i1 := 0; i1 < len(view1); i1++ {
@@ -3480,14 +3415,14 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(v *mat.VecDens
 	ws.t13 = append(ws.t13, t13)
 }
 
-// DenseMulPtrMatDensePtrMatDenseForwardTangent1111111 is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:54.
-func DenseMulPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseMulPtrMatDensePtrMatDenseForwardTangent1111111 is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:54.
+func denseMulPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
 	var cond5 bool
 	var cond6 bool
 	var cond7 bool
 	var cond8 bool
-	r, k := DenseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	rows, c := DenseDimsForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	r, k := denseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	rows, c := denseDimsForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
 	cond := k != rows
 	if cond {
 		panic(mat.ErrShape)
@@ -3513,7 +3448,7 @@ func DenseMulPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bB
 		ok2 = !t3
 	}
 	if ok2 {
-		z, _, _, _ := DenseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		z, _, _, _ := denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 		t4 := isHalfPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 		ok3 := !t4
 		cond5 = !ok3
@@ -3579,18 +3514,18 @@ func DenseMulPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bB
 	ws.cond9 = append(ws.cond9, cond9)
 }
 
-// DenseTAsMatadTransposedForwardTangent111 is matad.DenseT_as_matad_Transposed_forward_tangent_111, from matad.go:85.
-func DenseTAsMatadTransposedForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) (r, rBar, rDot, rBarDot matad.Transposed) {
+// denseTAsMatadTransposedForwardTangent111 is matad.DenseT_as_matad_Transposed_forward_tangent_111, from matad.go:85.
+func denseTAsMatadTransposedForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) (r, rBar, rDot, rBarDot matad.Transposed) {
 	return matad.Transposed{Of: m}, matad.Transposed{Of: mBar}, matad.Transposed{Of: mDot}, matad.Transposed{Of: mBarDot}
 }
 
-// DenseMulPtrMatDenseMatadTransposedForwardTangent1111111 is matad.DenseMul_ptr_mat_Dense_matad_Transposed_forward_tangent_1111111, from dense.go:54.
-func DenseMulPtrMatDenseMatadTransposedForwardTangent1111111(m, a *mat.Dense, b matad.Transposed, mBar, aBar *mat.Dense, bBar matad.Transposed, ws *AdjointWork, mDot, aDot *mat.Dense, bDot matad.Transposed, mBarDot, aBarDot *mat.Dense, bBarDot matad.Transposed, wsDot *AdjointWork) {
+// denseMulPtrMatDenseMatadTransposedForwardTangent1111111 is matad.DenseMul_ptr_mat_Dense_matad_Transposed_forward_tangent_1111111, from dense.go:54.
+func denseMulPtrMatDenseMatadTransposedForwardTangent1111111(m, a *mat.Dense, b matad.Transposed, mBar, aBar *mat.Dense, bBar matad.Transposed, ws *AdjointWork, mDot, aDot *mat.Dense, bDot matad.Transposed, mBarDot, aBarDot *mat.Dense, bBarDot matad.Transposed, wsDot *AdjointWork) {
 	var cond6 bool
 	var cond7 bool
 	var cond8 bool
-	r, k := DenseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	rows, c := TransposedDimsForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	r, k := denseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	rows, c := transposedDimsForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
 	cond := k != rows
 	if cond {
 		panic(mat.ErrShape)
@@ -3616,7 +3551,7 @@ func DenseMulPtrMatDenseMatadTransposedForwardTangent1111111(m, a *mat.Dense, b 
 		ok2 = !t3
 	}
 	if ok2 {
-		z, _, _, _ := DenseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		z, _, _, _ := denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 		t4 := isHalfPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 		ok3 := !t4
 		cond5 := !ok3
@@ -3679,8 +3614,8 @@ func DenseMulPtrMatDenseMatadTransposedForwardTangent1111111(m, a *mat.Dense, b 
 	ws.cond91 = append(ws.cond91, cond9)
 }
 
-// DenseAddPtrMatDensePtrMatDenseForwardTangent1111111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:96.
-func DenseAddPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseAddPtrMatDensePtrMatDenseForwardTangent1111111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:96.
+func denseAddPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
 	direct := elementwisePtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar, ws, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot, wsDot)
 	x, tx, xBar, xDot, xBarDot := operandPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 	y, ty, yBar, yDot, yBarDot := operandPtrMatDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
@@ -3716,14 +3651,14 @@ func DenseAddPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bB
 	ws.yc = append(ws.yc, yc)
 }
 
-// VecDenseRowViewOfPtrMatDenseForwardTangent111011 is (*mat.VecDense).RowViewOf_ptr_mat_Dense_forward_tangent_111011, from vector.go:826.
-func VecDenseRowViewOfPtrMatDenseForwardTangent111011(v *mat.VecDense, m *mat.Dense, i int, vBar *mat.VecDense, mBar *mat.Dense, ws *AdjointWork, vDot *mat.VecDense, mDot *mat.Dense, vBarDot *mat.VecDense, mBarDot *mat.Dense, wsDot *AdjointWork) {
-	rm, rmBar, rmDot, rmBarDot := DenseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+// vecDenseRowViewOfPtrMatDenseForwardTangent111011 is (*mat.VecDense).RowViewOf_ptr_mat_Dense_forward_tangent_111011, from vector.go:826.
+func vecDenseRowViewOfPtrMatDenseForwardTangent111011(v *mat.VecDense, m *mat.Dense, i int, vBar *mat.VecDense, mBar *mat.Dense, ws *AdjointWork, vDot *mat.VecDense, mDot *mat.Dense, vBarDot *mat.VecDense, mBarDot *mat.Dense, wsDot *AdjointWork) {
+	rm, rmBar, rmDot, rmBarDot := denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	cond := i >= rm.Rows || i < 0
 	if cond {
 		panic(mat.ErrRowAccess)
 	}
-	t := VecDenseIsEmptyForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	t := vecDenseIsEmptyForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	cond1 := !t && (*matVecDense)(unsafe.Pointer(v)).mat.N != rm.Cols
 	if cond1 {
 		panic(mat.ErrShape)
@@ -3744,12 +3679,12 @@ func VecDenseRowViewOfPtrMatDenseForwardTangent111011(v *mat.VecDense, m *mat.De
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = rm.Cols
 }
 
-// VecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:106.
-func VecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:106.
+func vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
 	t, tBar, tDot, tBarDot := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 	t1, t1Bar, t1Dot, t1BarDot := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
-	t2, t2Bar, t2Dot, t2BarDot := VecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	t2, t2Bar, t2Dot, t2BarDot := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	hi := t2.N
 	for i := 0; i < hi; i++ {
 		wsDot.t21 = append(wsDot.t21, t2Dot.Data[i*t2.Inc])
@@ -3771,8 +3706,8 @@ func VecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vB
 	ws.t22 = append(ws.t22, t2)
 }
 
-// DenseInversePtrMatDenseForwardTangent11111 is matad.DenseInverse_ptr_mat_Dense_forward_tangent_11111, from lu.go:250.
-func DenseInversePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, aDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r error) {
+// denseInversePtrMatDenseForwardTangent11111 is matad.DenseInverse_ptr_mat_Dense_forward_tangent_11111, from lu.go:250.
+func denseInversePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, aDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r error) {
 	var t2BarDot blas64.General
 	var t2Bar blas64.General
 	var t2Dot blas64.General
@@ -3792,14 +3727,14 @@ func DenseInversePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws 
 	}
 	clear(ws.swaps[k][:n])
 	swaps := ws.swaps[k][0:n:n]
-	norm, _ := LUNormForwardTangent11(g, ws, gDot, wsDot)
+	norm := matad.LUNorm(g)
 	t := matad.FactorLUTangent(g, swaps, gDot)
 	cond1 := !t
 	if cond1 {
 		r = error(mat.Condition(math.Inf(1)))
 	} else {
 		cond := matad.LUCondition(g, norm)
-		t2, t2Bar, t2Dot, t2BarDot = DenseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		t2, t2Bar, t2Dot, t2BarDot = denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 		var t1 bool
 		view1Dot := t2Dot.Data
 		view1 := t2.Data
@@ -3816,10 +3751,10 @@ func DenseInversePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws 
 			r = t3
 		}
 	}
-	wsDot.gBar2 = append(wsDot.gBar2, gBarDot)
-	ws.gBar2 = append(ws.gBar2, gBar)
-	wsDot.g4 = append(wsDot.g4, gDot)
-	ws.g4 = append(ws.g4, g)
+	wsDot.gBar = append(wsDot.gBar, gBarDot)
+	ws.gBar = append(ws.gBar, gBar)
+	wsDot.g = append(wsDot.g, gDot)
+	ws.g = append(ws.g, g)
 	ws.swaps1 = append(ws.swaps1, swaps)
 	ws.cond16 = append(ws.cond16, cond1)
 	wsDot.t2Bar1 = append(wsDot.t2Bar1, t2BarDot)
@@ -3829,12 +3764,12 @@ func DenseInversePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws 
 	return
 }
 
-// VecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:97.
-func VecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:97.
+func vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
 	t, tBar, tDot, tBarDot := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 	t1, t1Bar, t1Dot, t1BarDot := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
-	t2, t2Bar, t2Dot, t2BarDot := VecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	t2, t2Bar, t2Dot, t2BarDot := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	hi := t2.N
 	for i := 0; i < hi; i++ {
 		wsDot.t25 = append(wsDot.t25, t2Dot.Data[i*t2.Inc])
@@ -3848,16 +3783,16 @@ func VecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vB
 	ws.t8 = append(ws.t8, t)
 	wsDot.t1Bar1 = append(wsDot.t1Bar1, t1BarDot)
 	ws.t1Bar1 = append(ws.t1Bar1, t1Bar)
-	wsDot.t16 = append(wsDot.t16, t1Dot)
-	ws.t16 = append(ws.t16, t1)
+	wsDot.t14 = append(wsDot.t14, t1Dot)
+	ws.t14 = append(ws.t14, t1)
 	wsDot.t2Bar2 = append(wsDot.t2Bar2, t2BarDot)
 	ws.t2Bar2 = append(ws.t2Bar2, t2Bar)
 	wsDot.t26 = append(wsDot.t26, t2Dot)
 	ws.t26 = append(ws.t26, t2)
 }
 
-// DenseSubPtrMatDensePtrMatDenseForwardTangent1111111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:114.
-func DenseSubPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseSubPtrMatDensePtrMatDenseForwardTangent1111111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:114.
+func denseSubPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
 	direct := elementwisePtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar, ws, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot, wsDot)
 	x, tx, xBar, xDot, xBarDot := operandPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 	y, ty, yBar, yDot, yBarDot := operandPtrMatDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
@@ -3893,8 +3828,8 @@ func DenseSubPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bB
 	ws.yc1 = append(ws.yc1, yc)
 }
 
-// InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:226.
-func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.VecDense, a *mat.Dense, y, xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, ws *AdjointWork, xDot *mat.VecDense, aDot *mat.Dense, yDot, xBarDot *mat.VecDense, aBarDot *mat.Dense, yBarDot *mat.VecDense, wsDot *AdjointWork) (r, rDot float64) {
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:226.
+func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.VecDense, a *mat.Dense, y, xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, ws *AdjointWork, xDot *mat.VecDense, aDot *mat.Dense, yDot, xBarDot *mat.VecDense, aBarDot *mat.Dense, yBarDot *mat.VecDense, wsDot *AdjointWork) (r, rDot float64) {
 	var gBarDot blas64.General
 	var gBar blas64.General
 	var gDot blas64.General
@@ -3912,12 +3847,12 @@ func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.Ve
 	var t6Bar blas64.Vector
 	var t6Dot blas64.Vector
 	var t6 blas64.Vector
-	r1, c := DenseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	t := VecDenseLenForwardTangent111(x, xBar, ws, xDot, xBarDot, wsDot)
+	r1, c := denseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	t := vecDenseLenForwardTangent111(x, xBar, ws, xDot, xBarDot, wsDot)
 	ok := t != r1
 	cond := !ok
 	if cond {
-		t1 := VecDenseLenForwardTangent111(y, yBar, ws, yDot, yBarDot, wsDot)
+		t1 := vecDenseLenForwardTangent111(y, yBar, ws, yDot, yBarDot, wsDot)
 		ok = t1 != c
 	}
 	if ok {
@@ -3971,10 +3906,10 @@ func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.Ve
 	ws.r1 = append(ws.r1, r1)
 	ws.c = append(ws.c, c)
 	ws.cond17 = append(ws.cond17, cond)
-	wsDot.gBar4 = append(wsDot.gBar4, gBarDot)
-	ws.gBar4 = append(ws.gBar4, gBar)
-	wsDot.g6 = append(wsDot.g6, gDot)
-	ws.g6 = append(ws.g6, g)
+	wsDot.gBar2 = append(wsDot.gBar2, gBarDot)
+	ws.gBar2 = append(ws.gBar2, gBar)
+	wsDot.g2 = append(wsDot.g2, gDot)
+	ws.g2 = append(ws.g2, g)
 	ws.t27 = append(ws.t27, t2)
 	wsDot.zBar3 = append(wsDot.zBar3, zBarDot)
 	ws.zBar3 = append(ws.zBar3, zBar)
@@ -3991,8 +3926,8 @@ func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.Ve
 	return
 }
 
-// DetPtrMatDenseForwardTangent111 is matad.Det_ptr_mat_Dense_forward_tangent_111, from lu.go:234.
-func DetPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork, aDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r, rDot float64) {
+// detPtrMatDenseForwardTangent111 is matad.Det_ptr_mat_Dense_forward_tangent_111, from lu.go:234.
+func detPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork, aDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r, rDot float64) {
 	g, gBar, gDot, gBarDot := factorisedPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 	n := g.Rows
 	if ws.swapsUsed1 == len(ws.swaps2) {
@@ -4009,47 +3944,47 @@ func DetPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork, aDot, 
 	t, tDot := matad.DetLUTangent(g, swaps, gDot)
 	rDot = tDot
 	r = t
-	wsDot.gBar5 = append(wsDot.gBar5, gBarDot)
-	ws.gBar5 = append(ws.gBar5, gBar)
-	wsDot.g7 = append(wsDot.g7, gDot)
-	ws.g7 = append(ws.g7, g)
+	wsDot.gBar3 = append(wsDot.gBar3, gBarDot)
+	ws.gBar3 = append(ws.gBar3, gBar)
+	wsDot.g3 = append(wsDot.g3, gDot)
+	ws.g3 = append(ws.g3, g)
 	ws.swaps3 = append(ws.swaps3, swaps)
 	return
 }
 
-// DetPtrMatDenseReverseTangent111 is matad.Det_ptr_mat_Dense_reverse_tangent_111, from lu.go:234.
-func DetPtrMatDenseReverseTangent111(aBar *mat.Dense, rBar float64, ws *AdjointWork, aBarDot *mat.Dense, rBarDot float64, wsDot *AdjointWork) {
-	gBar1Dot := wsDot.gBar5[len(ws.gBar5)-1]
-	gBar1 := ws.gBar5[len(ws.gBar5)-1]
-	wsDot.gBar5 = wsDot.gBar5[:len(ws.gBar5)-1]
-	ws.gBar5 = ws.gBar5[:len(ws.gBar5)-1]
-	g1Dot := wsDot.g7[len(ws.g7)-1]
-	g1 := ws.g7[len(ws.g7)-1]
-	wsDot.g7 = wsDot.g7[:len(ws.g7)-1]
-	ws.g7 = ws.g7[:len(ws.g7)-1]
+// detPtrMatDenseReverseTangent111 is matad.Det_ptr_mat_Dense_reverse_tangent_111, from lu.go:234.
+func detPtrMatDenseReverseTangent111(aBar *mat.Dense, rBar float64, ws *AdjointWork, aBarDot *mat.Dense, rBarDot float64, wsDot *AdjointWork) {
+	gBar1Dot := wsDot.gBar3[len(ws.gBar3)-1]
+	gBar1 := ws.gBar3[len(ws.gBar3)-1]
+	wsDot.gBar3 = wsDot.gBar3[:len(ws.gBar3)-1]
+	ws.gBar3 = ws.gBar3[:len(ws.gBar3)-1]
+	g1Dot := wsDot.g3[len(ws.g3)-1]
+	g1 := ws.g3[len(ws.g3)-1]
+	wsDot.g3 = wsDot.g3[:len(ws.g3)-1]
+	ws.g3 = ws.g3[:len(ws.g3)-1]
 	swaps1 := ws.swaps3[len(ws.swaps3)-1]
 	ws.swaps3 = ws.swaps3[:len(ws.swaps3)-1]
-	DetLUPullbackTangent1101(g1, swaps1, gBar1, rBar, g1Dot, gBar1Dot, rBarDot)
-	FactorLUPullbackTangent101(g1, swaps1, gBar1, g1Dot, gBar1Dot)
+	detLUPullbackTangent1101(g1, swaps1, gBar1, rBar, g1Dot, gBar1Dot, rBarDot)
+	factorLUPullbackTangent101(g1, swaps1, gBar1, g1Dot, gBar1Dot)
 	factorisedPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// InnerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_10111, from vec.go:226.
-func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, rBar float64, ws *AdjointWork, xBarDot *mat.VecDense, aBarDot *mat.Dense, yBarDot *mat.VecDense, wsDot *AdjointWork) {
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_10111, from vec.go:226.
+func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, rBar float64, ws *AdjointWork, xBarDot *mat.VecDense, aBarDot *mat.Dense, yBarDot *mat.VecDense, wsDot *AdjointWork) {
 	r11 := ws.r1[len(ws.r1)-1]
 	ws.r1 = ws.r1[:len(ws.r1)-1]
 	c1 := ws.c[len(ws.c)-1]
 	ws.c = ws.c[:len(ws.c)-1]
 	cond3 := ws.cond17[len(ws.cond17)-1]
 	ws.cond17 = ws.cond17[:len(ws.cond17)-1]
-	gBar1Dot := wsDot.gBar4[len(ws.gBar4)-1]
-	gBar1 := ws.gBar4[len(ws.gBar4)-1]
-	wsDot.gBar4 = wsDot.gBar4[:len(ws.gBar4)-1]
-	ws.gBar4 = ws.gBar4[:len(ws.gBar4)-1]
-	g1Dot := wsDot.g6[len(ws.g6)-1]
-	g1 := ws.g6[len(ws.g6)-1]
-	wsDot.g6 = wsDot.g6[:len(ws.g6)-1]
-	ws.g6 = ws.g6[:len(ws.g6)-1]
+	gBar1Dot := wsDot.gBar2[len(ws.gBar2)-1]
+	gBar1 := ws.gBar2[len(ws.gBar2)-1]
+	wsDot.gBar2 = wsDot.gBar2[:len(ws.gBar2)-1]
+	ws.gBar2 = ws.gBar2[:len(ws.gBar2)-1]
+	g1Dot := wsDot.g2[len(ws.g2)-1]
+	g1 := ws.g2[len(ws.g2)-1]
+	wsDot.g2 = wsDot.g2[:len(ws.g2)-1]
+	ws.g2 = ws.g2[:len(ws.g2)-1]
 	t21 := ws.t27[len(ws.t27)-1]
 	ws.t27 = ws.t27[:len(ws.t27)-1]
 	zBar1Dot := wsDot.zBar3[len(ws.zBar3)-1]
@@ -4078,21 +4013,21 @@ func InnerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(xBar *mat.V
 	ws.t61 = ws.t61[:len(ws.t61)-1]
 	cond21 := r11 == 0 || c1 == 0
 	if !cond21 {
-		DotPullbackTangent1111(t61, z1, t6Bar1, zBar1, rBar, t61Dot, z1Dot, t6Bar1Dot, zBar1Dot)
+		dotPullbackTangent1111(t61, z1, t6Bar1, zBar1, rBar, t61Dot, z1Dot, t6Bar1Dot, zBar1Dot)
 		vectorPtrMatVecDenseReverseTangent11(xBar, ws, xBarDot, wsDot)
-		ProductVecPullbackTangent1111110(t21, g1, t41, z1, gBar1, t4Bar1, zBar1, g1Dot, t41Dot, z1Dot, gBar1Dot, t4Bar1Dot, zBar1Dot)
+		productVecPullbackTangent1111110(t21, g1, t41, z1, gBar1, t4Bar1, zBar1, g1Dot, t41Dot, z1Dot, gBar1Dot, t4Bar1Dot, zBar1Dot)
 		vectorPtrMatVecDenseReverseTangent11(yBar, ws, yBarDot, wsDot)
 		operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	}
 	if cond3 {
-		VecDenseLenReverseTangent11(yBar, ws, yBarDot, wsDot)
+		vecDenseLenReverseTangent11(yBar, ws, yBarDot, wsDot)
 	}
-	VecDenseLenReverseTangent11(xBar, ws, xBarDot, wsDot)
-	DenseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
+	vecDenseLenReverseTangent11(xBar, ws, xBarDot, wsDot)
+	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// DenseMulPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:54.
-func DenseMulPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseMulPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:54.
+func denseMulPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
 	cond11 := ws.cond11[len(ws.cond11)-1]
 	ws.cond11 = ws.cond11[:len(ws.cond11)-1]
 	cond21 := ws.cond21[len(ws.cond21)-1]
@@ -4152,7 +4087,7 @@ func DenseMulPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 		wsDot.view3 = wsDot.view3[:len(ws.view3)-1]
 		ws.view3 = ws.view3[:len(ws.view3)-1]
 	}
-	ProductPullbackTangent11111100(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1, x1Dot, y1Dot, z11Dot, xBar1Dot, yBar1Dot, z1Bar1Dot)
+	productPullbackTangent11111100(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1, x1Dot, y1Dot, z11Dot, xBar1Dot, yBar1Dot, z1Bar1Dot)
 	workspaceReverseTangent110(ok21, mBar, ws, mBarDot, wsDot)
 	operandPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
 	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
@@ -4171,7 +4106,7 @@ func DenseMulPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 			isFullPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
 		}
 		isHalfPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		DenseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
+		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 	}
 	if cond31 {
 		isDenseTransposedPtrMatDenseReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
@@ -4184,12 +4119,12 @@ func DenseMulPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 	}
 	isDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	DenseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
-	DenseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
+	denseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
+	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// DenseSubPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:114.
-func DenseSubPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseSubPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:114.
+func denseSubPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
 	direct1 := ws.direct1[len(ws.direct1)-1]
 	ws.direct1 = ws.direct1[:len(ws.direct1)-1]
 	xBar1Dot := wsDot.xBar5[len(ws.xBar5)-1]
@@ -4246,8 +4181,8 @@ func DenseSubPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 	elementwisePtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// VecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:97.
-func VecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:97.
+func vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	tBar1DataDot := wsDot.tBar1[len(ws.tBar1)-1].Data
 	tBar1Data := ws.tBar1[len(ws.tBar1)-1].Data
 	wsDot.tBar1 = wsDot.tBar1[:len(ws.tBar1)-1]
@@ -4259,9 +4194,9 @@ func VecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar
 	t1Bar1Data := ws.t1Bar1[len(ws.t1Bar1)-1].Data
 	wsDot.t1Bar1 = wsDot.t1Bar1[:len(ws.t1Bar1)-1]
 	ws.t1Bar1 = ws.t1Bar1[:len(ws.t1Bar1)-1]
-	t11Inc := ws.t16[len(ws.t16)-1].Inc
-	wsDot.t16 = wsDot.t16[:len(ws.t16)-1]
-	ws.t16 = ws.t16[:len(ws.t16)-1]
+	t11Inc := ws.t14[len(ws.t14)-1].Inc
+	wsDot.t14 = wsDot.t14[:len(ws.t14)-1]
+	ws.t14 = ws.t14[:len(ws.t14)-1]
 	t2Bar1DataDot := wsDot.t2Bar2[len(ws.t2Bar2)-1].Data
 	t2Bar1Data := ws.t2Bar2[len(ws.t2Bar2)-1].Data
 	wsDot.t2Bar2 = wsDot.t2Bar2[:len(ws.t2Bar2)-1]
@@ -4286,14 +4221,14 @@ func VecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar
 		t1Bar1DataDot[i1*t11Inc] += t3Dot
 		t1Bar1Data[i1*t11Inc] += t3
 	}
-	VecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+	vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
 	vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
 	vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// VecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:172.
-func VecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, aBarDot *mat.Dense, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:172.
+func vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, aBarDot *mat.Dense, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	cond11 := ws.cond1[len(ws.cond1)-1]
 	ws.cond1 = ws.cond1[:len(ws.cond1)-1]
 	cond21 := ws.cond2[len(ws.cond2)-1]
@@ -4357,8 +4292,8 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.Vec
 			wsDot.view1 = wsDot.view1[:len(ws.view1)-1]
 			ws.view1 = ws.view1[:len(ws.view1)-1]
 		}
-		CopyPullbackTangent1111(z1, t131, zBar1, t13Bar1, z1Dot, t131Dot, zBar1Dot, t13Bar1Dot)
-		VecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+		copyPullbackTangent1111(z1, t131, zBar1, t13Bar1, z1Dot, t131Dot, zBar1Dot, t13Bar1Dot)
+		vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
 	}
 	for i3 := len(view2) - 1; i3 > -1; i3-- {
 		view2Dot[i3] = wsDot.view[len(ws.view)-1]
@@ -4366,13 +4301,13 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.Vec
 		wsDot.view = wsDot.view[:len(ws.view)-1]
 		ws.view = ws.view[:len(ws.view)-1]
 	}
-	ProductVecPullbackTangent1111110(t101, x1, t121, z1, xBar1, t12Bar1, zBar1, x1Dot, t121Dot, z1Dot, xBar1Dot, t12Bar1Dot, zBar1Dot)
+	productVecPullbackTangent1111110(t101, x1, t121, z1, xBar1, t12Bar1, zBar1, x1Dot, t121Dot, z1Dot, xBar1Dot, t12Bar1Dot, zBar1Dot)
 	vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	VecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+	vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
 	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	if cond51 {
 		columnReverseTangent11(t9Bar1, ws, t9Bar1Dot, wsDot)
-		VecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+		vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
 		rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	}
 	if cond41 {
@@ -4385,26 +4320,26 @@ func VecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.Vec
 	receiveVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	if cond21 {
 		vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-		VecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+		vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
 	}
 	if cond11 {
 		isVecPtrMatVecDenseReverseTangent111(vBar, bBar, ws, vBarDot, bBarDot, wsDot)
 	}
 	isStoredPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	VecDenseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
-	DenseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
+	vecDenseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
+	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// DenseInversePtrMatDenseReverseTangent1111 is matad.DenseInverse_ptr_mat_Dense_reverse_tangent_1111, from lu.go:250.
-func DenseInversePtrMatDenseReverseTangent1111(m, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
-	gBar1Dot := wsDot.gBar2[len(ws.gBar2)-1]
-	gBar1 := ws.gBar2[len(ws.gBar2)-1]
-	wsDot.gBar2 = wsDot.gBar2[:len(ws.gBar2)-1]
-	ws.gBar2 = ws.gBar2[:len(ws.gBar2)-1]
-	g1Dot := wsDot.g4[len(ws.g4)-1]
-	g1 := ws.g4[len(ws.g4)-1]
-	wsDot.g4 = wsDot.g4[:len(ws.g4)-1]
-	ws.g4 = ws.g4[:len(ws.g4)-1]
+// denseInversePtrMatDenseReverseTangent1111 is matad.DenseInverse_ptr_mat_Dense_reverse_tangent_1111, from lu.go:250.
+func denseInversePtrMatDenseReverseTangent1111(m, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
+	gBar1Dot := wsDot.gBar[len(ws.gBar)-1]
+	gBar1 := ws.gBar[len(ws.gBar)-1]
+	wsDot.gBar = wsDot.gBar[:len(ws.gBar)-1]
+	ws.gBar = ws.gBar[:len(ws.gBar)-1]
+	g1Dot := wsDot.g[len(ws.g)-1]
+	g1 := ws.g[len(ws.g)-1]
+	wsDot.g = wsDot.g[:len(ws.g)-1]
+	ws.g = ws.g[:len(ws.g)-1]
 	swaps1 := ws.swaps1[len(ws.swaps1)-1]
 	ws.swaps1 = ws.swaps1[:len(ws.swaps1)-1]
 	cond11 := ws.cond16[len(ws.cond16)-1]
@@ -4426,17 +4361,16 @@ func DenseInversePtrMatDenseReverseTangent1111(m, mBar, aBar *mat.Dense, ws *Adj
 			wsDot.view11 = wsDot.view11[:len(ws.view11)-1]
 			ws.view11 = ws.view11[:len(ws.view11)-1]
 		}
-		InverseLUPullbackTangent11101(g1, swaps1, t21, gBar1, t2Bar1, g1Dot, t21Dot, gBar1Dot, t2Bar1Dot)
-		DenseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
+		inverseLUPullbackTangent11101(g1, swaps1, t21, gBar1, t2Bar1, g1Dot, t21Dot, gBar1Dot, t2Bar1Dot)
+		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 	}
-	FactorLUPullbackTangent101(g1, swaps1, gBar1, g1Dot, gBar1Dot)
-	LUNormReverseTangent11(g1, ws, g1Dot, wsDot)
+	factorLUPullbackTangent101(g1, swaps1, gBar1, g1Dot, gBar1Dot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	factorisedPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// DenseAddPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:96.
-func DenseAddPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseAddPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:96.
+func denseAddPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
 	direct1 := ws.direct[len(ws.direct)-1]
 	ws.direct = ws.direct[:len(ws.direct)-1]
 	xBar1Dot := wsDot.xBar3[len(ws.xBar3)-1]
@@ -4493,8 +4427,8 @@ func DenseAddPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 	elementwisePtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// DenseMulPtrMatDenseMatadTransposedReverseTangent11111 is matad.DenseMul_ptr_mat_Dense_matad_Transposed_reverse_tangent_11111, from dense.go:54.
-func DenseMulPtrMatDenseMatadTransposedReverseTangent11111(m, mBar, aBar *mat.Dense, bBar matad.Transposed, ws *AdjointWork, mDot, mBarDot, aBarDot *mat.Dense, bBarDot matad.Transposed, wsDot *AdjointWork) {
+// denseMulPtrMatDenseMatadTransposedReverseTangent11111 is matad.DenseMul_ptr_mat_Dense_matad_Transposed_reverse_tangent_11111, from dense.go:54.
+func denseMulPtrMatDenseMatadTransposedReverseTangent11111(m, mBar, aBar *mat.Dense, bBar matad.Transposed, ws *AdjointWork, mDot, mBarDot, aBarDot *mat.Dense, bBarDot matad.Transposed, wsDot *AdjointWork) {
 	cond11 := ws.cond12[len(ws.cond12)-1]
 	ws.cond12 = ws.cond12[:len(ws.cond12)-1]
 	cond21 := ws.cond22[len(ws.cond22)-1]
@@ -4552,7 +4486,7 @@ func DenseMulPtrMatDenseMatadTransposedReverseTangent11111(m, mBar, aBar *mat.De
 		wsDot.view4 = wsDot.view4[:len(ws.view4)-1]
 		ws.view4 = ws.view4[:len(ws.view4)-1]
 	}
-	ProductPullbackTangent11111100(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1, x1Dot, y1Dot, z11Dot, xBar1Dot, yBar1Dot, z1Bar1Dot)
+	productPullbackTangent11111100(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1, x1Dot, y1Dot, z11Dot, xBar1Dot, yBar1Dot, z1Bar1Dot)
 	workspaceReverseTangent110(ok21, mBar, ws, mBarDot, wsDot)
 	operandMatadTransposedReverseTangent11(bBar, ws, bBarDot, wsDot)
 	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
@@ -4567,7 +4501,7 @@ func DenseMulPtrMatDenseMatadTransposedReverseTangent11111(m, mBar, aBar *mat.De
 			rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 		}
 		isHalfPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		DenseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
+		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 	}
 	if cond31 {
 		isDenseTransposedMatadTransposedReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
@@ -4580,16 +4514,16 @@ func DenseMulPtrMatDenseMatadTransposedReverseTangent11111(m, mBar, aBar *mat.De
 	}
 	isDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	TransposedDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
-	DenseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
+	transposedDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
+	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// DenseTAsMatadTransposedReverseTangent11 is matad.DenseT_as_matad_Transposed_reverse_tangent_11, from matad.go:85.
-func DenseTAsMatadTransposedReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseTAsMatadTransposedReverseTangent11 is matad.DenseT_as_matad_Transposed_reverse_tangent_11, from matad.go:85.
+func denseTAsMatadTransposedReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
 }
 
-// VecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:106.
-func VecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:106.
+func vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	tBar1DataDot := wsDot.tBar[len(ws.tBar)-1].Data
 	tBar1Data := ws.tBar[len(ws.tBar)-1].Data
 	wsDot.tBar = wsDot.tBar[:len(ws.tBar)-1]
@@ -4628,14 +4562,14 @@ func VecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar
 		t1Bar1DataDot[i1*t11Inc] -= t3Dot
 		t1Bar1Data[i1*t11Inc] -= t3
 	}
-	VecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+	vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
 	vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
 	vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// VecDenseRowViewOfPtrMatDenseReverseTangent1111 is (*mat.VecDense).RowViewOf_ptr_mat_Dense_reverse_tangent_1111, from vector.go:826.
-func VecDenseRowViewOfPtrMatDenseReverseTangent1111(v, vBar *mat.VecDense, mBar *mat.Dense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, mBarDot *mat.Dense, wsDot *AdjointWork) {
+// vecDenseRowViewOfPtrMatDenseReverseTangent1111 is (*mat.VecDense).RowViewOf_ptr_mat_Dense_reverse_tangent_1111, from vector.go:826.
+func vecDenseRowViewOfPtrMatDenseReverseTangent1111(v, vBar *mat.VecDense, mBar *mat.Dense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	top1 := &ws.rowViewOf_ptr_mat_DenseFrames[len(ws.rowViewOf_ptr_mat_DenseFrames)-1]
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = top1.v1
 	(*matVecDense)(unsafe.Pointer(vDot)).mat.Data = wsDot.v2[len(ws.v2)-1]
@@ -4648,79 +4582,54 @@ func VecDenseRowViewOfPtrMatDenseReverseTangent1111(v, vBar *mat.VecDense, mBar 
 	ws.vBar1 = ws.vBar1[:len(ws.vBar1)-1]
 	(*matVecDense)(unsafe.Pointer(v)).mat.Inc = top1.v
 	ws.rowViewOf_ptr_mat_DenseFrames = ws.rowViewOf_ptr_mat_DenseFrames[:len(ws.rowViewOf_ptr_mat_DenseFrames)-1]
-	VecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
-	DenseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
+	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
+	denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 }
 
-// DenseDimsReverseTangent11 is (*mat.Dense).Dims_reverse_tangent_11, from dense.go:233.
-func DenseDimsReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseDimsReverseTangent11 is (*mat.Dense).Dims_reverse_tangent_11, from dense.go:233.
+func denseDimsReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
 }
 
-// NewVecDenseReverseTangent10 is mat.NewVecDense_reverse_tangent_10, from vector.go:99.
-func NewVecDenseReverseTangent10(dataBar []float64, ws, wsDot *AdjointWork) {
+// newVecDenseReverseTangent10 is mat.NewVecDense_reverse_tangent_10, from vector.go:99.
+func newVecDenseReverseTangent10(dataBar []float64, ws, wsDot *AdjointWork) {
 }
 
-// DenseSetReverseTangent1100 is matad.DenseSet_reverse_tangent_1100, from at.go:21.
-func DenseSetReverseTangent1100(i, j int, mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) (vBar, vBarDot float64) {
-	gBar2DataDot := wsDot.gBar[len(ws.gBar)-1].Data
-	gBar2Data := ws.gBar[len(ws.gBar)-1].Data
-	wsDot.gBar = wsDot.gBar[:len(ws.gBar)-1]
-	ws.gBar = ws.gBar[:len(ws.gBar)-1]
-	g1DataDot := wsDot.g1[len(ws.g1)-1].Data
-	g1Data := ws.g1[len(ws.g1)-1].Data
-	g1Stride := ws.g1[len(ws.g1)-1].Stride
-	wsDot.g1 = wsDot.g1[:len(ws.g1)-1]
-	ws.g1 = ws.g1[:len(ws.g1)-1]
-	tDot := gBar2DataDot[i*g1Stride+j]
-	t := gBar2Data[i*g1Stride+j]
-	gBar2DataDot[i*g1Stride+j] = 0
-	gBar2Data[i*g1Stride+j] = 0
-	g1DataDot[i*g1Stride+j] = wsDot.g[len(ws.g)-1]
-	g1Data[i*g1Stride+j] = ws.g[len(ws.g)-1]
-	wsDot.g = wsDot.g[:len(ws.g)-1]
-	ws.g = ws.g[:len(ws.g)-1]
+// denseSetReverseTangent11001 is matad.DenseSet_reverse_tangent_11001, from at.go:42.
+func denseSetReverseTangent11001(m *mat.Dense, i, j int, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) (vBar, vBarDot float64) {
+	tDot := (*matDense)(unsafe.Pointer(mBarDot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j]
+	t := (*matDense)(unsafe.Pointer(mBar)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j]
+	(*matDense)(unsafe.Pointer(mBarDot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = 0
+	(*matDense)(unsafe.Pointer(mBar)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = 0
+	(*matDense)(unsafe.Pointer(mDot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = wsDot.m[len(ws.m)-1]
+	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = ws.m[len(ws.m)-1]
+	wsDot.m = wsDot.m[:len(ws.m)-1]
+	ws.m = ws.m[:len(ws.m)-1]
 	vBarDot += tDot
 	vBar += t
-	DenseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 	return
 }
 
-// DenseSetReverseTangent11001 is matad.DenseSet_reverse_tangent_1100, from at.go:21.
-func DenseSetReverseTangent11001(i, j int, mBar1 *mat.Dense, ws1 *AdjointWork, mBar1Dot *mat.Dense, ws1Dot *AdjointWork) {
-	gBar11DataDot := ws1Dot.gBar1[len(ws1.gBar1)-1].Data
-	gBar11Data := ws1.gBar1[len(ws1.gBar1)-1].Data
-	ws1Dot.gBar1 = ws1Dot.gBar1[:len(ws1.gBar1)-1]
-	ws1.gBar1 = ws1.gBar1[:len(ws1.gBar1)-1]
-	g2DataDot := ws1Dot.g3[len(ws1.g3)-1].Data
-	g2Data := ws1.g3[len(ws1.g3)-1].Data
-	g2Stride := ws1.g3[len(ws1.g3)-1].Stride
-	ws1Dot.g3 = ws1Dot.g3[:len(ws1.g3)-1]
-	ws1.g3 = ws1.g3[:len(ws1.g3)-1]
-	gBar11DataDot[i*g2Stride+j] = 0
-	gBar11Data[i*g2Stride+j] = 0
-	g2DataDot[i*g2Stride+j] = ws1Dot.g2[len(ws1.g2)-1]
-	g2Data[i*g2Stride+j] = ws1.g2[len(ws1.g2)-1]
-	ws1Dot.g2 = ws1Dot.g2[:len(ws1.g2)-1]
-	ws1.g2 = ws1.g2[:len(ws1.g2)-1]
-	DenseRawMatrixReverseTangent11(mBar1, ws1, mBar1Dot, ws1Dot)
+// denseSetReverseTangent110011 is matad.DenseSet_reverse_tangent_11001, from at.go:42.
+func denseSetReverseTangent110011(m *mat.Dense, i, j int, mBar1 *mat.Dense, ws1 *AdjointWork, mDot, mBar1Dot *mat.Dense, ws1Dot *AdjointWork) {
+	(*matDense)(unsafe.Pointer(mBar1Dot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = 0
+	(*matDense)(unsafe.Pointer(mBar1)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = 0
+	(*matDense)(unsafe.Pointer(mDot)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = ws1Dot.m1[len(ws1.m1)-1]
+	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = ws1.m1[len(ws1.m1)-1]
+	ws1Dot.m1 = ws1Dot.m1[:len(ws1.m1)-1]
+	ws1.m1 = ws1.m1[:len(ws1.m1)-1]
 }
 
-// NewDenseReverseTangent10 is mat.NewDense_reverse_tangent_10, from dense.go:49.
-func NewDenseReverseTangent10(dataBar1 []float64, ws1, ws1Dot *AdjointWork) {
+// newDenseReverseTangent10 is mat.NewDense_reverse_tangent_10, from dense.go:49.
+func newDenseReverseTangent10(dataBar1 []float64, ws1, ws1Dot *AdjointWork) {
 }
 
-// NewDenseReverseTangent11 is mat.NewDense_reverse_tangent_11, from dense.go:49.
-func NewDenseReverseTangent11(dataBar []float64, ws *AdjointWork, dataBarDot []float64, wsDot *AdjointWork) {
+// newDenseReverseTangent11 is mat.NewDense_reverse_tangent_11, from dense.go:49.
+func newDenseReverseTangent11(dataBar []float64, ws *AdjointWork, dataBarDot []float64, wsDot *AdjointWork) {
 }
 
-// DenseRawMatrixTangent1 is (*mat.Dense).RawMatrix_tangent_1, from dense.go:230.
-func DenseRawMatrixTangent1(m, mDot *mat.Dense) (r, rDot blas64.General) {
-	return (*matDense)(unsafe.Pointer(m)).mat, (*matDense)(unsafe.Pointer(mDot)).mat
-}
-
-// VecDenseDimsTangent1 is (*mat.VecDense).Dims_tangent_1, from vector.go:144.
-func VecDenseDimsTangent1(v, vDot *mat.VecDense) (r, c int) {
-	t := VecDenseIsEmptyTangent1(v, vDot)
+// vecDenseDimsTangent1 is (*mat.VecDense).Dims_tangent_1, from vector.go:144.
+func vecDenseDimsTangent1(v, vDot *mat.VecDense) (r, c int) {
+	t := vecDenseIsEmptyTangent1(v, vDot)
 	if t {
 		return 0, 0
 	}
@@ -4738,8 +4647,8 @@ func isVecPtrMatVecDenseTangent11(v, a, vDot, aDot *mat.VecDense) (r bool) {
 	return a1 == v
 }
 
-// VecDenseRawVectorTangent1 is (*mat.VecDense).RawVector_tangent_1, from vector.go:234.
-func VecDenseRawVectorTangent1(v, vDot *mat.VecDense) (r, rDot blas64.Vector) {
+// vecDenseRawVectorTangent1 is (*mat.VecDense).RawVector_tangent_1, from vector.go:234.
+func vecDenseRawVectorTangent1(v, vDot *mat.VecDense) (r, rDot blas64.Vector) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat, (*matVecDense)(unsafe.Pointer(vDot)).mat
 }
 
@@ -4747,7 +4656,7 @@ func VecDenseRawVectorTangent1(v, vDot *mat.VecDense) (r, rDot blas64.Vector) {
 func vectorPtrMatVecDenseTangent1(x, xDot *mat.VecDense) (r, rDot blas64.Vector) {
 	x1Dot := xDot
 	x1 := x
-	t, tDot := VecDenseRawVectorTangent1(x1, x1Dot)
+	t, tDot := vecDenseRawVectorTangent1(x1, x1Dot)
 	return t, tDot
 }
 
@@ -4756,12 +4665,12 @@ func receiveVecTangent1(v *mat.VecDense, n int, vDot *mat.VecDense) {
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
-	t := VecDenseIsEmptyTangent1(v, vDot)
+	t := vecDenseIsEmptyTangent1(v, vDot)
 	if t {
-		VecDenseReuseAsVecTangent1(v, n, vDot)
+		vecDenseReuseAsVecTangent1(v, n, vDot)
 		return
 	}
-	t1 := VecDenseLenTangent1(v, vDot)
+	t1 := vecDenseLenTangent1(v, vDot)
 	if t1 != n {
 		panic(mat.ErrShape)
 	}
@@ -4781,7 +4690,7 @@ func isVecTransposedPtrMatDenseTangent11(v *mat.VecDense, a *mat.Dense, vDot *ma
 func rawPtrMatDenseTangent1(a, aDot *mat.Dense) (r, rDot blas64.General) {
 	a1Dot := aDot
 	a1 := a
-	t, tDot := DenseRawMatrixTangent1(a1, a1Dot)
+	t, tDot := denseRawMatrixTangent1(a1, a1Dot)
 	return t, tDot
 }
 
@@ -4794,8 +4703,8 @@ func columnTangent1(x, xDot blas64.Vector) (r, rDot blas64.General) {
 func operandPtrMatDenseTangent1(a, aDot *mat.Dense) (r blas64.General, r1 blas.Transpose, rDot blas64.General) {
 	a1Dot := aDot
 	a1 := a
-	t, tDot := DenseRawMatrixTangent1(a1, a1Dot)
-	return t, blas.NoTrans, tDot
+	t, tDot := denseRawMatrixTangent1(a1, a1Dot)
+	return t, 78, tDot
 }
 
 // receiveTangent1 is matad.receive_tangent_1, from matad.go:271.
@@ -4803,12 +4712,12 @@ func receiveTangent1(m *mat.Dense, r, c int, mDot *mat.Dense) {
 	if r == 0 || c == 0 {
 		panic(mat.ErrZeroLength)
 	}
-	t := DenseIsEmptyTangent1(m, mDot)
+	t := denseIsEmptyTangent1(m, mDot)
 	if t {
-		DenseReuseAsTangent1(m, r, c, mDot)
+		denseReuseAsTangent1(m, r, c, mDot)
 		return
 	}
-	have, of := DenseDimsTangent1(m, mDot)
+	have, of := denseDimsTangent1(m, mDot)
 	if have != r || of != c {
 		panic(mat.ErrShape)
 	}
@@ -4825,6 +4734,11 @@ func isDenseTransposedPtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) (r bool)
 	return false
 }
 
+// denseRawMatrixTangent1 is (*mat.Dense).RawMatrix_tangent_1, from dense.go:230.
+func denseRawMatrixTangent1(m, mDot *mat.Dense) (r, rDot blas64.General) {
+	return (*matDense)(unsafe.Pointer(m)).mat, (*matDense)(unsafe.Pointer(mDot)).mat
+}
+
 // isHalfPtrMatDenseTangent1 is matad.isHalf_ptr_mat_Dense_tangent_1, from dense.go:28.
 func isHalfPtrMatDenseTangent1(a, aDot *mat.Dense) (r bool) {
 	return false
@@ -4838,26 +4752,26 @@ func isFullPtrMatDenseTangent1(a, aDot *mat.Dense) (r bool) {
 // workspaceTangent1 is matad.workspace_tangent_1, from dense.go:37.
 func workspaceTangent1(m *mat.Dense, direct bool, mDot *mat.Dense) (r, rDot blas64.General) {
 	if direct {
-		t, tDot := DenseRawMatrixTangent1(m, mDot)
+		t, tDot := denseRawMatrixTangent1(m, mDot)
 		return t, tDot
 	}
-	r1, c := DenseDimsTangent1(m, mDot)
+	r1, c := denseDimsTangent1(m, mDot)
 	t1, t1Dot := newGeneralTangent01(r1, c)
 	return t1, t1Dot
 }
 
 // restoreTangent11 is matad.restore_tangent_11, from dense.go:46.
 func restoreTangent11(m *mat.Dense, z blas64.General, mDot *mat.Dense, zDot blas64.General) {
-	to, toDot := DenseRawMatrixTangent1(m, mDot)
+	to, toDot := denseRawMatrixTangent1(m, mDot)
 	for i, iEnd := 0, z.Rows; i < iEnd; i++ {
 		copy(toDot.Data[i*to.Stride:i*to.Stride+z.Cols], zDot.Data[i*z.Stride:i*z.Stride+z.Cols])
 		copy(to.Data[i*to.Stride:i*to.Stride+z.Cols], z.Data[i*z.Stride:i*z.Stride+z.Cols])
 	}
 }
 
-// TransposedDimsTangent1 is (matad.Transposed).Dims_tangent_1, from matad.go:28.
-func TransposedDimsTangent1(t, tDot matad.Transposed) (r, c int) {
-	t1, t2 := DenseDimsTangent1(t.Of, tDot.Of)
+// transposedDimsTangent1 is (matad.Transposed).Dims_tangent_1, from matad.go:28.
+func transposedDimsTangent1(t, tDot matad.Transposed) (r, c int) {
+	t1, t2 := denseDimsTangent1(t.Of, tDot.Of)
 	return t2, t1
 }
 
@@ -4886,7 +4800,7 @@ func isHalfMatadTransposedTangent1(a, aDot matad.Transposed) (r bool) {
 func rawMatadTransposedTangent1(a, aDot matad.Transposed) (r, rDot blas64.General) {
 	a1Dot := aDot
 	a1 := a
-	t, tDot := DenseRawMatrixTangent1(a1.Of, a1Dot.Of)
+	t, tDot := denseRawMatrixTangent1(a1.Of, a1Dot.Of)
 	return t, tDot
 }
 
@@ -4894,14 +4808,14 @@ func rawMatadTransposedTangent1(a, aDot matad.Transposed) (r, rDot blas64.Genera
 func operandMatadTransposedTangent1(a, aDot matad.Transposed) (r blas64.General, r1 blas.Transpose, rDot blas64.General) {
 	a1Dot := aDot
 	a1 := a
-	t, tDot := DenseRawMatrixTangent1(a1.Of, a1Dot.Of)
-	return t, blas.Trans, tDot
+	t, tDot := denseRawMatrixTangent1(a1.Of, a1Dot.Of)
+	return t, 84, tDot
 }
 
 // elementwisePtrMatDensePtrMatDenseTangent111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:83.
 func elementwisePtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) (r bool) {
-	ar, ac := DenseDimsTangent1(a, aDot)
-	br, bc := DenseDimsTangent1(b, bDot)
+	ar, ac := denseDimsTangent1(a, aDot)
+	br, bc := denseDimsTangent1(b, bDot)
 	if ar != br || ac != bc {
 		panic(mat.ErrShape)
 	}
@@ -4919,21 +4833,21 @@ func elementwisePtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.
 
 // stepsTangent1 is matad.steps_tangent_1, from matad.go:199.
 func stepsTangent1(a blas64.General, t blas.Transpose, aDot blas64.General) (row, col int) {
-	if t == blas.Trans {
+	if t == 84 {
 		return 1, a.Stride
 	}
 	return a.Stride, 1
 }
 
-// VecDenseIsEmptyTangent1 is (*mat.VecDense).IsEmpty_tangent_1, from vector.go:766.
-func VecDenseIsEmptyTangent1(v, vDot *mat.VecDense) (r bool) {
+// vecDenseIsEmptyTangent1 is (*mat.VecDense).IsEmpty_tangent_1, from vector.go:766.
+func vecDenseIsEmptyTangent1(v, vDot *mat.VecDense) (r bool) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.Inc == 0
 }
 
 // pairPtrMatVecDensePtrMatVecDenseTangent111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:79.
 func pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
-	n := VecDenseLenTangent1(a, aDot)
-	t := VecDenseLenTangent1(b, bDot)
+	n := vecDenseLenTangent1(a, aDot)
+	t := vecDenseLenTangent1(b, bDot)
 	if n != t {
 		panic(mat.ErrShape)
 	}
@@ -4949,13 +4863,13 @@ func pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.V
 	}
 	t3 := isVecPtrMatVecDenseTangent11(v, a, vDot, aDot)
 	if !t3 {
-		t4, _ := VecDenseRawVectorTangent1(v, vDot)
+		t4, _ := vecDenseRawVectorTangent1(v, vDot)
 		t5, _ := vectorPtrMatVecDenseTangent1(a, aDot)
 		matad.CheckOverlapVec(t4, t5)
 	}
 	t6 := isVecPtrMatVecDenseTangent11(v, b, vDot, bDot)
 	if !t6 {
-		t7, _ := VecDenseRawVectorTangent1(v, vDot)
+		t7, _ := vecDenseRawVectorTangent1(v, vDot)
 		t8, _ := vectorPtrMatVecDenseTangent1(b, bDot)
 		matad.CheckOverlapVec(t7, t8)
 	}
@@ -4963,12 +4877,12 @@ func pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.V
 
 // factorisedPtrMatDenseTangent1 is matad.factorised_ptr_mat_Dense_tangent_1, from lu.go:218.
 func factorisedPtrMatDenseTangent1(a, aDot *mat.Dense) (r, rDot blas64.General) {
-	rows, cols := DenseDimsTangent1(a, aDot)
+	rows, cols := denseDimsTangent1(a, aDot)
 	if rows != cols {
 		panic(mat.ErrSquare)
 	}
 	x, t, xDot := operandPtrMatDenseTangent1(a, aDot)
-	n, _ := DenseDimsTangent1(a, aDot)
+	n, _ := denseDimsTangent1(a, aDot)
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
@@ -4985,19 +4899,14 @@ func conditionError(cond float64) (r error) {
 	return nil
 }
 
-// VecDenseLenTangent1 is (*mat.VecDense).Len_tangent_1, from vector.go:161.
-func VecDenseLenTangent1(v, vDot *mat.VecDense) (r int) {
+// vecDenseLenTangent1 is (*mat.VecDense).Len_tangent_1, from vector.go:161.
+func vecDenseLenTangent1(v, vDot *mat.VecDense) (r int) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.N
 }
 
-// DenseRawMatrixForward is (*mat.Dense).RawMatrix_forward, from dense.go:230.
-func DenseRawMatrixForward(m, mBar *mat.Dense, ws *AdjointWork) (r, rBar blas64.General) {
-	return (*matDense)(unsafe.Pointer(m)).mat, (*matDense)(unsafe.Pointer(mBar)).mat
-}
-
-// VecDenseDimsForward is (*mat.VecDense).Dims_forward, from vector.go:144.
-func VecDenseDimsForward(v, vBar *mat.VecDense, ws *AdjointWork) (r, c int) {
-	t := VecDenseIsEmptyForward(v, vBar, ws)
+// vecDenseDimsForward is (*mat.VecDense).Dims_forward, from vector.go:144.
+func vecDenseDimsForward(v, vBar *mat.VecDense, ws *AdjointWork) (r, c int) {
+	t := vecDenseIsEmptyForward(v, vBar, ws)
 	if t {
 		r = 0
 		c = 0
@@ -5018,14 +4927,14 @@ func isVecPtrMatVecDenseForward(v, a, vBar, aBar *mat.VecDense, ws *AdjointWork)
 	return a == v
 }
 
-// VecDenseRawVectorForward is (*mat.VecDense).RawVector_forward, from vector.go:234.
-func VecDenseRawVectorForward(v, vBar *mat.VecDense, ws *AdjointWork) (r, rBar blas64.Vector) {
+// vecDenseRawVectorForward is (*mat.VecDense).RawVector_forward, from vector.go:234.
+func vecDenseRawVectorForward(v, vBar *mat.VecDense, ws *AdjointWork) (r, rBar blas64.Vector) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat, (*matVecDense)(unsafe.Pointer(vBar)).mat
 }
 
 // vectorPtrMatVecDenseForward is matad.vector_ptr_mat_VecDense_forward, from matad.go:183.
 func vectorPtrMatVecDenseForward(x, xBar *mat.VecDense, ws *AdjointWork) (r, rBar blas64.Vector) {
-	t, tBar := VecDenseRawVectorForward(x, xBar, ws)
+	t, tBar := vecDenseRawVectorForward(x, xBar, ws)
 	return t, tBar
 }
 
@@ -5035,11 +4944,11 @@ func receiveVecForward(v *mat.VecDense, n int, vBar *mat.VecDense, ws *AdjointWo
 	if cond {
 		panic(mat.ErrZeroLength)
 	}
-	t := VecDenseIsEmptyForward(v, vBar, ws)
+	t := vecDenseIsEmptyForward(v, vBar, ws)
 	if t {
-		VecDenseReuseAsVecForward(v, n, vBar, ws)
+		vecDenseReuseAsVecForward(v, n, vBar, ws)
 	} else {
-		t1 := VecDenseLenForward(v, vBar, ws)
+		t1 := vecDenseLenForward(v, vBar, ws)
 		cond2 := t1 != n
 		if cond2 {
 			panic(mat.ErrShape)
@@ -5060,7 +4969,7 @@ func isVecTransposedPtrMatDenseForward(v *mat.VecDense, a *mat.Dense, vBar *mat.
 
 // rawPtrMatDenseForward is matad.raw_ptr_mat_Dense_forward, from matad.go:244.
 func rawPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r, rBar blas64.General) {
-	t, tBar := DenseRawMatrixForward(a, aBar, ws)
+	t, tBar := denseRawMatrixForward(a, aBar, ws)
 	return t, tBar
 }
 
@@ -5075,8 +4984,8 @@ func columnForward(x, xBar blas64.Vector, ws *AdjointWork) (r, rBar blas64.Gener
 
 // operandPtrMatDenseForward is matad.operand_ptr_mat_Dense_forward, from matad.go:101.
 func operandPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r blas64.General, r1 blas.Transpose, rBar blas64.General) {
-	t, tBar := DenseRawMatrixForward(a, aBar, ws)
-	return t, blas.NoTrans, tBar
+	t, tBar := denseRawMatrixForward(a, aBar, ws)
+	return t, 78, tBar
 }
 
 // receiveForward is matad.receive_forward, from matad.go:271.
@@ -5085,11 +4994,11 @@ func receiveForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *AdjointWork) {
 	if cond {
 		panic(mat.ErrZeroLength)
 	}
-	t := DenseIsEmptyForward(m, mBar, ws)
+	t := denseIsEmptyForward(m, mBar, ws)
 	if t {
-		DenseReuseAsForward(m, r, c, mBar, ws)
+		denseReuseAsForward(m, r, c, mBar, ws)
 	} else {
-		have, of := DenseDimsForward(m, mBar, ws)
+		have, of := denseDimsForward(m, mBar, ws)
 		cond2 := have != r || of != c
 		if cond2 {
 			panic(mat.ErrShape)
@@ -5108,6 +5017,11 @@ func isDenseTransposedPtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *Adjoin
 	return false
 }
 
+// denseRawMatrixForward is (*mat.Dense).RawMatrix_forward, from dense.go:230.
+func denseRawMatrixForward(m, mBar *mat.Dense, ws *AdjointWork) (r, rBar blas64.General) {
+	return (*matDense)(unsafe.Pointer(m)).mat, (*matDense)(unsafe.Pointer(mBar)).mat
+}
+
 // isHalfPtrMatDenseForward is matad.isHalf_ptr_mat_Dense_forward, from dense.go:28.
 func isHalfPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r bool) {
 	return false
@@ -5121,11 +5035,11 @@ func isFullPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r bool) {
 // workspaceForward is matad.workspace_forward, from dense.go:37.
 func workspaceForward(m *mat.Dense, direct bool, mBar *mat.Dense, ws *AdjointWork) (r, rBar blas64.General) {
 	if direct {
-		t, tBar := DenseRawMatrixForward(m, mBar, ws)
+		t, tBar := denseRawMatrixForward(m, mBar, ws)
 		rBar = tBar
 		r = t
 	} else {
-		r1, c := DenseDimsForward(m, mBar, ws)
+		r1, c := denseDimsForward(m, mBar, ws)
 		t1, t1Bar := newGeneralForward(r1, c, ws)
 		rBar = t1Bar
 		r = t1
@@ -5140,7 +5054,7 @@ func restoreForward(m *mat.Dense, z blas64.General, mBar *mat.Dense, zBar blas64
 	zData1 := z.Data
 	zStride1 := z.Stride
 	zBarData := zBar.Data
-	to, toBar := DenseRawMatrixForward(m, mBar, ws)
+	to, toBar := denseRawMatrixForward(m, mBar, ws)
 	for i := 0; i < zRows1; i++ {
 		viewBar := toBar.Data[i*to.Stride : i*to.Stride+zCols1]
 		view := to.Data[i*to.Stride : i*to.Stride+zCols1]
@@ -5158,11 +5072,11 @@ func restoreForward(m *mat.Dense, z blas64.General, mBar *mat.Dense, zBar blas64
 	ws.to = append(ws.to, to)
 }
 
-// TransposedDimsForward is (matad.Transposed).Dims_forward, from matad.go:28.
-func TransposedDimsForward(t, tBar matad.Transposed, ws *AdjointWork) (r, c int) {
+// transposedDimsForward is (matad.Transposed).Dims_forward, from matad.go:28.
+func transposedDimsForward(t, tBar matad.Transposed, ws *AdjointWork) (r, c int) {
 	tOf1 := t.Of
 	tOfBar := tBar.Of
-	t1, t2 := DenseDimsForward(tOf1, tOfBar, ws)
+	t1, t2 := denseDimsForward(tOf1, tOfBar, ws)
 	return t2, t1
 }
 
@@ -5181,7 +5095,7 @@ func isDenseTransposedMatadTransposedForward(m *mat.Dense, a matad.Transposed, m
 func rawMatadTransposedForward(a, aBar matad.Transposed, ws *AdjointWork) (r, rBar blas64.General) {
 	aOf1 := a.Of
 	aOfBar := aBar.Of
-	t, tBar := DenseRawMatrixForward(aOf1, aOfBar, ws)
+	t, tBar := denseRawMatrixForward(aOf1, aOfBar, ws)
 	return t, tBar
 }
 
@@ -5189,14 +5103,14 @@ func rawMatadTransposedForward(a, aBar matad.Transposed, ws *AdjointWork) (r, rB
 func operandMatadTransposedForward(a, aBar matad.Transposed, ws *AdjointWork) (r blas64.General, r1 blas.Transpose, rBar blas64.General) {
 	aOf1 := a.Of
 	aOfBar := aBar.Of
-	t, tBar := DenseRawMatrixForward(aOf1, aOfBar, ws)
-	return t, blas.Trans, tBar
+	t, tBar := denseRawMatrixForward(aOf1, aOfBar, ws)
+	return t, 84, tBar
 }
 
 // elementwisePtrMatDensePtrMatDenseForward is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:83.
 func elementwisePtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) (r bool) {
-	ar, ac := DenseDimsForward(a, aBar, ws)
-	br, bc := DenseDimsForward(b, bBar, ws)
+	ar, ac := denseDimsForward(a, aBar, ws)
+	br, bc := denseDimsForward(b, bBar, ws)
 	cond := ar != br || ac != bc
 	if cond {
 		panic(mat.ErrShape)
@@ -5219,7 +5133,7 @@ func elementwisePtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Den
 // stepsForward is matad.steps_forward, from matad.go:199.
 func stepsForward(a blas64.General, t blas.Transpose, aBar blas64.General, ws *AdjointWork) (row, col int) {
 	aStride := a.Stride
-	cond := t == blas.Trans
+	cond := t == 84
 	if cond {
 		row = 1
 		col = aStride
@@ -5230,8 +5144,8 @@ func stepsForward(a blas64.General, t blas.Transpose, aBar blas64.General, ws *A
 	return
 }
 
-// VecDenseIsEmptyForward is (*mat.VecDense).IsEmpty_forward, from vector.go:766.
-func VecDenseIsEmptyForward(v, vBar *mat.VecDense, ws *AdjointWork) (r bool) {
+// vecDenseIsEmptyForward is (*mat.VecDense).IsEmpty_forward, from vector.go:766.
+func vecDenseIsEmptyForward(v, vBar *mat.VecDense, ws *AdjointWork) (r bool) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.Inc == 0
 }
 
@@ -5239,8 +5153,8 @@ func VecDenseIsEmptyForward(v, vBar *mat.VecDense, ws *AdjointWork) (r bool) {
 func pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	var t3 bool
 	var t6 bool
-	n := VecDenseLenForward(a, aBar, ws)
-	t := VecDenseLenForward(b, bBar, ws)
+	n := vecDenseLenForward(a, aBar, ws)
+	t := vecDenseLenForward(b, bBar, ws)
 	cond := n != t
 	if cond {
 		panic(mat.ErrShape)
@@ -5257,14 +5171,14 @@ func pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecD
 		t3 = isVecPtrMatVecDenseForward(v, a, vBar, aBar, ws)
 		cond3 := !t3
 		if cond3 {
-			t4, _ := VecDenseRawVectorForward(v, vBar, ws)
+			t4, _ := vecDenseRawVectorForward(v, vBar, ws)
 			t5, _ := vectorPtrMatVecDenseForward(a, aBar, ws)
 			matad.CheckOverlapVec(t4, t5)
 		}
 		t6 = isVecPtrMatVecDenseForward(v, b, vBar, bBar, ws)
 		cond4 := !t6
 		if cond4 {
-			t7, _ := VecDenseRawVectorForward(v, vBar, ws)
+			t7, _ := vecDenseRawVectorForward(v, vBar, ws)
 			t8, _ := vectorPtrMatVecDenseForward(b, bBar, ws)
 			matad.CheckOverlapVec(t7, t8)
 		}
@@ -5277,13 +5191,13 @@ func pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecD
 
 // factorisedPtrMatDenseForward is matad.factorised_ptr_mat_Dense_forward, from lu.go:218.
 func factorisedPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r, rBar blas64.General) {
-	rows, cols := DenseDimsForward(a, aBar, ws)
+	rows, cols := denseDimsForward(a, aBar, ws)
 	cond := rows != cols
 	if cond {
 		panic(mat.ErrSquare)
 	}
 	x, t, xBar := operandPtrMatDenseForward(a, aBar, ws)
-	n, _ := DenseDimsForward(a, aBar, ws)
+	n, _ := denseDimsForward(a, aBar, ws)
 	cond1 := n == 0
 	if cond1 {
 		panic(mat.ErrZeroLength)
@@ -5295,32 +5209,13 @@ func factorisedPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r, rBar 
 	ws.xBar4 = append(ws.xBar4, xBar)
 	ws.x3 = append(ws.x3, x)
 	ws.t7 = append(ws.t7, t)
-	ws.gBar3 = append(ws.gBar3, gBar)
-	ws.g5 = append(ws.g5, g)
+	ws.gBar1 = append(ws.gBar1, gBar)
+	ws.g1 = append(ws.g1, g)
 	return
 }
 
-// LUNormForward is matad.LUNorm_forward, from lu_op.go:19.
-func LUNormForward(a blas64.General, ws *AdjointWork) (r float64) {
-	n := a.Cols
-	if ws.t1Used == len(ws.t14) {
-		ws.t14 = append(ws.t14, nil)
-	}
-	k := ws.t1Used
-	ws.t1Used++
-	if cap(ws.t14[k]) < n {
-		ws.t14[k] = make([]float64, n)
-	}
-	clear(ws.t14[k][:n])
-	t1 := ws.t14[k][0:n:n]
-	t := LangeForward(mat.CondNorm, a, t1, ws)
-	r = t
-	ws.t15 = append(ws.t15, t1)
-	return
-}
-
-// VecDenseLenForward is (*mat.VecDense).Len_forward, from vector.go:161.
-func VecDenseLenForward(v, vBar *mat.VecDense, ws *AdjointWork) (r int) {
+// vecDenseLenForward is (*mat.VecDense).Len_forward, from vector.go:161.
+func vecDenseLenForward(v, vBar *mat.VecDense, ws *AdjointWork) (r int) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.N
 }
 
@@ -5332,29 +5227,29 @@ func factorisedPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
 	ws.x3 = ws.x3[:len(ws.x3)-1]
 	t1 := ws.t7[len(ws.t7)-1]
 	ws.t7 = ws.t7[:len(ws.t7)-1]
-	gBar1 := ws.gBar3[len(ws.gBar3)-1]
-	ws.gBar3 = ws.gBar3[:len(ws.gBar3)-1]
-	g1 := ws.g5[len(ws.g5)-1]
-	ws.g5 = ws.g5[:len(ws.g5)-1]
+	gBar1 := ws.gBar1[len(ws.gBar1)-1]
+	ws.gBar1 = ws.gBar1[:len(ws.gBar1)-1]
+	g1 := ws.g1[len(ws.g1)-1]
+	ws.g1 = ws.g1[:len(ws.g1)-1]
 	copyElementsReverse(g1, x1, t1, gBar1, xBar1, ws)
 	newGeneralReverse(ws)
-	DenseDimsReverse(aBar, ws)
+	denseDimsReverse(aBar, ws)
 	operandPtrMatDenseReverse(aBar, ws)
-	DenseDimsReverse(aBar, ws)
+	denseDimsReverse(aBar, ws)
 }
 
 // vectorPtrMatVecDenseReverse is matad.vector_ptr_mat_VecDense_reverse, from matad.go:183.
 func vectorPtrMatVecDenseReverse(xBar *mat.VecDense, ws *AdjointWork) {
-	VecDenseRawVectorReverse(xBar, ws)
+	vecDenseRawVectorReverse(xBar, ws)
 }
 
 // operandPtrMatDenseReverse is matad.operand_ptr_mat_Dense_reverse, from matad.go:101.
 func operandPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
-	DenseRawMatrixReverse(aBar, ws)
+	denseRawMatrixReverse(aBar, ws)
 }
 
-// VecDenseLenReverse is (*mat.VecDense).Len_reverse, from vector.go:161.
-func VecDenseLenReverse(vBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseLenReverse is (*mat.VecDense).Len_reverse, from vector.go:161.
+func vecDenseLenReverse(vBar *mat.VecDense, ws *AdjointWork) {
 }
 
 // restoreReverse is matad.restore_reverse, from dense.go:46.
@@ -5396,22 +5291,22 @@ func restoreReverse(z blas64.General, mBar *mat.Dense, zBar blas64.General, ws *
 			}
 		}
 	}
-	DenseRawMatrixReverse(mBar, ws)
+	denseRawMatrixReverse(mBar, ws)
 }
 
 // workspaceReverse is matad.workspace_reverse, from dense.go:37.
 func workspaceReverse(direct bool, mBar *mat.Dense, ws *AdjointWork) {
 	if direct {
-		DenseRawMatrixReverse(mBar, ws)
+		denseRawMatrixReverse(mBar, ws)
 	} else {
 		newGeneralReverse(ws)
-		DenseDimsReverse(mBar, ws)
+		denseDimsReverse(mBar, ws)
 	}
 }
 
 // rawPtrMatDenseReverse is matad.raw_ptr_mat_Dense_reverse, from matad.go:244.
 func rawPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
-	DenseRawMatrixReverse(aBar, ws)
+	denseRawMatrixReverse(aBar, ws)
 }
 
 // isFullPtrMatDenseReverse is matad.isFull_ptr_mat_Dense_reverse, from dense.go:19.
@@ -5422,8 +5317,8 @@ func isFullPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
 func isHalfPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
 }
 
-// DenseRawMatrixReverse is (*mat.Dense).RawMatrix_reverse, from dense.go:230.
-func DenseRawMatrixReverse(mBar *mat.Dense, ws *AdjointWork) {
+// denseRawMatrixReverse is (*mat.Dense).RawMatrix_reverse, from dense.go:230.
+func denseRawMatrixReverse(mBar *mat.Dense, ws *AdjointWork) {
 }
 
 // isDenseTransposedPtrMatDenseReverse is matad.isDenseTransposed_ptr_mat_Dense_reverse, from matad.go:216.
@@ -5439,11 +5334,11 @@ func receiveReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 	t1 := ws.t2[len(ws.t2)-1]
 	ws.t2 = ws.t2[:len(ws.t2)-1]
 	if t1 {
-		DenseReuseAsReverse(m, mBar, ws)
+		denseReuseAsReverse(m, mBar, ws)
 	} else {
-		DenseDimsReverse(mBar, ws)
+		denseDimsReverse(mBar, ws)
 	}
-	DenseIsEmptyReverse(mBar, ws)
+	denseIsEmptyReverse(mBar, ws)
 }
 
 // stepsReverse is matad.steps_reverse, from matad.go:199.
@@ -5461,12 +5356,12 @@ func elementwisePtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws
 	checkDensePtrMatDenseReverse(mBar, bBar, ws)
 	checkDensePtrMatDenseReverse(mBar, aBar, ws)
 	receiveReverse(m, mBar, ws)
-	DenseDimsReverse(bBar, ws)
-	DenseDimsReverse(aBar, ws)
+	denseDimsReverse(bBar, ws)
+	denseDimsReverse(aBar, ws)
 }
 
-// VecDenseRawVectorReverse is (*mat.VecDense).RawVector_reverse, from vector.go:234.
-func VecDenseRawVectorReverse(vBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseRawVectorReverse is (*mat.VecDense).RawVector_reverse, from vector.go:234.
+func vecDenseRawVectorReverse(vBar *mat.VecDense, ws *AdjointWork) {
 }
 
 // pairPtrMatVecDensePtrMatVecDenseReverse is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:79.
@@ -5484,12 +5379,12 @@ func pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, 
 		cond41 := !t61
 		if cond41 {
 			vectorPtrMatVecDenseReverse(bBar, ws)
-			VecDenseRawVectorReverse(vBar, ws)
+			vecDenseRawVectorReverse(vBar, ws)
 		}
 		isVecPtrMatVecDenseReverse(vBar, bBar, ws)
 		if cond31 {
 			vectorPtrMatVecDenseReverse(aBar, ws)
-			VecDenseRawVectorReverse(vBar, ws)
+			vecDenseRawVectorReverse(vBar, ws)
 		}
 		isVecPtrMatVecDenseReverse(vBar, aBar, ws)
 	}
@@ -5498,8 +5393,8 @@ func pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, 
 	}
 	isStoredPtrMatVecDenseReverse(aBar, ws)
 	receiveVecReverse(v, vBar, ws)
-	VecDenseLenReverse(bBar, ws)
-	VecDenseLenReverse(aBar, ws)
+	vecDenseLenReverse(bBar, ws)
+	vecDenseLenReverse(aBar, ws)
 }
 
 // columnReverse is matad.column_reverse, from matad.go:129.
@@ -5523,39 +5418,32 @@ func receiveVecReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
 	t2 := ws.t[len(ws.t)-1]
 	ws.t = ws.t[:len(ws.t)-1]
 	if t2 {
-		VecDenseReuseAsVecReverse(v, vBar, ws)
+		vecDenseReuseAsVecReverse(v, vBar, ws)
 	} else {
-		VecDenseLenReverse(vBar, ws)
+		vecDenseLenReverse(vBar, ws)
 	}
-	VecDenseIsEmptyReverse(vBar, ws)
+	vecDenseIsEmptyReverse(vBar, ws)
 }
 
 // isStoredPtrMatVecDenseReverse is matad.isStored_ptr_mat_VecDense_reverse, from vec.go:11.
 func isStoredPtrMatVecDenseReverse(xBar *mat.VecDense, ws *AdjointWork) {
 }
 
-// VecDenseDimsReverse is (*mat.VecDense).Dims_reverse, from vector.go:144.
-func VecDenseDimsReverse(vBar *mat.VecDense, ws *AdjointWork) {
-	VecDenseIsEmptyReverse(vBar, ws)
-}
-
-// LUNormReverse is matad.LUNorm_reverse, from lu_op.go:19.
-func LUNormReverse(a blas64.General, ws *AdjointWork) {
-	t11 := ws.t15[len(ws.t15)-1]
-	ws.t15 = ws.t15[:len(ws.t15)-1]
-	LangeReverse(mat.CondNorm, a, t11, ws)
+// vecDenseDimsReverse is (*mat.VecDense).Dims_reverse, from vector.go:144.
+func vecDenseDimsReverse(vBar *mat.VecDense, ws *AdjointWork) {
+	vecDenseIsEmptyReverse(vBar, ws)
 }
 
 // operandMatadTransposedReverse is matad.operand_matad_Transposed_reverse, from matad.go:101.
 func operandMatadTransposedReverse(aBar matad.Transposed, ws *AdjointWork) {
 	aOfBar1 := aBar.Of
-	DenseRawMatrixReverse(aOfBar1, ws)
+	denseRawMatrixReverse(aOfBar1, ws)
 }
 
 // rawMatadTransposedReverse is matad.raw_matad_Transposed_reverse, from matad.go:244.
 func rawMatadTransposedReverse(aBar matad.Transposed, ws *AdjointWork) {
 	aOfBar1 := aBar.Of
-	DenseRawMatrixReverse(aOfBar1, ws)
+	denseRawMatrixReverse(aOfBar1, ws)
 }
 
 // isDenseTransposedMatadTransposedReverse is matad.isDenseTransposed_matad_Transposed_reverse, from matad.go:216.
@@ -5566,24 +5454,19 @@ func isDenseTransposedMatadTransposedReverse(mBar *mat.Dense, aBar matad.Transpo
 func isDenseMatadTransposedReverse(mBar *mat.Dense, aBar matad.Transposed, ws *AdjointWork) {
 }
 
-// TransposedDimsReverse is (matad.Transposed).Dims_reverse, from matad.go:28.
-func TransposedDimsReverse(tBar matad.Transposed, ws *AdjointWork) {
+// transposedDimsReverse is (matad.Transposed).Dims_reverse, from matad.go:28.
+func transposedDimsReverse(tBar matad.Transposed, ws *AdjointWork) {
 	tOfBar1 := tBar.Of
-	DenseDimsReverse(tOfBar1, ws)
+	denseDimsReverse(tOfBar1, ws)
 }
 
-// VecDenseIsEmptyReverse is (*mat.VecDense).IsEmpty_reverse, from vector.go:766.
-func VecDenseIsEmptyReverse(vBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseIsEmptyReverse is (*mat.VecDense).IsEmpty_reverse, from vector.go:766.
+func vecDenseIsEmptyReverse(vBar *mat.VecDense, ws *AdjointWork) {
 }
 
-// DenseRawMatrixForwardTangent111 is (*mat.Dense).RawMatrix_forward_tangent_111, from dense.go:230.
-func DenseRawMatrixForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) (r, rBar, rDot, rBarDot blas64.General) {
-	return (*matDense)(unsafe.Pointer(m)).mat, (*matDense)(unsafe.Pointer(mBar)).mat, (*matDense)(unsafe.Pointer(mDot)).mat, (*matDense)(unsafe.Pointer(mBarDot)).mat
-}
-
-// VecDenseDimsForwardTangent111 is (*mat.VecDense).Dims_forward_tangent_111, from vector.go:144.
-func VecDenseDimsForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) (r, c int) {
-	t := VecDenseIsEmptyForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+// vecDenseDimsForwardTangent111 is (*mat.VecDense).Dims_forward_tangent_111, from vector.go:144.
+func vecDenseDimsForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) (r, c int) {
+	t := vecDenseIsEmptyForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	if t {
 		r = 0
 		c = 0
@@ -5604,14 +5487,14 @@ func isVecPtrMatVecDenseForwardTangent11111(v, a, vBar, aBar *mat.VecDense, ws *
 	return a == v
 }
 
-// VecDenseRawVectorForwardTangent111 is (*mat.VecDense).RawVector_forward_tangent_111, from vector.go:234.
-func VecDenseRawVectorForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) (r, rBar, rDot, rBarDot blas64.Vector) {
+// vecDenseRawVectorForwardTangent111 is (*mat.VecDense).RawVector_forward_tangent_111, from vector.go:234.
+func vecDenseRawVectorForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) (r, rBar, rDot, rBarDot blas64.Vector) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat, (*matVecDense)(unsafe.Pointer(vBar)).mat, (*matVecDense)(unsafe.Pointer(vDot)).mat, (*matVecDense)(unsafe.Pointer(vBarDot)).mat
 }
 
 // vectorPtrMatVecDenseForwardTangent111 is matad.vector_ptr_mat_VecDense_forward_tangent_111, from matad.go:183.
 func vectorPtrMatVecDenseForwardTangent111(x, xBar *mat.VecDense, ws *AdjointWork, xDot, xBarDot *mat.VecDense, wsDot *AdjointWork) (r, rBar, rDot, rBarDot blas64.Vector) {
-	t, tBar, tDot, tBarDot := VecDenseRawVectorForwardTangent111(x, xBar, ws, xDot, xBarDot, wsDot)
+	t, tBar, tDot, tBarDot := vecDenseRawVectorForwardTangent111(x, xBar, ws, xDot, xBarDot, wsDot)
 	return t, tBar, tDot, tBarDot
 }
 
@@ -5621,11 +5504,11 @@ func receiveVecForwardTangent1101(v *mat.VecDense, n int, vBar *mat.VecDense, ws
 	if cond {
 		panic(mat.ErrZeroLength)
 	}
-	t := VecDenseIsEmptyForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	t := vecDenseIsEmptyForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	if t {
-		VecDenseReuseAsVecForwardTangent1101(v, n, vBar, ws, vDot, vBarDot, wsDot)
+		vecDenseReuseAsVecForwardTangent1101(v, n, vBar, ws, vDot, vBarDot, wsDot)
 	} else {
-		t1 := VecDenseLenForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+		t1 := vecDenseLenForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 		cond2 := t1 != n
 		if cond2 {
 			panic(mat.ErrShape)
@@ -5646,7 +5529,7 @@ func isVecTransposedPtrMatDenseForwardTangent11111(v *mat.VecDense, a *mat.Dense
 
 // rawPtrMatDenseForwardTangent111 is matad.raw_ptr_mat_Dense_forward_tangent_111, from matad.go:244.
 func rawPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork, aDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r, rBar, rDot, rBarDot blas64.General) {
-	t, tBar, tDot, tBarDot := DenseRawMatrixForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	t, tBar, tDot, tBarDot := denseRawMatrixForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 	return t, tBar, tDot, tBarDot
 }
 
@@ -5663,8 +5546,8 @@ func columnForwardTangent111(x, xBar blas64.Vector, ws *AdjointWork, xDot, xBarD
 
 // operandPtrMatDenseForwardTangent111 is matad.operand_ptr_mat_Dense_forward_tangent_111, from matad.go:101.
 func operandPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork, aDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r blas64.General, r1 blas.Transpose, rBar, rDot, rBarDot blas64.General) {
-	t, tBar, tDot, tBarDot := DenseRawMatrixForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	return t, blas.NoTrans, tBar, tDot, tBarDot
+	t, tBar, tDot, tBarDot := denseRawMatrixForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	return t, 78, tBar, tDot, tBarDot
 }
 
 // receiveForwardTangent11001 is matad.receive_forward_tangent_11001, from matad.go:271.
@@ -5673,11 +5556,11 @@ func receiveForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Dense, ws *Adj
 	if cond {
 		panic(mat.ErrZeroLength)
 	}
-	t := DenseIsEmptyForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+	t := denseIsEmptyForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	if t {
-		DenseReuseAsForwardTangent11001(m, r, c, mBar, ws, mDot, mBarDot, wsDot)
+		denseReuseAsForwardTangent11001(m, r, c, mBar, ws, mDot, mBarDot, wsDot)
 	} else {
-		have, of := DenseDimsForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		have, of := denseDimsForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 		cond2 := have != r || of != c
 		if cond2 {
 			panic(mat.ErrShape)
@@ -5696,6 +5579,11 @@ func isDenseTransposedPtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense
 	return false
 }
 
+// denseRawMatrixForwardTangent111 is (*mat.Dense).RawMatrix_forward_tangent_111, from dense.go:230.
+func denseRawMatrixForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) (r, rBar, rDot, rBarDot blas64.General) {
+	return (*matDense)(unsafe.Pointer(m)).mat, (*matDense)(unsafe.Pointer(mBar)).mat, (*matDense)(unsafe.Pointer(mDot)).mat, (*matDense)(unsafe.Pointer(mBarDot)).mat
+}
+
 // isHalfPtrMatDenseForwardTangent111 is matad.isHalf_ptr_mat_Dense_forward_tangent_111, from dense.go:28.
 func isHalfPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork, aDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r bool) {
 	return false
@@ -5709,13 +5597,13 @@ func isFullPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork, aDo
 // workspaceForwardTangent1101 is matad.workspace_forward_tangent_1101, from dense.go:37.
 func workspaceForwardTangent1101(m *mat.Dense, direct bool, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) (r, rBar, rDot, rBarDot blas64.General) {
 	if direct {
-		t, tBar, tDot, tBarDot := DenseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		t, tBar, tDot, tBarDot := denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 		rBarDot = tBarDot
 		rBar = tBar
 		rDot = tDot
 		r = t
 	} else {
-		r1, c := DenseDimsForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		r1, c := denseDimsForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 		t1, t1Bar, t1Dot, t1BarDot := newGeneralForwardTangent10011(r1, c, ws, wsDot)
 		rBarDot = t1BarDot
 		rBar = t1Bar
@@ -5734,7 +5622,7 @@ func restoreForwardTangent11111(m *mat.Dense, z blas64.General, mBar *mat.Dense,
 	zStride1 := z.Stride
 	zBarDataDot := zBarDot.Data
 	zBarData := zBar.Data
-	to, toBar, toDot, toBarDot := DenseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+	to, toBar, toDot, toBarDot := denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	for i := 0; i < zRows1; i++ {
 		viewBarDot := toBarDot.Data[i*to.Stride : i*to.Stride+zCols1]
 		viewBar := toBar.Data[i*to.Stride : i*to.Stride+zCols1]
@@ -5762,13 +5650,13 @@ func restoreForwardTangent11111(m *mat.Dense, z blas64.General, mBar *mat.Dense,
 	ws.to = append(ws.to, to)
 }
 
-// TransposedDimsForwardTangent111 is (matad.Transposed).Dims_forward_tangent_111, from matad.go:28.
-func TransposedDimsForwardTangent111(t, tBar matad.Transposed, ws *AdjointWork, tDot, tBarDot matad.Transposed, wsDot *AdjointWork) (r, c int) {
+// transposedDimsForwardTangent111 is (matad.Transposed).Dims_forward_tangent_111, from matad.go:28.
+func transposedDimsForwardTangent111(t, tBar matad.Transposed, ws *AdjointWork, tDot, tBarDot matad.Transposed, wsDot *AdjointWork) (r, c int) {
 	tOf1Dot := tDot.Of
 	tOf1 := t.Of
 	tOfBarDot := tBarDot.Of
 	tOfBar := tBar.Of
-	t1, t2 := DenseDimsForwardTangent111(tOf1, tOfBar, ws, tOf1Dot, tOfBarDot, wsDot)
+	t1, t2 := denseDimsForwardTangent111(tOf1, tOfBar, ws, tOf1Dot, tOfBarDot, wsDot)
 	return t2, t1
 }
 
@@ -5789,7 +5677,7 @@ func rawMatadTransposedForwardTangent111(a, aBar matad.Transposed, ws *AdjointWo
 	aOf1 := a.Of
 	aOfBarDot := aBarDot.Of
 	aOfBar := aBar.Of
-	t, tBar, tDot, tBarDot := DenseRawMatrixForwardTangent111(aOf1, aOfBar, ws, aOf1Dot, aOfBarDot, wsDot)
+	t, tBar, tDot, tBarDot := denseRawMatrixForwardTangent111(aOf1, aOfBar, ws, aOf1Dot, aOfBarDot, wsDot)
 	return t, tBar, tDot, tBarDot
 }
 
@@ -5799,14 +5687,14 @@ func operandMatadTransposedForwardTangent111(a, aBar matad.Transposed, ws *Adjoi
 	aOf1 := a.Of
 	aOfBarDot := aBarDot.Of
 	aOfBar := aBar.Of
-	t, tBar, tDot, tBarDot := DenseRawMatrixForwardTangent111(aOf1, aOfBar, ws, aOf1Dot, aOfBarDot, wsDot)
-	return t, blas.Trans, tBar, tDot, tBarDot
+	t, tBar, tDot, tBarDot := denseRawMatrixForwardTangent111(aOf1, aOfBar, ws, aOf1Dot, aOfBarDot, wsDot)
+	return t, 84, tBar, tDot, tBarDot
 }
 
 // elementwisePtrMatDensePtrMatDenseForwardTangent1111111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:83.
 func elementwisePtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) (r bool) {
-	ar, ac := DenseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	br, bc := DenseDimsForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	ar, ac := denseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	br, bc := denseDimsForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
 	cond := ar != br || ac != bc
 	if cond {
 		panic(mat.ErrShape)
@@ -5829,7 +5717,7 @@ func elementwisePtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar,
 // stepsForwardTangent1101 is matad.steps_forward_tangent_1101, from matad.go:199.
 func stepsForwardTangent1101(a blas64.General, t blas.Transpose, aBar blas64.General, ws *AdjointWork, aDot, aBarDot blas64.General, wsDot *AdjointWork) (row, col int) {
 	aStride := a.Stride
-	cond := t == blas.Trans
+	cond := t == 84
 	if cond {
 		row = 1
 		col = aStride
@@ -5840,8 +5728,8 @@ func stepsForwardTangent1101(a blas64.General, t blas.Transpose, aBar blas64.Gen
 	return
 }
 
-// VecDenseIsEmptyForwardTangent111 is (*mat.VecDense).IsEmpty_forward_tangent_111, from vector.go:766.
-func VecDenseIsEmptyForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) (r bool) {
+// vecDenseIsEmptyForwardTangent111 is (*mat.VecDense).IsEmpty_forward_tangent_111, from vector.go:766.
+func vecDenseIsEmptyForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) (r bool) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.Inc == 0
 }
 
@@ -5849,8 +5737,8 @@ func VecDenseIsEmptyForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vD
 func pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	var t3 bool
 	var t6 bool
-	n := VecDenseLenForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	t := VecDenseLenForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	n := vecDenseLenForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	t := vecDenseLenForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
 	cond := n != t
 	if cond {
 		panic(mat.ErrShape)
@@ -5867,14 +5755,14 @@ func pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, 
 		t3 = isVecPtrMatVecDenseForwardTangent11111(v, a, vBar, aBar, ws, vDot, aDot, vBarDot, aBarDot, wsDot)
 		cond3 := !t3
 		if cond3 {
-			t4, _, _, _ := VecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+			t4, _, _, _ := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 			t5, _, _, _ := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 			matad.CheckOverlapVec(t4, t5)
 		}
 		t6 = isVecPtrMatVecDenseForwardTangent11111(v, b, vBar, bBar, ws, vDot, bDot, vBarDot, bBarDot, wsDot)
 		cond4 := !t6
 		if cond4 {
-			t7, _, _, _ := VecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+			t7, _, _, _ := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 			t8, _, _, _ := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
 			matad.CheckOverlapVec(t7, t8)
 		}
@@ -5887,13 +5775,13 @@ func pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, 
 
 // factorisedPtrMatDenseForwardTangent111 is matad.factorised_ptr_mat_Dense_forward_tangent_111, from lu.go:218.
 func factorisedPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork, aDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r, rBar, rDot, rBarDot blas64.General) {
-	rows, cols := DenseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	rows, cols := denseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 	cond := rows != cols
 	if cond {
 		panic(mat.ErrSquare)
 	}
 	x, t, xBar, xDot, xBarDot := operandPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	n, _ := DenseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	n, _ := denseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 	cond1 := n == 0
 	if cond1 {
 		panic(mat.ErrZeroLength)
@@ -5909,45 +5797,20 @@ func factorisedPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork,
 	wsDot.x3 = append(wsDot.x3, xDot)
 	ws.x3 = append(ws.x3, x)
 	ws.t7 = append(ws.t7, t)
-	wsDot.gBar3 = append(wsDot.gBar3, gBarDot)
-	ws.gBar3 = append(ws.gBar3, gBar)
-	wsDot.g5 = append(wsDot.g5, gDot)
-	ws.g5 = append(ws.g5, g)
+	wsDot.gBar1 = append(wsDot.gBar1, gBarDot)
+	ws.gBar1 = append(ws.gBar1, gBar)
+	wsDot.g1 = append(wsDot.g1, gDot)
+	ws.g1 = append(ws.g1, g)
 	return
 }
 
-// LUNormForwardTangent11 is matad.LUNorm_forward_tangent_11, from lu_op.go:19.
-func LUNormForwardTangent11(a blas64.General, ws *AdjointWork, aDot blas64.General, wsDot *AdjointWork) (r, rDot float64) {
-	n := a.Cols
-	if ws.t1Used == len(ws.t14) {
-		wsDot.t14 = append(wsDot.t14, nil)
-		ws.t14 = append(ws.t14, nil)
-	}
-	k := ws.t1Used
-	ws.t1Used++
-	if cap(ws.t14[k]) < n {
-		wsDot.t14[k] = make([]float64, n)
-		ws.t14[k] = make([]float64, n)
-	}
-	clear(wsDot.t14[k][:n])
-	clear(ws.t14[k][:n])
-	t1Dot := wsDot.t14[k][0:n:n]
-	t1 := ws.t14[k][0:n:n]
-	t, tDot := LangeForwardTangent1110(mat.CondNorm, a, t1, ws, aDot, t1Dot, wsDot)
-	rDot = tDot
-	r = t
-	wsDot.t15 = append(wsDot.t15, t1Dot)
-	ws.t15 = append(ws.t15, t1)
-	return
-}
-
-// VecDenseLenForwardTangent111 is (*mat.VecDense).Len_forward_tangent_111, from vector.go:161.
-func VecDenseLenForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) (r int) {
+// vecDenseLenForwardTangent111 is (*mat.VecDense).Len_forward_tangent_111, from vector.go:161.
+func vecDenseLenForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) (r int) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.N
 }
 
-// DetLUPullbackTangent1101 is matad.DetLUPullback_tangent_1101, from lu_op.go:136.
-func DetLUPullbackTangent1101(lu blas64.General, swaps []int, luBar blas64.General, rBar float64, luDot, luBarDot blas64.General, rBarDot float64) {
+// detLUPullbackTangent1101 is matad.DetLUPullback_tangent_1101, from lu_op.go:136.
+func detLUPullbackTangent1101(lu blas64.General, swaps []int, luBar blas64.General, rBar float64, luDot, luBarDot blas64.General, rBarDot float64) {
 	if luBar.Data != nil {
 		g, gDot := newGeneralTangent01(lu.Rows, lu.Cols)
 		matad.AdjugateLUTangent(lu, swaps, g, luDot, gDot)
@@ -5956,8 +5819,8 @@ func DetLUPullbackTangent1101(lu blas64.General, swaps []int, luBar blas64.Gener
 	}
 }
 
-// FactorLUPullbackTangent101 is matad.FactorLUPullback_tangent_101, from lu_op.go:48.
-func FactorLUPullbackTangent101(a blas64.General, swaps []int, aBar, aDot, aBarDot blas64.General) {
+// factorLUPullbackTangent101 is matad.FactorLUPullback_tangent_101, from lu_op.go:48.
+func factorLUPullbackTangent101(a blas64.General, swaps []int, aBar, aDot, aBarDot blas64.General) {
 }
 
 // factorisedPtrMatDenseReverseTangent11 is matad.factorised_ptr_mat_Dense_reverse_tangent_11, from lu.go:218.
@@ -5972,23 +5835,23 @@ func factorisedPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBa
 	ws.x3 = ws.x3[:len(ws.x3)-1]
 	t1 := ws.t7[len(ws.t7)-1]
 	ws.t7 = ws.t7[:len(ws.t7)-1]
-	gBar1Dot := wsDot.gBar3[len(ws.gBar3)-1]
-	gBar1 := ws.gBar3[len(ws.gBar3)-1]
-	wsDot.gBar3 = wsDot.gBar3[:len(ws.gBar3)-1]
-	ws.gBar3 = ws.gBar3[:len(ws.gBar3)-1]
-	g1Dot := wsDot.g5[len(ws.g5)-1]
-	g1 := ws.g5[len(ws.g5)-1]
-	wsDot.g5 = wsDot.g5[:len(ws.g5)-1]
-	ws.g5 = ws.g5[:len(ws.g5)-1]
+	gBar1Dot := wsDot.gBar1[len(ws.gBar1)-1]
+	gBar1 := ws.gBar1[len(ws.gBar1)-1]
+	wsDot.gBar1 = wsDot.gBar1[:len(ws.gBar1)-1]
+	ws.gBar1 = ws.gBar1[:len(ws.gBar1)-1]
+	g1Dot := wsDot.g1[len(ws.g1)-1]
+	g1 := ws.g1[len(ws.g1)-1]
+	wsDot.g1 = wsDot.g1[:len(ws.g1)-1]
+	ws.g1 = ws.g1[:len(ws.g1)-1]
 	copyElementsReverseTangent111011(g1, x1, t1, gBar1, xBar1, ws, g1Dot, x1Dot, gBar1Dot, xBar1Dot, wsDot)
 	newGeneralReverseTangent1(ws, wsDot)
-	DenseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
+	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	DenseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
+	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// DotPullbackTangent1111 is blas64ad.DotPullback_tangent_1111, from blas64ad.go:61.
-func DotPullbackTangent1111(x, y, xBar, yBar blas64.Vector, vBar float64, xDot, yDot, xBarDot, yBarDot blas64.Vector) {
+// dotPullbackTangent1111 is blas64ad.DotPullback_tangent_1111, from blas64ad.go:61.
+func dotPullbackTangent1111(x, y, xBar, yBar blas64.Vector, vBar float64, xDot, yDot, xBarDot, yBarDot blas64.Vector) {
 	if xBar.Data != nil {
 		t, tDot := shadowTangent111(xBar, x, xBarDot, xDot)
 		blas64ad.AxpyTangent(vBar, y, t, 0, yDot, tDot)
@@ -6001,17 +5864,17 @@ func DotPullbackTangent1111(x, y, xBar, yBar blas64.Vector, vBar float64, xDot, 
 
 // vectorPtrMatVecDenseReverseTangent11 is matad.vector_ptr_mat_VecDense_reverse_tangent_11, from matad.go:183.
 func vectorPtrMatVecDenseReverseTangent11(xBar *mat.VecDense, ws *AdjointWork, xBarDot *mat.VecDense, wsDot *AdjointWork) {
-	VecDenseRawVectorReverseTangent11(xBar, ws, xBarDot, wsDot)
+	vecDenseRawVectorReverseTangent11(xBar, ws, xBarDot, wsDot)
 }
 
-// ProductVecPullbackTangent1111110 is matad.ProductVecPullback_tangent_1111110, from product.go:118.
-func ProductVecPullbackTangent1111110(t blas.Transpose, a blas64.General, x, y blas64.Vector, aBar blas64.General, xBar, yBar blas64.Vector, aDot blas64.General, xDot, yDot blas64.Vector, aBarDot blas64.General, xBarDot, yBarDot blas64.Vector) {
+// productVecPullbackTangent1111110 is matad.ProductVecPullback_tangent_1111110, from product.go:118.
+func productVecPullbackTangent1111110(t blas.Transpose, a blas64.General, x, y blas64.Vector, aBar blas64.General, xBar, yBar blas64.Vector, aDot blas64.General, xDot, yDot blas64.Vector, aBarDot blas64.General, xBarDot, yBarDot blas64.Vector) {
 	if yBar.Data == nil {
 		return
 	}
 	d, dDot := shadowVecTangent11(yBar, y, yBarDot, yDot)
 	if aBar.Data != nil {
-		if t == blas.NoTrans {
+		if t == 78 {
 			t1, t1Dot := shadowTangent11(aBar, a, aBarDot, aDot)
 			blas64ad.GerTangent(1, d, x, t1, 0, dDot, xDot, t1Dot)
 		} else {
@@ -6029,11 +5892,11 @@ func ProductVecPullbackTangent1111110(t blas.Transpose, a blas64.General, x, y b
 
 // operandPtrMatDenseReverseTangent11 is matad.operand_ptr_mat_Dense_reverse_tangent_11, from matad.go:101.
 func operandPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBarDot *mat.Dense, wsDot *AdjointWork) {
-	DenseRawMatrixReverseTangent11(aBar, ws, aBarDot, wsDot)
+	denseRawMatrixReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// VecDenseLenReverseTangent11 is (*mat.VecDense).Len_reverse_tangent_11, from vector.go:161.
-func VecDenseLenReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseLenReverseTangent11 is (*mat.VecDense).Len_reverse_tangent_11, from vector.go:161.
+func vecDenseLenReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 }
 
 // restoreReverseTangent1111 is matad.restore_reverse_tangent_1111, from dense.go:46.
@@ -6097,33 +5960,33 @@ func restoreReverseTangent1111(z blas64.General, mBar *mat.Dense, zBar blas64.Ge
 			}
 		}
 	}
-	DenseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
+	denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 }
 
-// ProductPullbackTangent11111100 is matad.ProductPullback_tangent_11111100, from product.go:55.
-func ProductPullbackTangent11111100(ta, tb blas.Transpose, a, b, c, aBar, bBar, cBar, aDot, bDot, cDot, aBarDot, bBarDot, cBarDot blas64.General) {
+// productPullbackTangent11111100 is matad.ProductPullback_tangent_11111100, from product.go:55.
+func productPullbackTangent11111100(ta, tb blas.Transpose, a, b, c, aBar, bBar, cBar, aDot, bDot, cDot, aBarDot, bBarDot, cBarDot blas64.General) {
 	if cBar.Data == nil {
 		return
 	}
 	d, dDot := shadowTangent11(cBar, c, cBarDot, cDot)
 	if aBar.Data != nil {
-		if ta == blas.NoTrans {
+		if ta == 78 {
 			t := other(tb)
 			t1, t1Dot := shadowTangent11(aBar, a, aBarDot, aDot)
-			blas64ad.GemmTangent(blas.NoTrans, t, 1, d, b, 1, t1, 0, dDot, bDot, 0, t1Dot)
+			blas64ad.GemmTangent(78, t, 1, d, b, 1, t1, 0, dDot, bDot, 0, t1Dot)
 		} else {
 			t2, t2Dot := shadowTangent11(aBar, a, aBarDot, aDot)
-			blas64ad.GemmTangent(tb, blas.Trans, 1, b, d, 1, t2, 0, bDot, dDot, 0, t2Dot)
+			blas64ad.GemmTangent(tb, 84, 1, b, d, 1, t2, 0, bDot, dDot, 0, t2Dot)
 		}
 	}
 	if bBar.Data != nil {
-		if tb == blas.NoTrans {
+		if tb == 78 {
 			t3 := other(ta)
 			t4, t4Dot := shadowTangent11(bBar, b, bBarDot, bDot)
-			blas64ad.GemmTangent(t3, blas.NoTrans, 1, a, d, 1, t4, 0, aDot, dDot, 0, t4Dot)
+			blas64ad.GemmTangent(t3, 78, 1, a, d, 1, t4, 0, aDot, dDot, 0, t4Dot)
 		} else {
 			t5, t5Dot := shadowTangent11(bBar, b, bBarDot, bDot)
-			blas64ad.GemmTangent(blas.Trans, ta, 1, d, a, 1, t5, 0, dDot, aDot, 0, t5Dot)
+			blas64ad.GemmTangent(84, ta, 1, d, a, 1, t5, 0, dDot, aDot, 0, t5Dot)
 		}
 	}
 	clearAllTangent1(d, dDot)
@@ -6132,16 +5995,16 @@ func ProductPullbackTangent11111100(ta, tb blas.Transpose, a, b, c, aBar, bBar, 
 // workspaceReverseTangent110 is matad.workspace_reverse_tangent_110, from dense.go:37.
 func workspaceReverseTangent110(direct bool, mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	if direct {
-		DenseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
+		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 	} else {
 		newGeneralReverseTangent1(ws, wsDot)
-		DenseDimsReverseTangent11(mBar, ws, mBarDot, wsDot)
+		denseDimsReverseTangent11(mBar, ws, mBarDot, wsDot)
 	}
 }
 
 // rawPtrMatDenseReverseTangent11 is matad.raw_ptr_mat_Dense_reverse_tangent_11, from matad.go:244.
 func rawPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBarDot *mat.Dense, wsDot *AdjointWork) {
-	DenseRawMatrixReverseTangent11(aBar, ws, aBarDot, wsDot)
+	denseRawMatrixReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
 // isFullPtrMatDenseReverseTangent11 is matad.isFull_ptr_mat_Dense_reverse_tangent_11, from dense.go:19.
@@ -6152,8 +6015,8 @@ func isFullPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBarDot
 func isHalfPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBarDot *mat.Dense, wsDot *AdjointWork) {
 }
 
-// DenseRawMatrixReverseTangent11 is (*mat.Dense).RawMatrix_reverse_tangent_11, from dense.go:230.
-func DenseRawMatrixReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseRawMatrixReverseTangent11 is (*mat.Dense).RawMatrix_reverse_tangent_11, from dense.go:230.
+func denseRawMatrixReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
 }
 
 // isDenseTransposedPtrMatDenseReverseTangent111 is matad.isDenseTransposed_ptr_mat_Dense_reverse_tangent_111, from matad.go:216.
@@ -6169,11 +6032,11 @@ func receiveReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot
 	t1 := ws.t2[len(ws.t2)-1]
 	ws.t2 = ws.t2[:len(ws.t2)-1]
 	if t1 {
-		DenseReuseAsReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		denseReuseAsReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	} else {
-		DenseDimsReverseTangent11(mBar, ws, mBarDot, wsDot)
+		denseDimsReverseTangent11(mBar, ws, mBarDot, wsDot)
 	}
-	DenseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
+	denseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
 }
 
 // stepsReverseTangent11 is matad.steps_reverse_tangent_11, from matad.go:199.
@@ -6191,12 +6054,12 @@ func elementwisePtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *m
 	checkDensePtrMatDenseReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
 	checkDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	DenseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
-	DenseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
+	denseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
+	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// VecDenseRawVectorReverseTangent11 is (*mat.VecDense).RawVector_reverse_tangent_11, from vector.go:234.
-func VecDenseRawVectorReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseRawVectorReverseTangent11 is (*mat.VecDense).RawVector_reverse_tangent_11, from vector.go:234.
+func vecDenseRawVectorReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 }
 
 // pairPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:79.
@@ -6214,12 +6077,12 @@ func pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *ma
 		cond41 := !t61
 		if cond41 {
 			vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-			VecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+			vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
 		}
 		isVecPtrMatVecDenseReverseTangent111(vBar, bBar, ws, vBarDot, bBarDot, wsDot)
 		if cond31 {
 			vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-			VecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+			vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
 		}
 		isVecPtrMatVecDenseReverseTangent111(vBar, aBar, ws, vBarDot, aBarDot, wsDot)
 	}
@@ -6228,12 +6091,12 @@ func pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *ma
 	}
 	isStoredPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	receiveVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-	VecDenseLenReverseTangent11(bBar, ws, bBarDot, wsDot)
-	VecDenseLenReverseTangent11(aBar, ws, aBarDot, wsDot)
+	vecDenseLenReverseTangent11(bBar, ws, bBarDot, wsDot)
+	vecDenseLenReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// CopyPullbackTangent1111 is blas64ad.CopyPullback_tangent_1111, from blas64ad.go:181.
-func CopyPullbackTangent1111(x, y, xBar, yBar, xDot, yDot, xBarDot, yBarDot blas64.Vector) {
+// copyPullbackTangent1111 is blas64ad.CopyPullback_tangent_1111, from blas64ad.go:181.
+func copyPullbackTangent1111(x, y, xBar, yBar, xDot, yDot, xBarDot, yBarDot blas64.Vector) {
 	if yBar.Data == nil {
 		return
 	}
@@ -6276,24 +6139,24 @@ func receiveVecReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, v
 	t2 := ws.t[len(ws.t)-1]
 	ws.t = ws.t[:len(ws.t)-1]
 	if t2 {
-		VecDenseReuseAsVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+		vecDenseReuseAsVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	} else {
-		VecDenseLenReverseTangent11(vBar, ws, vBarDot, wsDot)
+		vecDenseLenReverseTangent11(vBar, ws, vBarDot, wsDot)
 	}
-	VecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
+	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
 // isStoredPtrMatVecDenseReverseTangent11 is matad.isStored_ptr_mat_VecDense_reverse_tangent_11, from vec.go:11.
 func isStoredPtrMatVecDenseReverseTangent11(xBar *mat.VecDense, ws *AdjointWork, xBarDot *mat.VecDense, wsDot *AdjointWork) {
 }
 
-// VecDenseDimsReverseTangent11 is (*mat.VecDense).Dims_reverse_tangent_11, from vector.go:144.
-func VecDenseDimsReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
-	VecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
+// vecDenseDimsReverseTangent11 is (*mat.VecDense).Dims_reverse_tangent_11, from vector.go:144.
+func vecDenseDimsReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
+	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
-// InverseLUPullbackTangent11101 is matad.InverseLUPullback_tangent_11101, from lu_op.go:289.
-func InverseLUPullbackTangent11101(lu blas64.General, swaps []int, x, luBar, xBar, luDot, xDot, luBarDot, xBarDot blas64.General) {
+// inverseLUPullbackTangent11101 is matad.InverseLUPullback_tangent_11101, from lu_op.go:289.
+func inverseLUPullbackTangent11101(lu blas64.General, swaps []int, x, luBar, xBar, luDot, xDot, luBarDot, xBarDot blas64.General) {
 	if xBar.Data == nil {
 		return
 	}
@@ -6302,10 +6165,10 @@ func InverseLUPullbackTangent11101(lu blas64.General, swaps []int, x, luBar, xBa
 		b, bDot := newGeneralTangent01(lu.Rows, lu.Cols)
 		matad.InverseLUTangent(lu, swaps, b, luDot, bDot)
 		p, pDot := newGeneralTangent01(lu.Rows, lu.Cols)
-		matad.ProductTangent(blas.Trans, blas.NoTrans, b, d, p, bDot, dDot, pDot)
+		matad.ProductTangent(84, 78, b, d, p, bDot, dDot, pDot)
 		clearAllTangent1(d, dDot)
 		q, qDot := newGeneralTangent01(lu.Rows, lu.Cols)
-		matad.ProductTangent(blas.NoTrans, blas.Trans, p, b, q, pDot, bDot, qDot)
+		matad.ProductTangent(78, 84, p, b, q, pDot, bDot, qDot)
 		t, tDot := shadowTangent11(luBar, lu, luBarDot, luDot)
 		addAllTangent110(-1, q, t, qDot, tDot)
 		return
@@ -6313,27 +6176,18 @@ func InverseLUPullbackTangent11101(lu blas64.General, swaps []int, x, luBar, xBa
 	clearAllTangent1(d, dDot)
 }
 
-// LUNormReverseTangent11 is matad.LUNorm_reverse_tangent_11, from lu_op.go:19.
-func LUNormReverseTangent11(a blas64.General, ws *AdjointWork, aDot blas64.General, wsDot *AdjointWork) {
-	t11Dot := wsDot.t15[len(ws.t15)-1]
-	t11 := ws.t15[len(ws.t15)-1]
-	wsDot.t15 = wsDot.t15[:len(ws.t15)-1]
-	ws.t15 = ws.t15[:len(ws.t15)-1]
-	LangeReverseTangent1110(mat.CondNorm, a, t11, ws, aDot, t11Dot, wsDot)
-}
-
 // operandMatadTransposedReverseTangent11 is matad.operand_matad_Transposed_reverse_tangent_11, from matad.go:101.
 func operandMatadTransposedReverseTangent11(aBar matad.Transposed, ws *AdjointWork, aBarDot matad.Transposed, wsDot *AdjointWork) {
 	aOfBar1Dot := aBarDot.Of
 	aOfBar1 := aBar.Of
-	DenseRawMatrixReverseTangent11(aOfBar1, ws, aOfBar1Dot, wsDot)
+	denseRawMatrixReverseTangent11(aOfBar1, ws, aOfBar1Dot, wsDot)
 }
 
 // rawMatadTransposedReverseTangent11 is matad.raw_matad_Transposed_reverse_tangent_11, from matad.go:244.
 func rawMatadTransposedReverseTangent11(aBar matad.Transposed, ws *AdjointWork, aBarDot matad.Transposed, wsDot *AdjointWork) {
 	aOfBar1Dot := aBarDot.Of
 	aOfBar1 := aBar.Of
-	DenseRawMatrixReverseTangent11(aOfBar1, ws, aOfBar1Dot, wsDot)
+	denseRawMatrixReverseTangent11(aOfBar1, ws, aOfBar1Dot, wsDot)
 }
 
 // isDenseTransposedMatadTransposedReverseTangent111 is matad.isDenseTransposed_matad_Transposed_reverse_tangent_111, from matad.go:216.
@@ -6344,50 +6198,50 @@ func isDenseTransposedMatadTransposedReverseTangent111(mBar *mat.Dense, aBar mat
 func isDenseMatadTransposedReverseTangent111(mBar *mat.Dense, aBar matad.Transposed, ws *AdjointWork, mBarDot *mat.Dense, aBarDot matad.Transposed, wsDot *AdjointWork) {
 }
 
-// TransposedDimsReverseTangent11 is (matad.Transposed).Dims_reverse_tangent_11, from matad.go:28.
-func TransposedDimsReverseTangent11(tBar matad.Transposed, ws *AdjointWork, tBarDot matad.Transposed, wsDot *AdjointWork) {
+// transposedDimsReverseTangent11 is (matad.Transposed).Dims_reverse_tangent_11, from matad.go:28.
+func transposedDimsReverseTangent11(tBar matad.Transposed, ws *AdjointWork, tBarDot matad.Transposed, wsDot *AdjointWork) {
 	tOfBar1Dot := tBarDot.Of
 	tOfBar1 := tBar.Of
-	DenseDimsReverseTangent11(tOfBar1, ws, tOfBar1Dot, wsDot)
+	denseDimsReverseTangent11(tOfBar1, ws, tOfBar1Dot, wsDot)
 }
 
-// VecDenseIsEmptyReverseTangent11 is (*mat.VecDense).IsEmpty_reverse_tangent_11, from vector.go:766.
-func VecDenseIsEmptyReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseIsEmptyReverseTangent11 is (*mat.VecDense).IsEmpty_reverse_tangent_11, from vector.go:766.
+func vecDenseIsEmptyReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 }
 
-// VecDenseReuseAsVecTangent1 is (*mat.VecDense).ReuseAsVec_tangent_1, from vector.go:709.
-func VecDenseReuseAsVecTangent1(v *mat.VecDense, n int, vDot *mat.VecDense) {
+// vecDenseReuseAsVecTangent1 is (*mat.VecDense).ReuseAsVec_tangent_1, from vector.go:709.
+func vecDenseReuseAsVecTangent1(v *mat.VecDense, n int, vDot *mat.VecDense) {
 	if n <= 0 {
 		if n == 0 {
 			panic(mat.ErrZeroLength)
 		}
 		panic(mat.ErrNegativeDimension)
 	}
-	t := VecDenseIsEmptyTangent1(v, vDot)
+	t := vecDenseIsEmptyTangent1(v, vDot)
 	if !t {
 		panic(mat.ErrReuseNonEmpty)
 	}
-	VecDenseReuseAsZeroedTangent1(v, n, vDot)
+	vecDenseReuseAsZeroedTangent1(v, n, vDot)
 }
 
-// DenseIsEmptyTangent1 is (*mat.Dense).IsEmpty_tangent_1, from dense.go:191.
-func DenseIsEmptyTangent1(m, mDot *mat.Dense) (r bool) {
+// denseIsEmptyTangent1 is (*mat.Dense).IsEmpty_tangent_1, from dense.go:191.
+func denseIsEmptyTangent1(m, mDot *mat.Dense) (r bool) {
 	return (*matDense)(unsafe.Pointer(m)).mat.Stride == 0
 }
 
-// DenseReuseAsTangent1 is (*mat.Dense).ReuseAs_tangent_1, from dense.go:82.
-func DenseReuseAsTangent1(m *mat.Dense, r, c int, mDot *mat.Dense) {
+// denseReuseAsTangent1 is (*mat.Dense).ReuseAs_tangent_1, from dense.go:82.
+func denseReuseAsTangent1(m *mat.Dense, r, c int, mDot *mat.Dense) {
 	if r <= 0 || c <= 0 {
 		if r == 0 || c == 0 {
 			panic(mat.ErrZeroLength)
 		}
 		panic(mat.ErrNegativeDimension)
 	}
-	t := DenseIsEmptyTangent1(m, mDot)
+	t := denseIsEmptyTangent1(m, mDot)
 	if !t {
 		panic(mat.ErrReuseNonEmpty)
 	}
-	DenseReuseAsZeroedTangent1(m, r, c, mDot)
+	denseReuseAsZeroedTangent1(m, r, c, mDot)
 }
 
 // newGeneralTangent01 is matad.newGeneral_tangent_0_1, from matad.go:124.
@@ -6406,7 +6260,7 @@ func checkDensePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) {
 		ok = !t1
 	}
 	if ok {
-		t2, _ := DenseRawMatrixTangent1(m, mDot)
+		t2, _ := denseRawMatrixTangent1(m, mDot)
 		t3, _ := rawPtrMatDenseTangent1(a, aDot)
 		matad.CheckOverlap(t2, t3)
 	}
@@ -6414,7 +6268,7 @@ func checkDensePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) {
 
 // copyElementsTangent11 is matad.copyElements_tangent_11, from dense.go:265.
 func copyElementsTangent11(z, x blas64.General, t blas.Transpose, zDot, xDot blas64.General) {
-	if t == blas.Trans {
+	if t == 84 {
 		for i, iEnd := 0, z.Rows; i < iEnd; i++ {
 			for j, jEnd := 0, z.Cols; j < jEnd; j++ {
 				zDot.Data[i*z.Stride+j] = xDot.Data[j*x.Stride+i]
@@ -6429,8 +6283,8 @@ func copyElementsTangent11(z, x blas64.General, t blas.Transpose, zDot, xDot bla
 	}
 }
 
-// VecDenseReuseAsVecForward is (*mat.VecDense).ReuseAsVec_forward, from vector.go:709.
-func VecDenseReuseAsVecForward(v *mat.VecDense, n int, vBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseReuseAsVecForward is (*mat.VecDense).ReuseAsVec_forward, from vector.go:709.
+func vecDenseReuseAsVecForward(v *mat.VecDense, n int, vBar *mat.VecDense, ws *AdjointWork) {
 	cond := n <= 0
 	if cond {
 		cond1 := n == 0
@@ -6439,21 +6293,21 @@ func VecDenseReuseAsVecForward(v *mat.VecDense, n int, vBar *mat.VecDense, ws *A
 		}
 		panic(mat.ErrNegativeDimension)
 	}
-	t := VecDenseIsEmptyForward(v, vBar, ws)
+	t := vecDenseIsEmptyForward(v, vBar, ws)
 	cond2 := !t
 	if cond2 {
 		panic(mat.ErrReuseNonEmpty)
 	}
-	VecDenseReuseAsZeroedForward(v, n, vBar, ws)
+	vecDenseReuseAsZeroedForward(v, n, vBar, ws)
 }
 
-// DenseIsEmptyForward is (*mat.Dense).IsEmpty_forward, from dense.go:191.
-func DenseIsEmptyForward(m, mBar *mat.Dense, ws *AdjointWork) (r bool) {
+// denseIsEmptyForward is (*mat.Dense).IsEmpty_forward, from dense.go:191.
+func denseIsEmptyForward(m, mBar *mat.Dense, ws *AdjointWork) (r bool) {
 	return (*matDense)(unsafe.Pointer(m)).mat.Stride == 0
 }
 
-// DenseReuseAsForward is (*mat.Dense).ReuseAs_forward, from dense.go:82.
-func DenseReuseAsForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *AdjointWork) {
+// denseReuseAsForward is (*mat.Dense).ReuseAs_forward, from dense.go:82.
+func denseReuseAsForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *AdjointWork) {
 	cond := r <= 0 || c <= 0
 	if cond {
 		cond1 := r == 0 || c == 0
@@ -6462,12 +6316,12 @@ func DenseReuseAsForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *AdjointWor
 		}
 		panic(mat.ErrNegativeDimension)
 	}
-	t := DenseIsEmptyForward(m, mBar, ws)
+	t := denseIsEmptyForward(m, mBar, ws)
 	cond2 := !t
 	if cond2 {
 		panic(mat.ErrReuseNonEmpty)
 	}
-	DenseReuseAsZeroedForward(m, r, c, mBar, ws)
+	denseReuseAsZeroedForward(m, r, c, mBar, ws)
 }
 
 // newGeneralForward is matad.newGeneral_forward, from matad.go:124.
@@ -6487,7 +6341,7 @@ func checkDensePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork) 
 		ok = !t1
 	}
 	if ok {
-		t2, _ := DenseRawMatrixForward(m, mBar, ws)
+		t2, _ := denseRawMatrixForward(m, mBar, ws)
 		t3, _ := rawPtrMatDenseForward(a, aBar, ws)
 		matad.CheckOverlap(t2, t3)
 	}
@@ -6505,7 +6359,7 @@ func copyElementsForward(z, x blas64.General, t blas.Transpose, zBar, xBar blas6
 	xStride1 := x.Stride
 	zBarData := zBar.Data
 	xBarData := xBar.Data
-	cond := t == blas.Trans
+	cond := t == 84
 	if cond {
 		for i := 0; i < zRows1; i++ {
 			if 0 < zCols1 {
@@ -6533,19 +6387,6 @@ func copyElementsForward(z, x blas64.General, t blas.Transpose, zBar, xBar blas6
 	}
 }
 
-// LangeForward is lapack64.Lange_forward, from lapack64.go:579.
-func LangeForward(norm lapack.MatrixNorm, a blas64.General, work []float64, ws *AdjointWork) (r float64) {
-	aRows1 := a.Rows
-	aCols1 := a.Cols
-	aData1 := a.Data
-	aStride1 := a.Stride
-	var t1 gonum.Implementation
-	var t float64
-	arg := max(1, aStride1)
-	t = ImplementationDlangeForward(t1, norm, aRows1, aCols1, aData1, arg, work, ws)
-	return t
-}
-
 // copyElementsReverse is matad.copyElements_reverse, from dense.go:265.
 func copyElementsReverse(z, x blas64.General, t blas.Transpose, zBar, xBar blas64.General, ws *AdjointWork) {
 	zRows := z.Rows
@@ -6556,7 +6397,7 @@ func copyElementsReverse(z, x blas64.General, t blas.Transpose, zBar, xBar blas6
 	xStride := x.Stride
 	zBarData := zBar.Data
 	xBarData := xBar.Data
-	cond1 := t == blas.Trans
+	cond1 := t == 84
 	if cond1 {
 		for i4 := zRows - 1; i4 > -1; i4-- {
 			if zCols > 0 {
@@ -6606,14 +6447,14 @@ func copyElementsReverse(z, x blas64.General, t blas.Transpose, zBar, xBar blas6
 func newGeneralReverse(ws *AdjointWork) {
 }
 
-// DenseReuseAsReverse is (*mat.Dense).ReuseAs_reverse, from dense.go:82.
-func DenseReuseAsReverse(m, mBar *mat.Dense, ws *AdjointWork) {
-	DenseReuseAsZeroedReverse(m, mBar, ws)
-	DenseIsEmptyReverse(mBar, ws)
+// denseReuseAsReverse is (*mat.Dense).ReuseAs_reverse, from dense.go:82.
+func denseReuseAsReverse(m, mBar *mat.Dense, ws *AdjointWork) {
+	denseReuseAsZeroedReverse(m, mBar, ws)
+	denseIsEmptyReverse(mBar, ws)
 }
 
-// DenseIsEmptyReverse is (*mat.Dense).IsEmpty_reverse, from dense.go:191.
-func DenseIsEmptyReverse(mBar *mat.Dense, ws *AdjointWork) {
+// denseIsEmptyReverse is (*mat.Dense).IsEmpty_reverse, from dense.go:191.
+func denseIsEmptyReverse(mBar *mat.Dense, ws *AdjointWork) {
 }
 
 // checkDensePtrMatDenseReverse is matad.checkDense_ptr_mat_Dense_reverse, from dense.go:12.
@@ -6624,7 +6465,7 @@ func checkDensePtrMatDenseReverse(mBar, aBar *mat.Dense, ws *AdjointWork) {
 	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
 	if cond11 {
 		rawPtrMatDenseReverse(aBar, ws)
-		DenseRawMatrixReverse(mBar, ws)
+		denseRawMatrixReverse(mBar, ws)
 	}
 	if cond2 {
 		isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
@@ -6632,21 +6473,14 @@ func checkDensePtrMatDenseReverse(mBar, aBar *mat.Dense, ws *AdjointWork) {
 	isDensePtrMatDenseReverse(mBar, aBar, ws)
 }
 
-// VecDenseReuseAsVecReverse is (*mat.VecDense).ReuseAsVec_reverse, from vector.go:709.
-func VecDenseReuseAsVecReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
-	VecDenseReuseAsZeroedReverse(v, vBar, ws)
-	VecDenseIsEmptyReverse(vBar, ws)
+// vecDenseReuseAsVecReverse is (*mat.VecDense).ReuseAsVec_reverse, from vector.go:709.
+func vecDenseReuseAsVecReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
+	vecDenseReuseAsZeroedReverse(v, vBar, ws)
+	vecDenseIsEmptyReverse(vBar, ws)
 }
 
-// LangeReverse is lapack64.Lange_reverse, from lapack64.go:579.
-func LangeReverse(norm lapack.MatrixNorm, a blas64.General, work []float64, ws *AdjointWork) {
-	aRows := a.Rows
-	aCols := a.Cols
-	ImplementationDlangeReverse(norm, aRows, aCols, work, ws)
-}
-
-// VecDenseReuseAsVecForwardTangent1101 is (*mat.VecDense).ReuseAsVec_forward_tangent_1101, from vector.go:709.
-func VecDenseReuseAsVecForwardTangent1101(v *mat.VecDense, n int, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseReuseAsVecForwardTangent1101 is (*mat.VecDense).ReuseAsVec_forward_tangent_1101, from vector.go:709.
+func vecDenseReuseAsVecForwardTangent1101(v *mat.VecDense, n int, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 	cond := n <= 0
 	if cond {
 		cond1 := n == 0
@@ -6655,21 +6489,21 @@ func VecDenseReuseAsVecForwardTangent1101(v *mat.VecDense, n int, vBar *mat.VecD
 		}
 		panic(mat.ErrNegativeDimension)
 	}
-	t := VecDenseIsEmptyForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	t := vecDenseIsEmptyForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	cond2 := !t
 	if cond2 {
 		panic(mat.ErrReuseNonEmpty)
 	}
-	VecDenseReuseAsZeroedForwardTangent1101(v, n, vBar, ws, vDot, vBarDot, wsDot)
+	vecDenseReuseAsZeroedForwardTangent1101(v, n, vBar, ws, vDot, vBarDot, wsDot)
 }
 
-// DenseIsEmptyForwardTangent111 is (*mat.Dense).IsEmpty_forward_tangent_111, from dense.go:191.
-func DenseIsEmptyForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) (r bool) {
+// denseIsEmptyForwardTangent111 is (*mat.Dense).IsEmpty_forward_tangent_111, from dense.go:191.
+func denseIsEmptyForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) (r bool) {
 	return (*matDense)(unsafe.Pointer(m)).mat.Stride == 0
 }
 
-// DenseReuseAsForwardTangent11001 is (*mat.Dense).ReuseAs_forward_tangent_11001, from dense.go:82.
-func DenseReuseAsForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseReuseAsForwardTangent11001 is (*mat.Dense).ReuseAs_forward_tangent_11001, from dense.go:82.
+func denseReuseAsForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	cond := r <= 0 || c <= 0
 	if cond {
 		cond1 := r == 0 || c == 0
@@ -6678,12 +6512,12 @@ func DenseReuseAsForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Dense, ws
 		}
 		panic(mat.ErrNegativeDimension)
 	}
-	t := DenseIsEmptyForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+	t := denseIsEmptyForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	cond2 := !t
 	if cond2 {
 		panic(mat.ErrReuseNonEmpty)
 	}
-	DenseReuseAsZeroedForwardTangent11001(m, r, c, mBar, ws, mDot, mBarDot, wsDot)
+	denseReuseAsZeroedForwardTangent11001(m, r, c, mBar, ws, mDot, mBarDot, wsDot)
 }
 
 // newGeneralForwardTangent10011 is matad.newGeneral_forward_tangent_100_11, from matad.go:124.
@@ -6705,7 +6539,7 @@ func checkDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws *A
 		ok = !t1
 	}
 	if ok {
-		t2, _, _, _ := DenseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		t2, _, _, _ := denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 		t3, _, _, _ := rawPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 		matad.CheckOverlap(t2, t3)
 	}
@@ -6727,7 +6561,7 @@ func copyElementsForwardTangent111011(z, x blas64.General, t blas.Transpose, zBa
 	zBarData := zBar.Data
 	xBarDataDot := xBarDot.Data
 	xBarData := xBar.Data
-	cond := t == blas.Trans
+	cond := t == 84
 	if cond {
 		for i := 0; i < zRows1; i++ {
 			if 0 < zCols1 {
@@ -6766,21 +6600,6 @@ func copyElementsForwardTangent111011(z, x blas64.General, t blas.Transpose, zBa
 	}
 }
 
-// LangeForwardTangent1110 is lapack64.Lange_forward_tangent_1110, from lapack64.go:579.
-func LangeForwardTangent1110(norm lapack.MatrixNorm, a blas64.General, work []float64, ws *AdjointWork, aDot blas64.General, workDot []float64, wsDot *AdjointWork) (r, rDot float64) {
-	aRows1 := a.Rows
-	aCols1 := a.Cols
-	aData1Dot := aDot.Data
-	aData1 := a.Data
-	aStride1 := a.Stride
-	var t1 gonum.Implementation
-	var tDot float64
-	var t float64
-	arg := max(1, aStride1)
-	t, tDot = ImplementationDlangeForwardTangent11010000(t1, norm, aRows1, aCols1, aData1, arg, work, ws, aData1Dot, workDot, wsDot)
-	return t, tDot
-}
-
 // shadowTangent11 is matad.shadow_tangent_11, from product.go:15.
 func shadowTangent11(s, of, sDot, ofDot blas64.General) (r, rDot blas64.General) {
 	return blas64.General{Rows: of.Rows, Cols: of.Cols, Stride: of.Stride, Data: s.Data}, blas64.General{Data: sDot.Data}
@@ -6811,7 +6630,7 @@ func copyElementsReverseTangent111011(z, x blas64.General, t blas.Transpose, zBa
 	zBarData := zBar.Data
 	xBarDataDot := xBarDot.Data
 	xBarData := xBar.Data
-	cond1 := t == blas.Trans
+	cond1 := t == 84
 	if cond1 {
 		for i4 := zRows - 1; i4 > -1; i4-- {
 			if zCols > 0 {
@@ -6918,14 +6737,14 @@ func clearAllTangent1(a, aDot blas64.General) {
 	}
 }
 
-// DenseReuseAsReverseTangent111 is (*mat.Dense).ReuseAs_reverse_tangent_111, from dense.go:82.
-func DenseReuseAsReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
-	DenseReuseAsZeroedReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	DenseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
+// denseReuseAsReverseTangent111 is (*mat.Dense).ReuseAs_reverse_tangent_111, from dense.go:82.
+func denseReuseAsReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
+	denseReuseAsZeroedReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+	denseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
 }
 
-// DenseIsEmptyReverseTangent11 is (*mat.Dense).IsEmpty_reverse_tangent_11, from dense.go:191.
-func DenseIsEmptyReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseIsEmptyReverseTangent11 is (*mat.Dense).IsEmpty_reverse_tangent_11, from dense.go:191.
+func denseIsEmptyReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
 }
 
 // checkDensePtrMatDenseReverseTangent111 is matad.checkDense_ptr_mat_Dense_reverse_tangent_111, from dense.go:12.
@@ -6936,7 +6755,7 @@ func checkDensePtrMatDenseReverseTangent111(mBar, aBar *mat.Dense, ws *AdjointWo
 	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
 	if cond11 {
 		rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		DenseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
+		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 	}
 	if cond2 {
 		isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
@@ -6952,13 +6771,13 @@ func firstTangent1(v, vDot blas64.Vector) (r int) {
 	return 0
 }
 
-// VecDenseReuseAsVecReverseTangent111 is (*mat.VecDense).ReuseAsVec_reverse_tangent_111, from vector.go:709.
-func VecDenseReuseAsVecReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
-	VecDenseReuseAsZeroedReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-	VecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
+// vecDenseReuseAsVecReverseTangent111 is (*mat.VecDense).ReuseAsVec_reverse_tangent_111, from vector.go:709.
+func vecDenseReuseAsVecReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
+	vecDenseReuseAsZeroedReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
-// addAllTangent110 is matad.addAll_tangent_110, from cholesky_op.go:147.
+// addAllTangent110 is matad.addAll_tangent_110, from cholesky_op.go:169.
 func addAllTangent110(f float64, a, b, aDot, bDot blas64.General) {
 	for i, iEnd := 0, a.Rows; i < iEnd; i++ {
 		xDot := aDot.Data[i*a.Stride : i*a.Stride+a.Cols]
@@ -6973,19 +6792,12 @@ func addAllTangent110(f float64, a, b, aDot, bDot blas64.General) {
 	}
 }
 
-// LangeReverseTangent1110 is lapack64.Lange_reverse_tangent_1110, from lapack64.go:579.
-func LangeReverseTangent1110(norm lapack.MatrixNorm, a blas64.General, work []float64, ws *AdjointWork, aDot blas64.General, workDot []float64, wsDot *AdjointWork) {
-	aRows := a.Rows
-	aCols := a.Cols
-	ImplementationDlangeReverseTangent11000(norm, aRows, aCols, work, ws, workDot, wsDot)
-}
-
-// VecDenseReuseAsZeroedTangent1 is (*mat.VecDense).reuseAsZeroed_tangent_1, from vector.go:744.
-func VecDenseReuseAsZeroedTangent1(v *mat.VecDense, r int, vDot *mat.VecDense) {
+// vecDenseReuseAsZeroedTangent1 is (*mat.VecDense).reuseAsZeroed_tangent_1, from vector.go:744.
+func vecDenseReuseAsZeroedTangent1(v *mat.VecDense, r int, vDot *mat.VecDense) {
 	if r == 0 {
 		panic(mat.ErrZeroLength)
 	}
-	t := VecDenseIsEmptyTangent1(v, vDot)
+	t := vecDenseIsEmptyTangent1(v, vDot)
 	if t {
 		t1, t1Dot := useZeroedTangent1((*matVecDense)(unsafe.Pointer(v)).mat.Data, r, (*matVecDense)(unsafe.Pointer(vDot)).mat.Data)
 		(*matVecDense)(unsafe.Pointer(vDot)).mat = blas64.Vector{Data: t1Dot}
@@ -6995,18 +6807,18 @@ func VecDenseReuseAsZeroedTangent1(v *mat.VecDense, r int, vDot *mat.VecDense) {
 	if r != (*matVecDense)(unsafe.Pointer(v)).mat.N {
 		panic(mat.ErrShape)
 	}
-	VecDenseZeroTangent1(v, vDot)
+	vecDenseZeroTangent1(v, vDot)
 }
 
-// DenseReuseAsZeroedTangent1 is (*mat.Dense).reuseAsZeroed_tangent_1, from dense.go:126.
-func DenseReuseAsZeroedTangent1(m *mat.Dense, r, c int, mDot *mat.Dense) {
+// denseReuseAsZeroedTangent1 is (*mat.Dense).reuseAsZeroed_tangent_1, from dense.go:126.
+func denseReuseAsZeroedTangent1(m *mat.Dense, r, c int, mDot *mat.Dense) {
 	if (*matDense)(unsafe.Pointer(m)).mat.Rows > (*matDense)(unsafe.Pointer(m)).capRows || (*matDense)(unsafe.Pointer(m)).mat.Cols > (*matDense)(unsafe.Pointer(m)).capCols {
 		panic("mat: bad capacity")
 	}
 	if r == 0 || c == 0 {
 		panic(mat.ErrZeroLength)
 	}
-	t := DenseIsEmptyTangent1(m, mDot)
+	t := denseIsEmptyTangent1(m, mDot)
 	if t {
 		t1, t1Dot := useZeroedTangent1((*matDense)(unsafe.Pointer(m)).mat.Data, r*c, (*matDense)(unsafe.Pointer(mDot)).mat.Data)
 		(*matDense)(unsafe.Pointer(mDot)).mat = blas64.General{Data: t1Dot}
@@ -7018,18 +6830,18 @@ func DenseReuseAsZeroedTangent1(m *mat.Dense, r, c int, mDot *mat.Dense) {
 	if r != (*matDense)(unsafe.Pointer(m)).mat.Rows || c != (*matDense)(unsafe.Pointer(m)).mat.Cols {
 		panic(mat.ErrShape)
 	}
-	DenseZeroTangent1(m, mDot)
+	denseZeroTangent1(m, mDot)
 }
 
-// VecDenseReuseAsZeroedForward is (*mat.VecDense).reuseAsZeroed_forward, from vector.go:744.
-func VecDenseReuseAsZeroedForward(v *mat.VecDense, r int, vBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseReuseAsZeroedForward is (*mat.VecDense).reuseAsZeroed_forward, from vector.go:744.
+func vecDenseReuseAsZeroedForward(v *mat.VecDense, r int, vBar *mat.VecDense, ws *AdjointWork) {
 	var argBar []float64
 	var arg []float64
 	cond := r == 0
 	if cond {
 		panic(mat.ErrZeroLength)
 	}
-	t := VecDenseIsEmptyForward(v, vBar, ws)
+	t := vecDenseIsEmptyForward(v, vBar, ws)
 	if t {
 		var t1Bar []float64
 		var t1 []float64
@@ -7045,15 +6857,15 @@ func VecDenseReuseAsZeroedForward(v *mat.VecDense, r int, vBar *mat.VecDense, ws
 		if cond2 {
 			panic(mat.ErrShape)
 		}
-		VecDenseZeroForward(v, vBar, ws)
+		vecDenseZeroForward(v, vBar, ws)
 	}
 	ws.t1 = append(ws.t1, t)
 	ws.argBar = append(ws.argBar, argBar)
 	ws.arg = append(ws.arg, arg)
 }
 
-// DenseReuseAsZeroedForward is (*mat.Dense).reuseAsZeroed_forward, from dense.go:126.
-func DenseReuseAsZeroedForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *AdjointWork) {
+// denseReuseAsZeroedForward is (*mat.Dense).reuseAsZeroed_forward, from dense.go:126.
+func denseReuseAsZeroedForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *AdjointWork) {
 	var argBar []float64
 	var arg []float64
 	cond := (*matDense)(unsafe.Pointer(m)).mat.Rows > (*matDense)(unsafe.Pointer(m)).capRows || (*matDense)(unsafe.Pointer(m)).mat.Cols > (*matDense)(unsafe.Pointer(m)).capCols
@@ -7064,7 +6876,7 @@ func DenseReuseAsZeroedForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *Adjo
 	if cond1 {
 		panic(mat.ErrZeroLength)
 	}
-	t := DenseIsEmptyForward(m, mBar, ws)
+	t := denseIsEmptyForward(m, mBar, ws)
 	if t {
 		var t1Bar []float64
 		var t1 []float64
@@ -7074,7 +6886,7 @@ func DenseReuseAsZeroedForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *Adjo
 		t1, t1Bar = useZeroedForward(arg, arg1, argBar, ws)
 		ws.mBar = append(ws.mBar, (*matDense)(unsafe.Pointer(mBar)).mat)
 		(*matDense)(unsafe.Pointer(mBar)).mat = blas64.General{Data: t1Bar}
-		ws.m = append(ws.m, (*matDense)(unsafe.Pointer(m)).mat)
+		ws.m2 = append(ws.m2, (*matDense)(unsafe.Pointer(m)).mat)
 		(*matDense)(unsafe.Pointer(m)).mat = blas64.General{Rows: r, Cols: c, Stride: c, Data: t1}
 		ws.reuseAsZeroedFrames = append(ws.reuseAsZeroedFrames, reuseAsZeroedFrame{})
 		top := &ws.reuseAsZeroedFrames[len(ws.reuseAsZeroedFrames)-1]
@@ -7087,248 +6899,15 @@ func DenseReuseAsZeroedForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *Adjo
 		if cond3 {
 			panic(mat.ErrShape)
 		}
-		DenseZeroForward(m, mBar, ws)
+		denseZeroForward(m, mBar, ws)
 	}
 	ws.t3 = append(ws.t3, t)
 	ws.argBar1 = append(ws.argBar1, argBar)
 	ws.arg1 = append(ws.arg1, arg)
 }
 
-// ImplementationDlangeForward is (gonum.Implementation).Dlange_forward, from dlange.go:22.
-func ImplementationDlangeForward(impl gonum.Implementation, norm lapack.MatrixNorm, m, n int, a []float64, lda int, work []float64, ws *AdjointWork) (r float64) {
-	cond := norm != lapack.MaxRowSum && norm != lapack.MaxColumnSum && norm != lapack.Frobenius && norm != lapack.MaxAbs
-	if cond {
-		panic("lapack: bad Norm")
-	}
-	cond1 := m < 0
-	if cond1 {
-		panic("lapack: m < 0")
-	}
-	cond2 := n < 0
-	if cond2 {
-		panic("lapack: n < 0")
-	}
-	cond3 := lda < max(1, n)
-	if cond3 {
-		panic("lapack: bad leading dimension of A")
-	}
-	cond4 := m == 0 || n == 0
-	if cond4 {
-		r = 0
-	} else {
-		cond5 := len(a) < (m-1)*lda+n
-		if cond5 {
-			panic("lapack: bad leading dimension of A")
-		}
-		cond6 := norm == lapack.MaxColumnSum && len(work) < n
-		if cond6 {
-			panic("lapack: insufficient length of work")
-		}
-		cond7 := norm == lapack.MaxAbs
-		if cond7 {
-			var value float64
-			for i := 0; i < m; i++ {
-				if 0 < n {
-					a1 := a[i*lda : len(a) : len(a)][:n]
-					for j := 0; j < n; j++ {
-						abs := math.Abs(a1[j])
-						value = math.Max(value, abs)
-					}
-				}
-			}
-			r = value
-		} else {
-			cond8 := norm == lapack.MaxColumnSum
-			if cond8 {
-				if 0 < n {
-					work1 := work[:len(work):len(work)][:n]
-					for i1 := 0; i1 < n; i1++ {
-						ws.work = append(ws.work, work1[i1])
-						work1[i1] = 0
-					}
-				}
-				for i2 := 0; i2 < m; i2++ {
-					if 0 < n {
-						a2 := a[i2*lda : len(a) : len(a)][:n]
-						work2 := work[:len(work):len(work)][:n]
-						for j1 := 0; j1 < n; j1++ {
-							abs1 := math.Abs(a2[j1])
-							ws.work1 = append(ws.work1, work2[j1])
-							work2[j1] += abs1
-						}
-					}
-				}
-				var value1 float64
-				if 0 < n {
-					work3 := work[:len(work):len(work)][:n]
-					for i3 := 0; i3 < n; i3++ {
-						value1 = math.Max(value1, work3[i3])
-					}
-				}
-				r = value1
-			} else {
-				cond9 := norm == lapack.MaxRowSum
-				if cond9 {
-					var value2 float64
-					for i4 := 0; i4 < m; i4++ {
-						var sum float64
-						if 0 < n {
-							a3 := a[i4*lda : len(a) : len(a)][:n]
-							for j2 := 0; j2 < n; j2++ {
-								sum += math.Abs(a3[j2])
-							}
-						}
-						value2 = math.Max(value2, sum)
-					}
-					r = value2
-				} else {
-					scale := 0.0
-					sum1 := 1.0
-					for i5 := 0; i5 < m; i5++ {
-						var t float64
-						var t1 float64
-						x := a[i5*lda:]
-						scale1 := scale
-						sumsq := sum1
-						cond10 := n < 0
-						if cond10 {
-							panic("lapack: n < 0")
-						}
-						cond11 := len(x) < 1+(n-1)
-						if cond11 {
-							panic("lapack: insufficient length of x")
-						}
-						cond12 := math.IsNaN(scale1) || math.IsNaN(sumsq)
-						if cond12 {
-							t = scale1
-							t1 = sumsq
-						} else {
-							cond13 := sumsq == 0
-							if cond13 {
-								scale1 = 1
-							}
-							cond14 := scale1 == 0
-							if cond14 {
-								scale1 = 1
-								sumsq = 0
-							}
-							cond15 := n == 0
-							if cond15 {
-								t = scale1
-								t1 = sumsq
-							} else {
-								var isBig bool
-								var asml float64
-								var amed float64
-								var abig float64
-								i6 := 0
-								ix := 0
-								for {
-									cond16 := !(i6 < n)
-									if cond16 {
-										break
-									}
-									ax := math.Abs(x[ix])
-									cond17 := ax > 1.997919072202235e+146
-									if cond17 {
-										ax *= 1.1113793747425387e-162
-										abig += ax * ax
-										isBig = true
-									} else {
-										cond18 := ax < 1.4916681462400413e-154
-										if cond18 {
-											cond19 := !isBig
-											if cond19 {
-												ax *= 4.4989137945431964e+161
-												asml += ax * ax
-											}
-										} else {
-											amed += ax * ax
-										}
-									}
-									ix++
-									i6++
-								}
-								cond20 := sumsq > 0
-								if cond20 {
-									ax1 := scale1 * math.Sqrt(sumsq)
-									cond21 := ax1 > 1.997919072202235e+146
-									if cond21 {
-										cond22 := scale1 > 1
-										if cond22 {
-											scale1 *= 1.1113793747425387e-162
-											abig += scale1 * (scale1 * sumsq)
-										} else {
-											abig += scale1 * (scale1 * (1.1113793747425387e-162 * (1.1113793747425387e-162 * sumsq)))
-										}
-									} else {
-										cond23 := ax1 < 1.4916681462400413e-154
-										if cond23 {
-											cond24 := !isBig
-											if cond24 {
-												cond25 := scale1 < 1
-												if cond25 {
-													scale1 *= 4.4989137945431964e+161
-													asml += scale1 * (scale1 * sumsq)
-												} else {
-													asml += scale1 * (scale1 * (4.4989137945431964e+161 * (4.4989137945431964e+161 * sumsq)))
-												}
-											}
-										} else {
-											amed += scale1 * (scale1 * sumsq)
-										}
-									}
-								}
-								cond26 := abig > 0
-								if cond26 {
-									cond27 := amed > 0 || math.IsNaN(amed)
-									if cond27 {
-										abig += amed * 1.1113793747425387e-162 * 1.1113793747425387e-162
-									}
-									scale1 = 8.997827589086393e+161
-									sumsq = abig
-								} else {
-									cond28 := asml > 0
-									if cond28 {
-										cond29 := amed > 0 || math.IsNaN(amed)
-										if cond29 {
-											amed = math.Sqrt(amed)
-											asml = math.Sqrt(asml) / 4.4989137945431964e+161
-											ymin := asml
-											ymax := amed
-											cond30 := asml > amed
-											if cond30 {
-												ymin = amed
-												ymax = asml
-											}
-											scale1 = 1
-											sumsq = ymax * ymax * (1 + ymin/ymax*(ymin/ymax))
-										} else {
-											scale1 = 2.2227587494850775e-162
-											sumsq = asml
-										}
-									} else {
-										scale1 = 1
-										sumsq = amed
-									}
-								}
-								t = scale1
-								t1 = sumsq
-							}
-						}
-						scale = t
-						sum1 = t1
-					}
-					r = scale * math.Sqrt(sum1)
-				}
-			}
-		}
-	}
-	return
-}
-
-// DenseReuseAsZeroedReverse is (*mat.Dense).reuseAsZeroed_reverse, from dense.go:126.
-func DenseReuseAsZeroedReverse(m, mBar *mat.Dense, ws *AdjointWork) {
+// denseReuseAsZeroedReverse is (*mat.Dense).reuseAsZeroed_reverse, from dense.go:126.
+func denseReuseAsZeroedReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 	t2 := ws.t3[len(ws.t3)-1]
 	ws.t3 = ws.t3[:len(ws.t3)-1]
 	argBar1 := ws.argBar1[len(ws.argBar1)-1]
@@ -7340,19 +6919,19 @@ func DenseReuseAsZeroedReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 		(*matDense)(unsafe.Pointer(m)).capCols = top1.m1
 		(*matDense)(unsafe.Pointer(m)).capRows = top1.m
 		ws.reuseAsZeroedFrames = ws.reuseAsZeroedFrames[:len(ws.reuseAsZeroedFrames)-1]
-		(*matDense)(unsafe.Pointer(m)).mat = ws.m[len(ws.m)-1]
-		ws.m = ws.m[:len(ws.m)-1]
+		(*matDense)(unsafe.Pointer(m)).mat = ws.m2[len(ws.m2)-1]
+		ws.m2 = ws.m2[:len(ws.m2)-1]
 		(*matDense)(unsafe.Pointer(mBar)).mat = ws.mBar[len(ws.mBar)-1]
 		ws.mBar = ws.mBar[:len(ws.mBar)-1]
 		useZeroedReverse(arg2, argBar1, ws)
 	} else {
-		DenseZeroReverse(m, mBar, ws)
+		denseZeroReverse(m, mBar, ws)
 	}
-	DenseIsEmptyReverse(mBar, ws)
+	denseIsEmptyReverse(mBar, ws)
 }
 
-// VecDenseReuseAsZeroedReverse is (*mat.VecDense).reuseAsZeroed_reverse, from vector.go:744.
-func VecDenseReuseAsZeroedReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseReuseAsZeroedReverse is (*mat.VecDense).reuseAsZeroed_reverse, from vector.go:744.
+func vecDenseReuseAsZeroedReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
 	t2 := ws.t1[len(ws.t1)-1]
 	ws.t1 = ws.t1[:len(ws.t1)-1]
 	argBar1 := ws.argBar[len(ws.argBar)-1]
@@ -7366,42 +6945,13 @@ func VecDenseReuseAsZeroedReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
 		ws.vBar = ws.vBar[:len(ws.vBar)-1]
 		useZeroedReverse(arg1, argBar1, ws)
 	} else {
-		VecDenseZeroReverse(v, vBar, ws)
+		vecDenseZeroReverse(v, vBar, ws)
 	}
-	VecDenseIsEmptyReverse(vBar, ws)
+	vecDenseIsEmptyReverse(vBar, ws)
 }
 
-// ImplementationDlangeReverse is (gonum.Implementation).Dlange_reverse, from dlange.go:22.
-func ImplementationDlangeReverse(norm lapack.MatrixNorm, m, n int, work []float64, ws *AdjointWork) {
-	cond41 := m == 0 || n == 0
-	if !cond41 {
-		cond71 := norm == lapack.MaxAbs
-		if !cond71 {
-			cond81 := norm == lapack.MaxColumnSum
-			if cond81 {
-				for i21 := m - 1; i21 > -1; i21-- {
-					if n > 0 {
-						work1 := work[:len(work):len(work)][:n]
-						for j11 := n - 1; j11 > -1; j11-- {
-							work1[j11] = ws.work1[len(ws.work1)-1]
-							ws.work1 = ws.work1[:len(ws.work1)-1]
-						}
-					}
-				}
-				if n > 0 {
-					work2 := work[:len(work):len(work)][:n]
-					for i11 := n - 1; i11 > -1; i11-- {
-						work2[i11] = ws.work[len(ws.work)-1]
-						ws.work = ws.work[:len(ws.work)-1]
-					}
-				}
-			}
-		}
-	}
-}
-
-// VecDenseReuseAsZeroedForwardTangent1101 is (*mat.VecDense).reuseAsZeroed_forward_tangent_1101, from vector.go:744.
-func VecDenseReuseAsZeroedForwardTangent1101(v *mat.VecDense, r int, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseReuseAsZeroedForwardTangent1101 is (*mat.VecDense).reuseAsZeroed_forward_tangent_1101, from vector.go:744.
+func vecDenseReuseAsZeroedForwardTangent1101(v *mat.VecDense, r int, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 	var argBarDot []float64
 	var argBar []float64
 	var argDot []float64
@@ -7410,7 +6960,7 @@ func VecDenseReuseAsZeroedForwardTangent1101(v *mat.VecDense, r int, vBar *mat.V
 	if cond {
 		panic(mat.ErrZeroLength)
 	}
-	t := VecDenseIsEmptyForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	t := vecDenseIsEmptyForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	if t {
 		var t1BarDot []float64
 		var t1Bar []float64
@@ -7434,7 +6984,7 @@ func VecDenseReuseAsZeroedForwardTangent1101(v *mat.VecDense, r int, vBar *mat.V
 		if cond2 {
 			panic(mat.ErrShape)
 		}
-		VecDenseZeroForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+		vecDenseZeroForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	}
 	ws.t1 = append(ws.t1, t)
 	wsDot.argBar = append(wsDot.argBar, argBarDot)
@@ -7443,8 +6993,8 @@ func VecDenseReuseAsZeroedForwardTangent1101(v *mat.VecDense, r int, vBar *mat.V
 	ws.arg = append(ws.arg, arg)
 }
 
-// DenseReuseAsZeroedForwardTangent11001 is (*mat.Dense).reuseAsZeroed_forward_tangent_11001, from dense.go:126.
-func DenseReuseAsZeroedForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseReuseAsZeroedForwardTangent11001 is (*mat.Dense).reuseAsZeroed_forward_tangent_11001, from dense.go:126.
+func denseReuseAsZeroedForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	var argBarDot []float64
 	var argBar []float64
 	var argDot []float64
@@ -7457,7 +7007,7 @@ func DenseReuseAsZeroedForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Den
 	if cond1 {
 		panic(mat.ErrZeroLength)
 	}
-	t := DenseIsEmptyForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+	t := denseIsEmptyForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	if t {
 		var t1BarDot []float64
 		var t1Bar []float64
@@ -7473,8 +7023,8 @@ func DenseReuseAsZeroedForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Den
 		ws.mBar = append(ws.mBar, (*matDense)(unsafe.Pointer(mBar)).mat)
 		(*matDense)(unsafe.Pointer(mBarDot)).mat = blas64.General{Data: t1BarDot}
 		(*matDense)(unsafe.Pointer(mBar)).mat = blas64.General{Data: t1Bar}
-		wsDot.m = append(wsDot.m, (*matDense)(unsafe.Pointer(mDot)).mat)
-		ws.m = append(ws.m, (*matDense)(unsafe.Pointer(m)).mat)
+		wsDot.m2 = append(wsDot.m2, (*matDense)(unsafe.Pointer(mDot)).mat)
+		ws.m2 = append(ws.m2, (*matDense)(unsafe.Pointer(m)).mat)
 		(*matDense)(unsafe.Pointer(mDot)).mat = blas64.General{Data: t1Dot}
 		(*matDense)(unsafe.Pointer(m)).mat = blas64.General{Rows: r, Cols: c, Stride: c, Data: t1}
 		ws.reuseAsZeroedFrames = append(ws.reuseAsZeroedFrames, reuseAsZeroedFrame{})
@@ -7488,7 +7038,7 @@ func DenseReuseAsZeroedForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Den
 		if cond3 {
 			panic(mat.ErrShape)
 		}
-		DenseZeroForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		denseZeroForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	}
 	ws.t3 = append(ws.t3, t)
 	wsDot.argBar1 = append(wsDot.argBar1, argBarDot)
@@ -7497,358 +7047,8 @@ func DenseReuseAsZeroedForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Den
 	ws.arg1 = append(ws.arg1, arg)
 }
 
-// ImplementationDlangeForwardTangent11010000 is (gonum.Implementation).Dlange_forward_tangent_11010000, from dlange.go:22.
-func ImplementationDlangeForwardTangent11010000(impl gonum.Implementation, norm lapack.MatrixNorm, m, n int, a []float64, lda int, work []float64, ws *AdjointWork, aDot, workDot []float64, wsDot *AdjointWork) (r, rDot float64) {
-	cond := norm != lapack.MaxRowSum && norm != lapack.MaxColumnSum && norm != lapack.Frobenius && norm != lapack.MaxAbs
-	if cond {
-		panic("lapack: bad Norm")
-	}
-	cond1 := m < 0
-	if cond1 {
-		panic("lapack: m < 0")
-	}
-	cond2 := n < 0
-	if cond2 {
-		panic("lapack: n < 0")
-	}
-	cond3 := lda < max(1, n)
-	if cond3 {
-		panic("lapack: bad leading dimension of A")
-	}
-	cond4 := m == 0 || n == 0
-	if cond4 {
-		rDot = 0
-		r = 0
-	} else {
-		cond5 := len(a) < (m-1)*lda+n
-		if cond5 {
-			panic("lapack: bad leading dimension of A")
-		}
-		cond6 := norm == lapack.MaxColumnSum && len(work) < n
-		if cond6 {
-			panic("lapack: insufficient length of work")
-		}
-		cond7 := norm == lapack.MaxAbs
-		if cond7 {
-			var valueDot float64
-			var value float64
-			for i := 0; i < m; i++ {
-				if 0 < n {
-					a1Dot := aDot[i*lda : len(a) : len(a)][:n]
-					a1 := a[i*lda : len(a) : len(a)][:n]
-					for j := 0; j < n; j++ {
-						t2 := a1[j]
-						t3 := math.Abs(t2)
-						absDot := a1Dot[j] * rt.Sign(t2)
-						abs := t3
-						t4 := math.Max(value, abs)
-						var maxDot float64
-						if value == t4 || value != value && t4 != t4 {
-							maxDot = valueDot
-						} else {
-							maxDot = absDot
-						}
-						valueDot = maxDot
-						value = t4
-					}
-				}
-			}
-			rDot = valueDot
-			r = value
-		} else {
-			cond8 := norm == lapack.MaxColumnSum
-			if cond8 {
-				if 0 < n {
-					work1Dot := workDot[:len(work):len(work)][:n]
-					work1 := work[:len(work):len(work)][:n]
-					for i1 := 0; i1 < n; i1++ {
-						wsDot.work = append(wsDot.work, work1Dot[i1])
-						ws.work = append(ws.work, work1[i1])
-						work1Dot[i1] = 0
-						work1[i1] = 0
-					}
-				}
-				for i2 := 0; i2 < m; i2++ {
-					if 0 < n {
-						a2Dot := aDot[i2*lda : len(a) : len(a)][:n]
-						a2 := a[i2*lda : len(a) : len(a)][:n]
-						work2Dot := workDot[:len(work):len(work)][:n]
-						work2 := work[:len(work):len(work)][:n]
-						for j1 := 0; j1 < n; j1++ {
-							t5 := a2[j1]
-							t6 := math.Abs(t5)
-							abs1Dot := a2Dot[j1] * rt.Sign(t5)
-							abs1 := t6
-							wsDot.work1 = append(wsDot.work1, work2Dot[j1])
-							ws.work1 = append(ws.work1, work2[j1])
-							work2Dot[j1] += abs1Dot
-							work2[j1] += abs1
-						}
-					}
-				}
-				var value1Dot float64
-				var value1 float64
-				if 0 < n {
-					work3Dot := workDot[:len(work):len(work)][:n]
-					work3 := work[:len(work):len(work)][:n]
-					for i3 := 0; i3 < n; i3++ {
-						t7 := work3[i3]
-						t8 := math.Max(value1, t7)
-						var maxDot1 float64
-						if value1 == t8 || value1 != value1 && t8 != t8 {
-							maxDot1 = value1Dot
-						} else {
-							maxDot1 = work3Dot[i3]
-						}
-						value1Dot = maxDot1
-						value1 = t8
-					}
-				}
-				rDot = value1Dot
-				r = value1
-			} else {
-				cond9 := norm == lapack.MaxRowSum
-				if cond9 {
-					var value2Dot float64
-					var value2 float64
-					for i4 := 0; i4 < m; i4++ {
-						var sumDot float64
-						var sum float64
-						if 0 < n {
-							a3Dot := aDot[i4*lda : len(a) : len(a)][:n]
-							a3 := a[i4*lda : len(a) : len(a)][:n]
-							for j2 := 0; j2 < n; j2++ {
-								t9 := a3[j2]
-								t10 := math.Abs(t9)
-								sumDot += a3Dot[j2] * rt.Sign(t9)
-								sum += t10
-							}
-						}
-						t11 := math.Max(value2, sum)
-						var maxDot2 float64
-						if value2 == t11 || value2 != value2 && t11 != t11 {
-							maxDot2 = value2Dot
-						} else {
-							maxDot2 = sumDot
-						}
-						value2Dot = maxDot2
-						value2 = t11
-					}
-					rDot = value2Dot
-					r = value2
-				} else {
-					scale := 0.0
-					var sum1Dot float64
-					sum1 := 1.0
-					for i5 := 0; i5 < m; i5++ {
-						var t float64
-						var t1Dot float64
-						var t1 float64
-						xDot := aDot[i5*lda:]
-						x := a[i5*lda:]
-						scale1 := scale
-						sumsqDot := sum1Dot
-						sumsq := sum1
-						cond10 := n < 0
-						if cond10 {
-							panic("lapack: n < 0")
-						}
-						cond11 := len(x) < 1+(n-1)
-						if cond11 {
-							panic("lapack: insufficient length of x")
-						}
-						cond12 := math.IsNaN(scale1) || math.IsNaN(sumsq)
-						if cond12 {
-							t = scale1
-							t1Dot = sumsqDot
-							t1 = sumsq
-						} else {
-							cond13 := sumsq == 0
-							if cond13 {
-								scale1 = 1
-							}
-							cond14 := scale1 == 0
-							if cond14 {
-								scale1 = 1
-								sumsqDot = 0
-								sumsq = 0
-							}
-							cond15 := n == 0
-							if cond15 {
-								t = scale1
-								t1Dot = sumsqDot
-								t1 = sumsq
-							} else {
-								var isBig bool
-								var asmlDot float64
-								var asml float64
-								var amedDot float64
-								var amed float64
-								var abigDot float64
-								var abig float64
-								i6 := 0
-								ix := 0
-								for {
-									cond16 := !(i6 < n)
-									if cond16 {
-										break
-									}
-									t12 := x[ix]
-									t13 := math.Abs(t12)
-									axDot := xDot[ix] * rt.Sign(t12)
-									ax := t13
-									cond17 := ax > 1.997919072202235e+146
-									if cond17 {
-										axDot *= 1.1113793747425387e-162
-										ax *= 1.1113793747425387e-162
-										abigDot += (ax + ax) * axDot
-										abig += ax * ax
-										isBig = true
-									} else {
-										cond18 := ax < 1.4916681462400413e-154
-										if cond18 {
-											cond19 := !isBig
-											if cond19 {
-												axDot *= 4.4989137945431964e+161
-												ax *= 4.4989137945431964e+161
-												asmlDot += (ax + ax) * axDot
-												asml += ax * ax
-											}
-										} else {
-											amedDot += (ax + ax) * axDot
-											amed += ax * ax
-										}
-									}
-									ix++
-									i6++
-								}
-								cond20 := sumsq > 0
-								if cond20 {
-									t14 := math.Sqrt(sumsq)
-									ax1 := scale1 * t14
-									cond21 := ax1 > 1.997919072202235e+146
-									if cond21 {
-										cond22 := scale1 > 1
-										if cond22 {
-											scale1 *= 1.1113793747425387e-162
-											abigDot += scale1 * (scale1 * sumsqDot)
-											abig += scale1 * (scale1 * sumsq)
-										} else {
-											abigDot += scale1 * (scale1 * (1.1113793747425387e-162 * (1.1113793747425387e-162 * sumsqDot)))
-											abig += scale1 * (scale1 * (1.1113793747425387e-162 * (1.1113793747425387e-162 * sumsq)))
-										}
-									} else {
-										cond23 := ax1 < 1.4916681462400413e-154
-										if cond23 {
-											cond24 := !isBig
-											if cond24 {
-												cond25 := scale1 < 1
-												if cond25 {
-													scale1 *= 4.4989137945431964e+161
-													asmlDot += scale1 * (scale1 * sumsqDot)
-													asml += scale1 * (scale1 * sumsq)
-												} else {
-													asmlDot += scale1 * (scale1 * (4.4989137945431964e+161 * (4.4989137945431964e+161 * sumsqDot)))
-													asml += scale1 * (scale1 * (4.4989137945431964e+161 * (4.4989137945431964e+161 * sumsq)))
-												}
-											}
-										} else {
-											amedDot += scale1 * (scale1 * sumsqDot)
-											amed += scale1 * (scale1 * sumsq)
-										}
-									}
-								}
-								cond26 := abig > 0
-								if cond26 {
-									cond27 := amed > 0 || math.IsNaN(amed)
-									if cond27 {
-										abigDot += amedDot * 1.1113793747425387e-162 * 1.1113793747425387e-162
-										abig += amed * 1.1113793747425387e-162 * 1.1113793747425387e-162
-									}
-									scale1 = 8.997827589086393e+161
-									sumsqDot = abigDot
-									sumsq = abig
-								} else {
-									cond28 := asml > 0
-									if cond28 {
-										cond29 := amed > 0 || math.IsNaN(amed)
-										if cond29 {
-											t16 := math.Sqrt(amed)
-											var d1 float64
-											t17 := 0.5 / t16
-											if amedDot != 0 || t17-t17 == 0 {
-												d1 += amedDot * t17
-											} else {
-												d1 += rt.Skip()
-											}
-											amedDot = d1
-											amed = t16
-											t18 := math.Sqrt(asml)
-											var d2 float64
-											t19 := 0.5 / t18
-											if asmlDot != 0 || t19-t19 == 0 {
-												d2 += asmlDot * t19
-											} else {
-												d2 += rt.Skip()
-											}
-											asmlDot = d2 / 4.4989137945431964e+161
-											asml = t18 / 4.4989137945431964e+161
-											yminDot := asmlDot
-											ymin := asml
-											ymaxDot := amedDot
-											ymax := amed
-											cond30 := asml > amed
-											if cond30 {
-												yminDot = amedDot
-												ymin = amed
-												ymaxDot = asmlDot
-												ymax = asml
-											}
-											scale1 = 1
-											t20 := ymin / ymax
-											t21 := ymax * ymax
-											t22 := 1 + t20*t20
-											sumsqDot = (ymax+ymax)*ymaxDot*t22 + t21*((t20+t20)*((yminDot-t20*ymaxDot)/ymax))
-											sumsq = t21 * t22
-										} else {
-											scale1 = 2.2227587494850775e-162
-											sumsqDot = asmlDot
-											sumsq = asml
-										}
-									} else {
-										scale1 = 1
-										sumsqDot = amedDot
-										sumsq = amed
-									}
-								}
-								t = scale1
-								t1Dot = sumsqDot
-								t1 = sumsq
-							}
-						}
-						scale = t
-						sum1Dot = t1Dot
-						sum1 = t1
-					}
-					t23 := math.Sqrt(sum1)
-					var d3 float64
-					t24 := 0.5 / t23
-					if sum1Dot != 0 || t24-t24 == 0 {
-						d3 += sum1Dot * t24
-					} else {
-						d3 += rt.Skip()
-					}
-					rDot = scale * d3
-					r = scale * t23
-				}
-			}
-		}
-	}
-	return
-}
-
-// DenseReuseAsZeroedReverseTangent111 is (*mat.Dense).reuseAsZeroed_reverse_tangent_111, from dense.go:126.
-func DenseReuseAsZeroedReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseReuseAsZeroedReverseTangent111 is (*mat.Dense).reuseAsZeroed_reverse_tangent_111, from dense.go:126.
+func denseReuseAsZeroedReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	t2 := ws.t3[len(ws.t3)-1]
 	ws.t3 = ws.t3[:len(ws.t3)-1]
 	argBar1Dot := wsDot.argBar1[len(ws.argBar1)-1]
@@ -7864,23 +7064,23 @@ func DenseReuseAsZeroedReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mD
 		(*matDense)(unsafe.Pointer(m)).capCols = top1.m1
 		(*matDense)(unsafe.Pointer(m)).capRows = top1.m
 		ws.reuseAsZeroedFrames = ws.reuseAsZeroedFrames[:len(ws.reuseAsZeroedFrames)-1]
-		(*matDense)(unsafe.Pointer(mDot)).mat = wsDot.m[len(ws.m)-1]
-		(*matDense)(unsafe.Pointer(m)).mat = ws.m[len(ws.m)-1]
-		wsDot.m = wsDot.m[:len(ws.m)-1]
-		ws.m = ws.m[:len(ws.m)-1]
+		(*matDense)(unsafe.Pointer(mDot)).mat = wsDot.m2[len(ws.m2)-1]
+		(*matDense)(unsafe.Pointer(m)).mat = ws.m2[len(ws.m2)-1]
+		wsDot.m2 = wsDot.m2[:len(ws.m2)-1]
+		ws.m2 = ws.m2[:len(ws.m2)-1]
 		(*matDense)(unsafe.Pointer(mBarDot)).mat = wsDot.mBar[len(ws.mBar)-1]
 		(*matDense)(unsafe.Pointer(mBar)).mat = ws.mBar[len(ws.mBar)-1]
 		wsDot.mBar = wsDot.mBar[:len(ws.mBar)-1]
 		ws.mBar = ws.mBar[:len(ws.mBar)-1]
 		useZeroedReverseTangent111(arg2, argBar1, ws, arg2Dot, argBar1Dot, wsDot)
 	} else {
-		DenseZeroReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		denseZeroReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	}
-	DenseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
+	denseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
 }
 
-// VecDenseReuseAsZeroedReverseTangent111 is (*mat.VecDense).reuseAsZeroed_reverse_tangent_111, from vector.go:744.
-func VecDenseReuseAsZeroedReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseReuseAsZeroedReverseTangent111 is (*mat.VecDense).reuseAsZeroed_reverse_tangent_111, from vector.go:744.
+func vecDenseReuseAsZeroedReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 	t2 := ws.t1[len(ws.t1)-1]
 	ws.t1 = ws.t1[:len(ws.t1)-1]
 	argBar1Dot := wsDot.argBar[len(ws.argBar)-1]
@@ -7902,44 +7102,9 @@ func VecDenseReuseAsZeroedReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWo
 		ws.vBar = ws.vBar[:len(ws.vBar)-1]
 		useZeroedReverseTangent111(arg1, argBar1, ws, arg1Dot, argBar1Dot, wsDot)
 	} else {
-		VecDenseZeroReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+		vecDenseZeroReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	}
-	VecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
-}
-
-// ImplementationDlangeReverseTangent11000 is (gonum.Implementation).Dlange_reverse_tangent_11000, from dlange.go:22.
-func ImplementationDlangeReverseTangent11000(norm lapack.MatrixNorm, m, n int, work []float64, ws *AdjointWork, workDot []float64, wsDot *AdjointWork) {
-	cond41 := m == 0 || n == 0
-	if !cond41 {
-		cond71 := norm == lapack.MaxAbs
-		if !cond71 {
-			cond81 := norm == lapack.MaxColumnSum
-			if cond81 {
-				for i21 := m - 1; i21 > -1; i21-- {
-					if n > 0 {
-						work1Dot := workDot[:len(work):len(work)][:n]
-						work1 := work[:len(work):len(work)][:n]
-						for j11 := n - 1; j11 > -1; j11-- {
-							work1Dot[j11] = wsDot.work1[len(ws.work1)-1]
-							work1[j11] = ws.work1[len(ws.work1)-1]
-							wsDot.work1 = wsDot.work1[:len(ws.work1)-1]
-							ws.work1 = ws.work1[:len(ws.work1)-1]
-						}
-					}
-				}
-				if n > 0 {
-					work2Dot := workDot[:len(work):len(work)][:n]
-					work2 := work[:len(work):len(work)][:n]
-					for i11 := n - 1; i11 > -1; i11-- {
-						work2Dot[i11] = wsDot.work[len(ws.work)-1]
-						work2[i11] = ws.work[len(ws.work)-1]
-						wsDot.work = wsDot.work[:len(ws.work)-1]
-						ws.work = ws.work[:len(ws.work)-1]
-					}
-				}
-			}
-		}
-	}
+	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
 // useZeroedTangent1 is mat.useZeroed_tangent_1, from matrix.go:977.
@@ -7953,16 +7118,16 @@ func useZeroedTangent1(f []float64, l int, fDot []float64) (r, rDot []float64) {
 	return make([]float64, l), make([]float64, l)
 }
 
-// VecDenseZeroTangent1 is (*mat.VecDense).Zero_tangent_1, from vector.go:197.
-func VecDenseZeroTangent1(v, vDot *mat.VecDense) {
+// vecDenseZeroTangent1 is (*mat.VecDense).Zero_tangent_1, from vector.go:197.
+func vecDenseZeroTangent1(v, vDot *mat.VecDense) {
 	for i, iEnd := 0, (*matVecDense)(unsafe.Pointer(v)).mat.N; i < iEnd; i++ {
 		(*matVecDense)(unsafe.Pointer(vDot)).mat.Data[(*matVecDense)(unsafe.Pointer(v)).mat.Inc*i] = 0
 		(*matVecDense)(unsafe.Pointer(v)).mat.Data[(*matVecDense)(unsafe.Pointer(v)).mat.Inc*i] = 0
 	}
 }
 
-// DenseZeroTangent1 is (*mat.Dense).Zero_tangent_1, from dense.go:153.
-func DenseZeroTangent1(m, mDot *mat.Dense) {
+// denseZeroTangent1 is (*mat.Dense).Zero_tangent_1, from dense.go:153.
+func denseZeroTangent1(m, mDot *mat.Dense) {
 	r := (*matDense)(unsafe.Pointer(m)).mat.Rows
 	c := (*matDense)(unsafe.Pointer(m)).mat.Cols
 	for i := 0; i < r; i++ {
@@ -7998,8 +7163,8 @@ func useZeroedForward(f []float64, l int, fBar []float64, ws *AdjointWork) (r, r
 	return
 }
 
-// VecDenseZeroForward is (*mat.VecDense).Zero_forward, from vector.go:197.
-func VecDenseZeroForward(v, vBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseZeroForward is (*mat.VecDense).Zero_forward, from vector.go:197.
+func vecDenseZeroForward(v, vBar *mat.VecDense, ws *AdjointWork) {
 	hi := (*matVecDense)(unsafe.Pointer(v)).mat.N
 	for i := 0; i < hi; i++ {
 		ws.v1 = append(ws.v1, (*matVecDense)(unsafe.Pointer(v)).mat.Data[(*matVecDense)(unsafe.Pointer(v)).mat.Inc*i])
@@ -8007,8 +7172,8 @@ func VecDenseZeroForward(v, vBar *mat.VecDense, ws *AdjointWork) {
 	}
 }
 
-// DenseZeroForward is (*mat.Dense).Zero_forward, from dense.go:153.
-func DenseZeroForward(m, mBar *mat.Dense, ws *AdjointWork) {
+// denseZeroForward is (*mat.Dense).Zero_forward, from dense.go:153.
+func denseZeroForward(m, mBar *mat.Dense, ws *AdjointWork) {
 	r := (*matDense)(unsafe.Pointer(m)).mat.Rows
 	c := (*matDense)(unsafe.Pointer(m)).mat.Cols
 	for i := 0; i < r; i++ {
@@ -8045,8 +7210,8 @@ func useZeroedReverse(f, fBar []float64, ws *AdjointWork) {
 	}
 }
 
-// DenseZeroReverse is (*mat.Dense).Zero_reverse, from dense.go:153.
-func DenseZeroReverse(m, mBar *mat.Dense, ws *AdjointWork) {
+// denseZeroReverse is (*mat.Dense).Zero_reverse, from dense.go:153.
+func denseZeroReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 	r1 := (*matDense)(unsafe.Pointer(m)).mat.Rows
 	c1 := (*matDense)(unsafe.Pointer(m)).mat.Cols
 	for i2 := r1 - 1; i2 > -1; i2-- {
@@ -8064,8 +7229,8 @@ func DenseZeroReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 	}
 }
 
-// VecDenseZeroReverse is (*mat.VecDense).Zero_reverse, from vector.go:197.
-func VecDenseZeroReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
+// vecDenseZeroReverse is (*mat.VecDense).Zero_reverse, from vector.go:197.
+func vecDenseZeroReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
 	hi1 := (*matVecDense)(unsafe.Pointer(v)).mat.N
 	for i1 := hi1 - 1; i1 > -1; i1-- {
 		(*matVecDense)(unsafe.Pointer(vBar)).mat.Data[(*matVecDense)(unsafe.Pointer(v)).mat.Inc*i1] = 0
@@ -8113,8 +7278,8 @@ func useZeroedForwardTangent1101(f []float64, l int, fBar []float64, ws *Adjoint
 	return
 }
 
-// VecDenseZeroForwardTangent111 is (*mat.VecDense).Zero_forward_tangent_111, from vector.go:197.
-func VecDenseZeroForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseZeroForwardTangent111 is (*mat.VecDense).Zero_forward_tangent_111, from vector.go:197.
+func vecDenseZeroForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 	hi := (*matVecDense)(unsafe.Pointer(v)).mat.N
 	for i := 0; i < hi; i++ {
 		wsDot.v1 = append(wsDot.v1, (*matVecDense)(unsafe.Pointer(vDot)).mat.Data[(*matVecDense)(unsafe.Pointer(v)).mat.Inc*i])
@@ -8124,8 +7289,8 @@ func VecDenseZeroForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot,
 	}
 }
 
-// DenseZeroForwardTangent111 is (*mat.Dense).Zero_forward_tangent_111, from dense.go:153.
-func DenseZeroForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseZeroForwardTangent111 is (*mat.Dense).Zero_forward_tangent_111, from dense.go:153.
+func denseZeroForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	r := (*matDense)(unsafe.Pointer(m)).mat.Rows
 	c := (*matDense)(unsafe.Pointer(m)).mat.Cols
 	for i := 0; i < r; i++ {
@@ -8175,8 +7340,8 @@ func useZeroedReverseTangent111(f, fBar []float64, ws *AdjointWork, fDot, fBarDo
 	}
 }
 
-// DenseZeroReverseTangent111 is (*mat.Dense).Zero_reverse_tangent_111, from dense.go:153.
-func DenseZeroReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
+// denseZeroReverseTangent111 is (*mat.Dense).Zero_reverse_tangent_111, from dense.go:153.
+func denseZeroReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	r1 := (*matDense)(unsafe.Pointer(m)).mat.Rows
 	c1 := (*matDense)(unsafe.Pointer(m)).mat.Cols
 	for i2 := r1 - 1; i2 > -1; i2-- {
@@ -8200,8 +7365,8 @@ func DenseZeroReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarD
 	}
 }
 
-// VecDenseZeroReverseTangent111 is (*mat.VecDense).Zero_reverse_tangent_111, from vector.go:197.
-func VecDenseZeroReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
+// vecDenseZeroReverseTangent111 is (*mat.VecDense).Zero_reverse_tangent_111, from vector.go:197.
+func vecDenseZeroReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 	hi1 := (*matVecDense)(unsafe.Pointer(v)).mat.N
 	for i1 := hi1 - 1; i1 > -1; i1-- {
 		(*matVecDense)(unsafe.Pointer(vBarDot)).mat.Data[(*matVecDense)(unsafe.Pointer(v)).mat.Inc*i1] = 0
@@ -8254,6 +7419,6 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "lu.go:254:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: passing on a blas64.General as data: its numbers would lose their derivatives; pass the numbers that are needed",
+		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:254:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: passing on a blas64.General as data: its numbers would lose their derivatives; pass the numbers that are needed",
 	})
 }
