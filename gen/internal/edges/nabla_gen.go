@@ -2030,7 +2030,7 @@ func AloneTangent(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
 	}
-	t1, t1Dot := RunTangent1(x, c, xDot)
+	t1, t1Dot := runTangent1(x, c, xDot)
 	t, tDot := identityTangent(t1, t1Dot)
 	return t, tDot
 }
@@ -2041,7 +2041,7 @@ func AloneTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, r
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
 	}
-	t1, t1Dot0, t1Dot1, t1Dot2, t1Dot3 := RunTangent1Lanes4(x, c, xDot)
+	t1, t1Dot0, t1Dot1, t1Dot2, t1Dot3 := runTangent1Lanes4(x, c, xDot)
 	var t float64
 	var tDot0 float64
 	var tDot1 float64
@@ -2086,11 +2086,11 @@ func AloneAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 	ws.tan = ws.tan[:0]
 	ws.gamma = ws.gamma[:0]
 	ws.erfc1 = ws.erfc1[:0]
-	t1 := RunForward(x, c, xBar, ws)
+	t1 := runForward(x, c, xBar, ws)
 	t := identity(t1)
 	r1 = t
 	t4 := identityPullback(t1, rBar)
-	RunReverse(x, c, xBar, t4, ws)
+	runReverse(x, c, xBar, t4, ws)
 	return
 }
 
@@ -2140,11 +2140,11 @@ func AloneAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 	ws.gamma = ws.gamma[:0]
 	wsDot.erfc1 = wsDot.erfc1[:0]
 	ws.erfc1 = ws.erfc1[:0]
-	t1, t1Dot := RunForwardTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
+	t1, t1Dot := runForwardTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
 	t, _ := identityTangent(t1, t1Dot)
 	r1 = t
 	t4 := identityPullbackTangent1(t1, rBar, t1Dot)
-	RunReverseTangent10101(x, c, xBar, t4, ws, xDot, xBarDot, wsDot)
+	runReverseTangent10101(x, c, xBar, t4, ws, xDot, xBarDot, wsDot)
 	return
 }
 
@@ -2154,7 +2154,7 @@ func AloneSeveralTangent(x []float64, c *Chain, xDot []float64) (r, rDot []float
 	if xDot == nil {
 		xDot = make([]float64, len(x))
 	}
-	y, yDot := SeveralTangent1(x, c, xDot)
+	y, yDot := severalTangent1(x, c, xDot)
 	for i := 0; i < len(y); i++ {
 		vDot := yDot[i]
 		v := y[i]
@@ -2171,7 +2171,7 @@ func AloneSeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
 	}
-	y, yDot := SeveralTangent1Lanes4(x, c, xDot)
+	y, yDot := severalTangent1Lanes4(x, c, xDot)
 	for i := 0; i < len(y); i++ {
 		yDotRow := &yDot[i]
 		v := y[i]
@@ -2234,7 +2234,7 @@ func AloneSeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *Adjoi
 	ws.gamma = ws.gamma[:0]
 	ws.erfc1 = ws.erfc1[:0]
 	var v float64
-	y, yBar := SeveralForward(x, c, xBar, ws)
+	y, yBar := severalForward(x, c, xBar, ws)
 	hi := len(y)
 	for i := 0; i < hi; i++ {
 		ws.v = append(ws.v, v)
@@ -2255,7 +2255,7 @@ func AloneSeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *Adjoi
 		v = ws.v[len(ws.v)-1]
 		ws.v = ws.v[:len(ws.v)-1]
 	}
-	SeveralReverse(x, c, xBar, ws)
+	severalReverse(x, c, xBar, ws)
 	copy(r1[:cap(r1)], ws.left)
 	return
 }
@@ -2290,7 +2290,7 @@ func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *A
 	ws.gamma = ws.gamma[:0]
 	ws.erfc1 = ws.erfc1[:0]
 	var v float64
-	y, yBar := SeveralForwardLanes4(x, c, xBar, ws)
+	y, yBar := severalForwardLanes4(x, c, xBar, ws)
 	hi := len(y)
 	for i := 0; i < hi; i++ {
 		ws.v = append(ws.v, v)
@@ -2331,7 +2331,7 @@ func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *A
 		yBarRow2[3] += t23
 		ws.v = ws.v[:len(ws.v)-1]
 	}
-	SeveralReverseLanes4(x, c, xBar, ws)
+	severalReverseLanes4(x, c, xBar, ws)
 	copy(r1[:cap(r1)], ws.left)
 	return
 }
@@ -2391,7 +2391,7 @@ func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws
 	ws.erfc1 = ws.erfc1[:0]
 	var vDot float64
 	var v float64
-	y, yBar, yDot, yBarDot := SeveralForwardTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
+	y, yBar, yDot, yBarDot := severalForwardTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
 	hi := len(y)
 	for i := 0; i < hi; i++ {
 		wsDot.v = append(wsDot.v, vDot)
@@ -2422,7 +2422,7 @@ func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws
 		wsDot.v = wsDot.v[:len(ws.v)-1]
 		ws.v = ws.v[:len(ws.v)-1]
 	}
-	SeveralReverseTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
+	severalReverseTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
 	copy(r1Dot[:cap(r1)], wsDot.left)
 	copy(r1[:cap(r1)], ws.left)
 	return
@@ -7216,8 +7216,8 @@ func applyReverseLanes4(op int, u, y, rBar0, rBar1, rBar2, rBar3 float64, ws *Ad
 	return
 }
 
-// RunTangent1 is edges.Run_tangent_1, from edges.go:122.
-func RunTangent1(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
+// runTangent1 is edges.Run_tangent_1, from edges.go:122.
+func runTangent1(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	r1Dot := make([]float64, len(x)+len(c.Steps))
 	r1 := make([]float64, len(x)+len(c.Steps))
 	copy(r1Dot, xDot)
@@ -7237,8 +7237,8 @@ func RunTangent1(x []float64, c *Chain, xDot []float64) (r, rDot float64) {
 	return r1[len(r1)-1], r1Dot[len(r1)-1]
 }
 
-// RunTangent1Lanes4 is edges.Run_tangent_1_lanes4, from edges.go:122.
-func RunTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+// runTangent1Lanes4 is edges.Run_tangent_1_lanes4, from edges.go:122.
+func runTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	r1Dot := make([][4]float64, len(x)+len(c.Steps))
 	r1 := make([]float64, len(x)+len(c.Steps))
 	copy(r1Dot, xDot)
@@ -7275,8 +7275,8 @@ func RunTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot
 	return r1[len(r1)-1], r1DotRow5[0], r1DotRow5[1], r1DotRow5[2], r1DotRow5[3]
 }
 
-// RunForward is edges.Run_forward, from edges.go:122.
-func RunForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r float64) {
+// runForward is edges.Run_forward, from edges.go:122.
+func runForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r float64) {
 	var arg float64
 	var arg1 float64
 	var cond bool
@@ -7338,8 +7338,8 @@ func RunForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r flo
 	return
 }
 
-// RunReverse is edges.Run_reverse, from edges.go:122.
-func RunReverse(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *AdjointWork) {
+// runReverse is edges.Run_reverse, from edges.go:122.
+func runReverse(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *AdjointWork) {
 	r1Bar11 := ws1.r1Bar13[len(ws1.r1Bar13)-1]
 	ws1.r1Bar13 = ws1.r1Bar13[:len(ws1.r1Bar13)-1]
 	r11 := ws1.r13[len(ws1.r13)-1]
@@ -7395,8 +7395,8 @@ func RunReverse(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *Adjo
 	}
 }
 
-// RunForwardTangent1101 is edges.Run_forward_tangent_1101, from edges.go:122.
-func RunForwardTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r, rDot float64) {
+// runForwardTangent1101 is edges.Run_forward_tangent_1101, from edges.go:122.
+func runForwardTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r, rDot float64) {
 	var argDot float64
 	var arg float64
 	var arg1Dot float64
@@ -7490,8 +7490,8 @@ func identityPullbackTangent1(p0, rBar, p0Dot float64) (vBar float64) {
 	return rBar
 }
 
-// RunReverseTangent10101 is edges.Run_reverse_tangent_10101, from edges.go:122.
-func RunReverseTangent10101(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
+// runReverseTangent10101 is edges.Run_reverse_tangent_10101, from edges.go:122.
+func runReverseTangent10101(x []float64, c *Chain, xBar1 []float64, rBar1 float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	r1Bar11Dot := ws1Dot.r1Bar13[len(ws1.r1Bar13)-1]
 	r1Bar11 := ws1.r1Bar13[len(ws1.r1Bar13)-1]
 	ws1Dot.r1Bar13 = ws1Dot.r1Bar13[:len(ws1.r1Bar13)-1]
@@ -7576,8 +7576,8 @@ func RunReverseTangent10101(x []float64, c *Chain, xBar1 []float64, rBar1 float6
 	}
 }
 
-// SeveralTangent1 is edges.Several_tangent_1, from edges.go:196.
-func SeveralTangent1(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
+// severalTangent1 is edges.Several_tangent_1, from edges.go:196.
+func severalTangent1(x []float64, c *Chain, xDot []float64) (r, rDot []float64) {
 	r1Dot := make([]float64, len(x)+len(c.Steps))
 	r1 := make([]float64, len(x)+len(c.Steps))
 	copy(r1Dot, xDot)
@@ -7601,8 +7601,8 @@ func SeveralTangent1(x []float64, c *Chain, xDot []float64) (r, rDot []float64) 
 	return y, yDot
 }
 
-// SeveralTangent1Lanes4 is edges.Several_tangent_1_lanes4, from edges.go:196.
-func SeveralTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDot [][4]float64) {
+// severalTangent1Lanes4 is edges.Several_tangent_1_lanes4, from edges.go:196.
+func severalTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDot [][4]float64) {
 	r1Dot := make([][4]float64, len(x)+len(c.Steps))
 	r1 := make([]float64, len(x)+len(c.Steps))
 	copy(r1Dot, xDot)
@@ -7642,8 +7642,8 @@ func SeveralTangent1Lanes4(x []float64, c *Chain, xDot [][4]float64) (r []float6
 	return y, yDot
 }
 
-// SeveralForward is edges.Several_forward, from edges.go:196.
-func SeveralForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r, rBar1 []float64) {
+// severalForward is edges.Several_forward, from edges.go:196.
+func severalForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r, rBar1 []float64) {
 	var arg float64
 	var arg1 float64
 	var cond bool
@@ -7716,8 +7716,8 @@ func SeveralForward(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) (r
 	return
 }
 
-// SeveralReverse is edges.Several_reverse, from edges.go:196.
-func SeveralReverse(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) {
+// severalReverse is edges.Several_reverse, from edges.go:196.
+func severalReverse(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) {
 	r1Bar11 := ws1.r1Bar15[len(ws1.r1Bar15)-1]
 	ws1.r1Bar15 = ws1.r1Bar15[:len(ws1.r1Bar15)-1]
 	r11 := ws1.r15[len(ws1.r15)-1]
@@ -7794,8 +7794,8 @@ func SeveralReverse(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork) {
 	}
 }
 
-// SeveralForwardLanes4 is edges.Several_forward_lanes4, from edges.go:196.
-func SeveralForwardLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *AdjointWork) (r []float64, rBar1 [][4]float64) {
+// severalForwardLanes4 is edges.Several_forward_lanes4, from edges.go:196.
+func severalForwardLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *AdjointWork) (r []float64, rBar1 [][4]float64) {
 	var arg float64
 	var arg1 float64
 	var cond bool
@@ -7873,8 +7873,8 @@ func identityPullbackLanes4(p0, rBar0, rBar1, rBar2, rBar3 float64) (vBar0, vBar
 	return rBar0, rBar1, rBar2, rBar3
 }
 
-// SeveralReverseLanes4 is edges.Several_reverse_lanes4, from edges.go:196.
-func SeveralReverseLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *AdjointWork) {
+// severalReverseLanes4 is edges.Several_reverse_lanes4, from edges.go:196.
+func severalReverseLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *AdjointWork) {
 	r1Bar11 := ws1.r1Bar151[len(ws1.r1Bar151)-1]
 	ws1.r1Bar151 = ws1.r1Bar151[:len(ws1.r1Bar151)-1]
 	r11 := ws1.r15[len(ws1.r15)-1]
@@ -7993,8 +7993,8 @@ func SeveralReverseLanes4(x []float64, c *Chain, xBar1 [][4]float64, ws1 *Adjoin
 	}
 }
 
-// SeveralForwardTangent1101 is edges.Several_forward_tangent_1101, from edges.go:196.
-func SeveralForwardTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r, rBar1, rDot, rBar1Dot []float64) {
+// severalForwardTangent1101 is edges.Several_forward_tangent_1101, from edges.go:196.
+func severalForwardTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r, rBar1, rDot, rBar1Dot []float64) {
 	var argDot float64
 	var arg float64
 	var arg1Dot float64
@@ -8109,8 +8109,8 @@ func identityPullbackTangent11(p0, rBar, p0Dot, rBarDot float64) (vBar, vBarDot 
 	return rBar, rBarDot
 }
 
-// SeveralReverseTangent1101 is edges.Several_reverse_tangent_1101, from edges.go:196.
-func SeveralReverseTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
+// severalReverseTangent1101 is edges.Several_reverse_tangent_1101, from edges.go:196.
+func severalReverseTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) {
 	r1Bar11Dot := ws1Dot.r1Bar15[len(ws1.r1Bar15)-1]
 	r1Bar11 := ws1.r1Bar15[len(ws1.r1Bar15)-1]
 	ws1Dot.r1Bar15 = ws1Dot.r1Bar15[:len(ws1.r1Bar15)-1]

@@ -22,7 +22,7 @@ func PowerTangent(z, zDot []complex128) (r, rDot float64) {
 	if zDot == nil {
 		zDot = make([]complex128, len(z), cap(z))
 	}
-	t, tDot := TransformTangent1(z, zDot)
+	t, tDot := transformTangent1(z, zDot)
 	for k := 0; k < len(t); k++ {
 		vDot := tDot[k]
 		v := t[k]
@@ -51,7 +51,7 @@ func PowerAdjoint(z, zBar []complex128, rBar float64, ws *AdjointWork) (r1 float
 	ws.aBar = ws.aBar[:0]
 	ws.a = ws.a[:0]
 	var r2 float64
-	t, tBar := TransformForward(z, zBar, ws)
+	t, tBar := transformForward(z, zBar, ws)
 	hi := len(t)
 	if 0 < hi {
 		t2 := t[:len(t):len(t)][:hi]
@@ -64,7 +64,7 @@ func PowerAdjoint(z, zBar []complex128, rBar float64, ws *AdjointWork) (r1 float
 		}
 	}
 	r1 = r2
-	TransformReverse(zBar, ws)
+	transformReverse(zBar, ws)
 	return
 }
 
@@ -92,7 +92,7 @@ func PowerAdjointTangent(z, zBar []complex128, rBar float64, ws *AdjointWork, zD
 	wsDot.a = wsDot.a[:0]
 	ws.a = ws.a[:0]
 	var r2 float64
-	t, tBar, tDot, tBarDot := TransformForwardTangent111(z, zBar, ws, zDot, zBarDot, wsDot)
+	t, tBar, tDot, tBarDot := transformForwardTangent111(z, zBar, ws, zDot, zBarDot, wsDot)
 	hi := len(t)
 	if 0 < hi {
 		t2Dot := tDot[:len(t):len(t)][:hi]
@@ -114,13 +114,13 @@ func PowerAdjointTangent(z, zBar []complex128, rBar float64, ws *AdjointWork, zD
 		}
 	}
 	r1 = r2
-	TransformReverseTangent11(zBar, ws, zBarDot, wsDot)
+	transformReverseTangent11(zBar, ws, zBarDot, wsDot)
 	return
 }
 
 // PowerTraced is Power over Reals, from fourier.go:52.
 func PowerTraced(z []nabla.Complex) (r nabla.Real) {
-	t := TransformTraced1(z)
+	t := transformTraced1(z)
 	for k := 0; k < len(t); k++ {
 		v := t[k]
 		r = r.Add(v.Re.Sq().Add(v.Im.Sq()).Scale(float64(k)))
@@ -128,8 +128,8 @@ func PowerTraced(z []nabla.Complex) (r nabla.Real) {
 	return
 }
 
-// TransformTangent1 is fourier.Transform_tangent_1, from fourier.go:31.
-func TransformTangent1(z, zDot []complex128) (r, rDot []complex128) {
+// transformTangent1 is fourier.Transform_tangent_1, from fourier.go:31.
+func transformTangent1(z, zDot []complex128) (r, rDot []complex128) {
 	aDot := make([]complex128, len(z))
 	a := make([]complex128, len(z))
 	for i := 0; i < len(a); i++ {
@@ -160,8 +160,8 @@ func TransformTangent1(z, zDot []complex128) (r, rDot []complex128) {
 	return a, aDot
 }
 
-// TransformForward is fourier.Transform_forward, from fourier.go:31.
-func TransformForward(z, zBar []complex128, ws *AdjointWork) (r, rBar []complex128) {
+// transformForward is fourier.Transform_forward, from fourier.go:31.
+func transformForward(z, zBar []complex128, ws *AdjointWork) (r, rBar []complex128) {
 	aBar := make([]complex128, len(z))
 	a := make([]complex128, len(z))
 	hi1 := len(a)
@@ -195,8 +195,8 @@ func TransformForward(z, zBar []complex128, ws *AdjointWork) (r, rBar []complex1
 	return
 }
 
-// TransformReverse is fourier.Transform_reverse, from fourier.go:31.
-func TransformReverse(zBar []complex128, ws *AdjointWork) {
+// transformReverse is fourier.Transform_reverse, from fourier.go:31.
+func transformReverse(zBar []complex128, ws *AdjointWork) {
 	aBar1 := ws.aBar[len(ws.aBar)-1]
 	ws.aBar = ws.aBar[:len(ws.aBar)-1]
 	a1 := ws.a[len(ws.a)-1]
@@ -238,8 +238,8 @@ func TransformReverse(zBar []complex128, ws *AdjointWork) {
 	}
 }
 
-// TransformForwardTangent111 is fourier.Transform_forward_tangent_111, from fourier.go:31.
-func TransformForwardTangent111(z, zBar []complex128, ws *AdjointWork, zDot, zBarDot []complex128, wsDot *AdjointWork) (r, rBar, rDot, rBarDot []complex128) {
+// transformForwardTangent111 is fourier.Transform_forward_tangent_111, from fourier.go:31.
+func transformForwardTangent111(z, zBar []complex128, ws *AdjointWork, zDot, zBarDot []complex128, wsDot *AdjointWork) (r, rBar, rDot, rBarDot []complex128) {
 	aBarDot := make([]complex128, len(z))
 	aBar := make([]complex128, len(z))
 	aDot := make([]complex128, len(z))
@@ -290,8 +290,8 @@ func TransformForwardTangent111(z, zBar []complex128, ws *AdjointWork, zDot, zBa
 	return
 }
 
-// TransformReverseTangent11 is fourier.Transform_reverse_tangent_11, from fourier.go:31.
-func TransformReverseTangent11(zBar []complex128, ws *AdjointWork, zBarDot []complex128, wsDot *AdjointWork) {
+// transformReverseTangent11 is fourier.Transform_reverse_tangent_11, from fourier.go:31.
+func transformReverseTangent11(zBar []complex128, ws *AdjointWork, zBarDot []complex128, wsDot *AdjointWork) {
 	aBar1Dot := wsDot.aBar[len(ws.aBar)-1]
 	aBar1 := ws.aBar[len(ws.aBar)-1]
 	wsDot.aBar = wsDot.aBar[:len(ws.aBar)-1]
@@ -357,8 +357,8 @@ func TransformReverseTangent11(zBar []complex128, ws *AdjointWork, zBarDot []com
 	}
 }
 
-// TransformTraced1 is fourier.Transform_traced_1, from fourier.go:31.
-func TransformTraced1(z []nabla.Complex) (r []nabla.Complex) {
+// transformTraced1 is fourier.Transform_traced_1, from fourier.go:31.
+func transformTraced1(z []nabla.Complex) (r []nabla.Complex) {
 	a := make([]nabla.Complex, len(z))
 	for i := 0; i < len(a); i++ {
 		a[i] = z[from[i]]
