@@ -153,11 +153,12 @@ func (sp *specialization) emitSplit() {
 	}
 	fwd.Body = body
 	rev.Body = e.renameCopies(append(start, reverse...))
-	// The sweeps of a passive function are passive: second derivatives have no others. Those that record values are
-	// differentiated, so that what they push is on the tapes of values and of derivatives.
+	// The sweeps of a passive function are passive: second derivatives have no others. Those that record values have no
+	// second derivatives.
 	records := slices.Contains(ir.Vars(&ir.Func{Body: append(slices.Clip(fwd.Body), rev.Body...)}), sp.ws)
 	fwd.Passive = sp.g.f.Passive && !records
-	rev.Passive = fwd.Passive
+	fwd.RecordsPassive = sp.g.f.Passive && records
+	rev.Passive, rev.RecordsPassive = fwd.Passive, fwd.RecordsPassive
 	f, _ := ir.Clone(fwd, nil)
 	*sp.summary.fwd = *f
 	r, _ := ir.Clone(rev, nil)

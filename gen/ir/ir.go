@@ -15,10 +15,13 @@ type Func struct {
 	Recv     bool // the first parameter is a receiver
 	Variadic bool // the last parameter is a slice of the remaining arguments
 	Passive  bool // calls of it have no derivative
-	Params   []*Var
-	Results  []*Var
-	Exit     *Label // the label that a return leaves
-	Body     Block
+	// RecordsPassive is set for the sweeps of a passive function that record values. They have no tangent: what they
+	// record has to be on the tapes of values and of derivatives, and their results have no derivative.
+	RecordsPassive bool
+	Params         []*Var
+	Results        []*Var
+	Exit           *Label // the label that a return leaves
+	Body           Block
 	// Pos is the position of the declaration in the source.
 	Pos token.Position
 	// Checkpoint is set for a function made of the iterations of a loop. Its last two parameters

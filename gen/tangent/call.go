@@ -19,6 +19,10 @@ func (b *builder) call(s *ir.Call) {
 		}
 		return
 	}
+	if callee.Func.RecordsPassive {
+		b.refuseFor("passive function "+callee.Func.Name+", whose adjoint records values, for a second derivative",
+			"let it return numbers, or call it before the function and pass on the result")
+	}
 	// An error in a callee is reported as it is.
 	t, err := b.program.build(callee)
 	if err != nil {

@@ -917,7 +917,7 @@ func logPosterior(x []float64, c *problems.Mixture, xDot []float64) (r, rDot flo
 		prior += t10*sq1 - t11*sums[j2]
 	}
 	t1, t1Dot := logSumExpTangent1(alphas, alphasDot)
-	t2 := MixtureConstant(c)
+	t2 := mixtureConstant(c)
 	t12 := float64(n)
 	return total - t12*t1 + prior + t2, totalDot - t12*t1Dot + priorDot
 }
@@ -1115,7 +1115,7 @@ func logPosterior4(x []float64, c *problems.Mixture, xDot [][4]float64) (r, rDot
 		priorDot3 += t10*sq1Dot3 - t11*sumsDotRow2[3]
 	}
 	t1, t1Dot0, t1Dot1, t1Dot2, t1Dot3 := logSumExpTangent1Lanes4(alphas, alphasDot)
-	t2 := MixtureConstant(c)
+	t2 := mixtureConstant(c)
 	t12 := float64(n)
 	return total - t12*t1 + prior + t2, totalDot0 - t12*t1Dot0 + priorDot0, totalDot1 - t12*t1Dot1 + priorDot1, totalDot2 - t12*t1Dot2 + priorDot2, totalDot3 - t12*t1Dot3 + priorDot3
 }
@@ -1789,8 +1789,8 @@ func logSumExpTangent1(x, xDot []float64) (r, rDot float64) {
 	return t4 + shift, d1 + shiftDot
 }
 
-// MixtureConstant is (*problems.Mixture).constant, from mixture.go:28.
-func MixtureConstant(c *problems.Mixture) (r float64) {
+// mixtureConstant is (*problems.Mixture).constant, from mixture.go:28.
+func mixtureConstant(c *problems.Mixture) (r float64) {
 	d := float64(c.D)
 	n := len(c.Points) / c.D
 	dof := c.D + c.M + 1
