@@ -30,8 +30,9 @@ func TestRunDynamic(t *testing.T) {
 		t.Fatal(err)
 	}
 	runTests(t, dir, "./...")
-	// A test for nil remains where the value is known not to be nil.
-	staticcheck(t, dir, "SA4023")
+	// A test for nil remains where the value is known not to be nil, and a function has the results of the original
+	// before those that it adds.
+	staticcheck(t, dir, "SA4023", "ST1008")
 }
 
 // TestNumbersBehindInterfaces: numbers that carry derivatives are not taken out of interfaces, where they would lose

@@ -320,12 +320,18 @@ func TestAgainstMat(t *testing.T) {
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
 			panics := map[string]int{}
+			tolerance := 1e-12
+			if name == "Dense.Exp" {
+				// For the transpose of the receiver gonum takes the norm after it has transposed it, and may choose too small a
+				// degree.
+				tolerance = 1e-7
+			}
 			for seed := range uint64(longtest.Cases(0, 2000, 8000, 200000)) {
 				want, failure := newWorld(seed, false).outcome(call[0])
 				got, fails := newWorld(seed, true).outcome(call[1])
 				panics[failure]++
 				if fails != failure || !slices.EqualFunc(got, want, func(x, y float64) bool {
-					return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) <= 1e-12*(1+math.Abs(y))
+					return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) <= tolerance*(1+math.Abs(y))
 				}) {
 					t.Fatalf("seed %d: got %v %q, want %v %q", seed, got, fails, want, failure)
 				}

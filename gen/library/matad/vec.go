@@ -181,8 +181,12 @@ func VecDenseMulVec(v *mat.VecDense, a mat.Matrix, b mat.Vector) {
 	receiveVec(v, r)
 	direct := !isVec(v, a) && !isVecTransposed(v, a) && !isVec(v, b)
 	if direct {
-		switch a.(type) {
-		case *mat.VecDense, TransposedVec, *mat.Dense, Transposed, *mat.SymDense, *mat.TriDense, TransposedTri:
+		switch a := a.(type) {
+		case *mat.VecDense:
+			checkFactor(v, a, b)
+		case TransposedVec:
+			checkFactor(v, a.Of, b)
+		case *mat.Dense, Transposed, *mat.SymDense, *mat.TriDense, TransposedTri:
 			CheckOverlap(raw(a), column(v.RawVector()))
 		}
 	}
@@ -195,6 +199,16 @@ func VecDenseMulVec(v *mat.VecDense, a mat.Matrix, b mat.Vector) {
 	if !direct {
 		blas64.Copy(z, v.RawVector())
 	}
+}
+
+// checkFactor panics if the vector a overlaps v, which is set to the product of a and b. A number b scales a, and the
+// vectors are tested as such.
+func checkFactor(v, a *mat.VecDense, b mat.Vector) {
+	if b.Len() == 1 {
+		CheckOverlapVec(v.RawVector(), a.RawVector())
+		return
+	}
+	CheckOverlap(column(a.RawVector()), column(v.RawVector()))
 }
 
 // Functions of package mat whose source is not followed.
