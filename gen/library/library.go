@@ -124,9 +124,9 @@ func Approximates(path string) bool {
 	return strings.HasPrefix(path, "gonum.org/v1/gonum/mathext/internal/")
 }
 
-// SkipsZeros reports whether the functions of a package test whether numbers are 0 and leave out terms that are 0 there,
-// but move, as implementations of BLAS and LAPACK do for the elements of matrices. The derivative of such a program is
-// that of its branches, which lacks these terms.
+// SkipsZeros reports whether the functions of a package test whether numbers are 0 and leave out terms that are 0
+// there, but move, as implementations of BLAS and LAPACK do for the elements of matrices. The derivative of such a
+// program is that of its branches, which lacks these terms.
 func SkipsZeros(path string) bool {
 	return path == "gonum.org/v1/gonum/blas/gonum" || path == "gonum.org/v1/gonum/lapack/gonum"
 }

@@ -322,8 +322,8 @@ func TestAgainstMat(t *testing.T) {
 			panics := map[string]int{}
 			tolerance := 1e-12
 			if name == "Dense.Exp" {
-				// For the transpose of the receiver gonum takes the norm after it has transposed it, and may choose too small a
-				// degree.
+				// For the transpose of the receiver gonum takes the norm after it has transposed it, and may choose too
+				// small a degree.
 				tolerance = 1e-7
 			}
 			for seed := range uint64(longtest.Cases(0, 2000, 8000, 200000)) {
