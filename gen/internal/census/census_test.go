@@ -46,7 +46,8 @@ func TestGonum(t *testing.T) {
 	if float64(all.both) < share*float64(all.functions) {
 		t.Errorf("%d of %d functions are transformed", all.both, all.functions)
 	}
-	if float64(compared) < 0.9*float64(all.both) {
+	// The operations of mat are compared as compiled code, since the evaluator lacks them.
+	if float64(compared) < 0.85*float64(all.both) {
 		t.Errorf("only %d of %d are compared with differences", compared, all.both)
 	}
 }
