@@ -1686,7 +1686,9 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(v *mat.VecDense, a *mat.D
 	}
 	direct := ok2
 	if direct {
-		t7, _ := rawPtrMatDenseTangent1(a, aDot)
+		a1Dot := aDot
+		a1 := a
+		t7, _ := rawPtrMatDenseTangent1(a1, a1Dot)
 		t9, t9Dot := vecDenseRawVectorTangent1(v, vDot)
 		t8, _ := columnTangent1(t9, t9Dot)
 		matad.CheckOverlap(t7, t8)
@@ -1938,7 +1940,7 @@ func denseSubPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Den
 	}
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:226.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:240.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111(x *mat.VecDense, a *mat.Dense, y, xDot *mat.VecDense, aDot *mat.Dense, yDot *mat.VecDense) (r, rDot float64) {
 	r1, c := denseDimsTangent1(a, aDot)
 	t := vecDenseLenTangent1(x, xDot)
@@ -2543,7 +2545,7 @@ func denseSubPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense,
 	ws.yc1 = append(ws.yc1, yc)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:226.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:240.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat.Dense, y, xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, ws *AdjointWork) (r float64) {
 	var gBar blas64.General
 	var g blas64.General
@@ -2649,7 +2651,7 @@ func detPtrMatDenseReverse(aBar *mat.Dense, rBar float64, ws *AdjointWork) {
 	factorisedPtrMatDenseReverse(aBar, ws)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:226.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:240.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, rBar float64, ws *AdjointWork) {
 	r11 := ws.r1[len(ws.r1)-1]
 	ws.r1 = ws.r1[:len(ws.r1)-1]
@@ -3828,7 +3830,7 @@ func denseSubPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bB
 	ws.yc1 = append(ws.yc1, yc)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:226.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:240.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.VecDense, a *mat.Dense, y, xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, ws *AdjointWork, xDot *mat.VecDense, aDot *mat.Dense, yDot, xBarDot *mat.VecDense, aBarDot *mat.Dense, yBarDot *mat.VecDense, wsDot *AdjointWork) (r, rDot float64) {
 	var gBarDot blas64.General
 	var gBar blas64.General
@@ -3969,7 +3971,7 @@ func detPtrMatDenseReverseTangent111(aBar *mat.Dense, rBar float64, ws *AdjointW
 	factorisedPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_10111, from vec.go:226.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_10111, from vec.go:240.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, rBar float64, ws *AdjointWork, xBarDot *mat.VecDense, aBarDot *mat.Dense, yBarDot *mat.VecDense, wsDot *AdjointWork) {
 	r11 := ws.r1[len(ws.r1)-1]
 	ws.r1 = ws.r1[:len(ws.r1)-1]
@@ -7419,6 +7421,6 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:254:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: passing on a blas64.General as data: its numbers would lose their derivatives; pass the numbers that are needed",
+		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:254:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: a call of github.com/nabla-ad/nabla/gen/library/matad.LUNorm: it has only a rule, which does not apply to Reals; write the function over nabla.Real by hand, with a nabla.Rule",
 	})
 }
