@@ -21,7 +21,6 @@ func (o svdFactorOp) name() string { return fmt.Sprintf("svd %dx%d", o.m, o.n) }
 func (o svdFactorOp) outputs() int { return o.factors() }
 func (o svdFactorOp) factors() int { return (o.m + 1 + o.n) * o.k() }
 func (o svdFactorOp) k() int       { return min(o.m, o.n) }
-func (o svdFactorOp) all() int     { return o.m*o.n + o.factors() }
 
 func (o svdFactorOp) value(y, x []float64) {
 	m, n, k := o.m, o.n, o.k()

@@ -159,26 +159,6 @@ func passiveRule(fn *types.Func) *ir.Rule {
 	return r
 }
 
-// isPassiveObject reports whether t is a struct of one of the passive packages, such as sync.Mutex. Only its methods
-// can change such an object, and it holds no floats.
-func isPassiveObject(t types.Type) bool {
-	n, ok := types.Unalias(t).(*types.Named)
-	if !ok || n.Obj().Pkg() == nil || ir.ContainsFloats(t) || ir.ReachesFloats(t) {
-		return false
-	}
-	_, listed := passivePackages[n.Obj().Pkg().Path()]
-	st, ok := n.Underlying().(*types.Struct)
-	if !listed || !ok {
-		return false
-	}
-	for f := range st.Fields() {
-		if f.Exported() {
-			return false
-		}
-	}
-	return true
-}
-
 // writerArgument refuses the first argument of fmt.Fprint and similar functions if it is not known what writing to it
 // does: it must be a file, a buffer or another object of the standard library.
 func (l *lowerer) writerArgument(call *ast.CallExpr, fn *types.Func) bool {

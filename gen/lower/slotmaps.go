@@ -43,7 +43,6 @@ type mapAnalysis struct {
 	holds map[types.Type]bool  // memo of holdsMaps
 	// results maps the elements that are read to the group of the map.
 	results map[*ir.Var]*mapGroup
-	failed  bool
 }
 
 // isSlotMap reports whether maps of type t can be slot maps.
