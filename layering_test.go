@@ -110,7 +110,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
 		"gen/activity gen/adjoint gen/internal/license gen/ir gen/lanes gen/lower gen/print gen/simplify gen/tangent " +
-			"gen/traced"},
+			"gen/traced internal/spelling"},
 	{"gen/lower", "Go packages to the intermediate representation, or a refusal with position and remedy",
 		"gen/ir gen/library rules"},
 	{"gen/ir", "the intermediate representation: text, checker, normal form, evaluator", "gen/rt/checkpoint rules"},
@@ -152,7 +152,8 @@ var layering = []struct{ path, contents, imports string }{
 		". difftest difftest/internal/banded gen/rt"},
 	{"difftest/internal/banded", "banded matrices of the kit", ""},
 	{"cmd/nabla", "the command",
-		". difftest engine gen internal/bench internal/engines internal/problems internal/tabular program"},
+		". difftest engine gen internal/bench internal/engines internal/problems internal/spelling internal/tabular " +
+			"program"},
 	{"internal/core", "the number and its tracers, with recordings and guards", "rules"},
 	{"internal/binding", "structs bound to functions: parameters, copies for calls and clones",
 		"engine internal/core internal/snapshot internal/structcopy"},
@@ -172,6 +173,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/bench", "the benchmark of the command and its reports",
 		". internal/problems internal/tabular internal/timing sparse sparsity"},
 	{"internal/tabular", "tables as text", ""},
+	{"internal/spelling", "the names that misspelled ones are meant to be", ""},
 	{"internal/timing", "timing of functions", ""},
 	{"internal/timing/timingtest", "ratios of times for benchmarks, a clock for tests", "internal/timing"},
 	{"internal/randfunc", "random functions over Reals, for tests",

@@ -157,7 +157,10 @@ func makeTraced(u *unit, t *target) (*built, error) {
 func adjointDoc(t *target, b *built) string {
 	seeds := b.namesOf(func(r role) bool { return r.result && r.slot == bar && !r.work })
 	shadows := b.namesOf(func(r role) bool { return !r.result && r.slot == bar && !r.work && t.mask.Has(r.of) })
-	scratch := b.namesOf(func(r role) bool { return !r.result && r.slot == bar && !r.work && !t.mask.Has(r.of) })
+	written := func(r role) bool { return t.shape == nil && b.facts.Written.Has(r.of) }
+	scratch := b.namesOf(
+		func(r role) bool { return !r.result && r.slot == bar && !r.work && !t.mask.Has(r.of) && !written(r) },
+	)
 	work := b.namesOf(func(r role) bool { return r.work })
 	weighted := ""
 	if len(seeds) > 0 {
@@ -191,6 +194,7 @@ func adjointDoc(t *target, b *built) string {
 	for _, name := range scratch {
 		text += "\n" + name + " must hold zeros initially, in the shape of the argument that it is named after."
 	}
+	text += dataDoc(t, b)
 	text += "\nThe zero value of " + strings.Join(work, ", ") + " is ready to use."
 	if len(disjointChecks(b)) > 0 {
 		text += " It panics with a *rt.OverlapError if slices share memory."

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -32,7 +33,7 @@ func tangentDoc(t *target, b *built, n int) string {
 		case r.slot == value:
 		case !t.mask.Has(r.of):
 			zero = append(zero, name)
-		case t.shape == nil || r.of == t.shape.x:
+		case t.shape == nil || r.of != t.shape.y:
 			along = append(along, name)
 		}
 	}
@@ -62,7 +63,23 @@ func tangentDoc(t *target, b *built, n int) string {
 			"\n" + name + " must hold zeros initially, in the shape of the argument that it is named after.",
 		)
 	}
-	return text.String()
+	return text.String() + dataDoc(t, b)
+}
+
+// dataDoc returns a sentence on the parameters that have no shadows in b since the directive of t lists others.
+func dataDoc(t *target, b *built) string {
+	names := slices.DeleteFunc(t.data(), func(name string) bool {
+		return slices.ContainsFunc(b.params, func(r role) bool {
+			return !r.work && !r.result && r.slot != value && t.f.Params[r.of].Name == name
+		})
+	})
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return "\n" + names[0] + " is data, which carries no derivative."
+	}
+	return "\n" + strings.Join(names, ", ") + " are data, which carry no derivatives."
 }
 
 // tuple returns a single name as it is, and several as (a, b).

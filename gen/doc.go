@@ -34,6 +34,17 @@
 // derivative; the struct has a shadow only if the function stores values in it that depend
 // on x. In functions of any other shape all parameters with floats carry derivatives.
 //
+// The directive may list the parameters that carry derivatives, the receiver included:
+//
+//	//nabla:differentiate wrt=m
+//	func Loss(m *Model, d *Data) float64
+//
+// The others are data: they have no shadows and no cotangents, as in LossAdjoint(m, d, mBar, rBar, ws), and no code
+// handles derivatives with respect to them. A parameter in whose memory the function stores values that depend on the
+// listed ones has a shadow nevertheless: the weights of these values in an adjoint, and their derivatives in a tangent.
+// A struct carries derivatives as a whole. Functions of the shapes above are registered if x is listed; their bound
+// struct may be listed too, for direct calls.
+//
 // For each function there are
 //
 //	LossTangent          the derivative along a direction (LossTangent4: along four)

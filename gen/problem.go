@@ -234,36 +234,6 @@ func position(s string) token.Position {
 	return pos
 }
 
-// misplaced adds problems for directives without a function, and for functions whose directives contradict each other
-// or cannot be followed.
-func (u *home) misplaced() {
-	for _, d := range u.program.lower.Directives() {
-		if d.In != u.pkg.Types || !slices.Contains([]string{"differentiate", "passive", "rule"}, d.Name) {
-			continue
-		}
-		p := &Problem{Pos: d.Pos, Severity: Error}
-		switch {
-		case d.Func == nil:
-			p.Reason, p.Remedy = "//nabla:"+d.Name+
-				" is not above a function", "put it into the doc comment of a function"
-		case d.Name != "differentiate":
-			continue
-		case generic(d.Func):
-			p.Func = d.Func.Name()
-			p.Reason = "//nabla:differentiate is above a generic function"
-			p.Remedy = "mark a function that calls it, or pass an instance such as " +
-				d.Func.Name() + "[float64] to an operator"
-		case u.passive(d.Func):
-			p.Func = d.Func.Name()
-			p.Reason, p.Remedy = "it is both to be differentiated and passive", "remove one of "+
-				"//nabla:differentiate and //nabla:passive"
-		default:
-			continue
-		}
-		u.problem(p)
-	}
-}
-
 // unmatched warns about functions that are passed to operators but get no code.
 func (u *home) unmatched(targets []lower.Target) {
 	for _, f := range u.program.lower.Unmatched(u.pkg.Types, targets) {

@@ -2,6 +2,7 @@ package gen_test
 
 import (
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -12,6 +13,8 @@ func TestREADME(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
+	// The go command runs a tool only if go.mod states at least the version of Go that the tool does.
+	language := regexp.MustCompile(`\ngo .*\n`).FindString(read(t, "../go.mod"))
 	programs := 0
 	for _, part := range strings.Split(read(t, "../README.md"), "\n```go\n")[1:] {
 		code, rest, _ := strings.Cut(part, "\n```\n")
@@ -25,7 +28,7 @@ func TestREADME(t *testing.T) {
 		}
 		want, _, _ = strings.Cut(want, "```\n")
 		dir := module(t,
-			map[string]string{"go.mod": "module example\n\ngo 1.26\n\ntool github.com/nabla-ad/nabla/cmd/nabla\n",
+			map[string]string{"go.mod": "module example\n" + language + "\ntool github.com/nabla-ad/nabla/cmd/nabla\n",
 				"main.go": code + "\n"})
 		for _, args := range [][]string{{"generate", "."}, {"tool", "nabla", "gen", "-check", "./..."}, {"vet", "."}} {
 			command(t, dir, args...)

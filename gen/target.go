@@ -24,8 +24,9 @@ type target struct {
 	of     string         // F, (*T).M or F[float64]
 	base   string         // prefix of the names of its derivatives
 	marked bool           // it has a directive
+	wrt    activity.Mask  // parameters that the directive lists, empty without a list
 	mask   activity.Mask  // parameters that carry derivatives
-	shape  *shape         // nil if operators do not accept the function
+	shape  *shape         // nil if operators do not accept the function, or not with these parameters
 	built  []*built
 	why    map[string]string // name of a field of nabla.Code, or Traced → why it is missing
 }
@@ -75,15 +76,14 @@ func (u *home) add(found lower.Target) {
 		return
 	}
 	t.f, t.pos = f, f.Pos
-	if t.shape = shapeOf(f); t.shape != nil {
-		t.mask = t.shape.mask()
-	} else {
-		for i, v := range f.Params {
-			if activity.HasFloats(v.Type) {
-				t.mask = t.mask.With(i)
-			}
+	if t.marked {
+		var list []*Problem
+		if t.wrt, list = u.wrt(t); len(list) > 0 {
+			u.nothing(t, list...)
+			return
 		}
 	}
+	u.choose(t)
 	if t.mask.Empty() {
 		u.problem(&Problem{t.pos, t.of, "it has no parameter with floats, so there is nothing to differentiate by",
 			"pass the data that it depends on as an argument", t.severity()})

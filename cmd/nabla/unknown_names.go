@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/nabla-ad/nabla/internal/spelling"
 )
 
 // unknown returns a usage error for a name that does not exist. It suggests the nearest name and lists the existing
@@ -15,59 +17,10 @@ func unknown(where, kind, name string, exist []string) error {
 		where += ": "
 	}
 	meant := ";"
-	if near := nearest(name, exist); near != "" {
+	if near := spelling.Nearest(name, exist); near != "" {
 		meant = fmt.Sprintf("; did you mean %s?", near)
 	}
 	return usagef("%sunknown %s %q%s %ss: %s", where, kind, name, meant, kind, strings.Join(exist, ", "))
-}
-
-// nearest returns the most likely intended name, or "". Candidates are names that differ from got in case, that begin
-// with got, or whose edit distance to got is at most a third of the letters.
-func nearest(got string, names []string) string {
-	if len(got) < 2 {
-		return ""
-	}
-	best, least := "", 0
-	for _, name := range names {
-		if strings.EqualFold(name, got) {
-			return name
-		}
-		d := distance(strings.ToLower(got), strings.ToLower(name))
-		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(got)) {
-			d = 1
-		} else if d > max(len(got), len(name))/3 {
-			continue
-		}
-		if best == "" || d < least {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// distance returns the restricted Damerau-Levenshtein distance of a and b: the number of insertions, deletions,
-// substitutions and exchanges of neighbours, where no substring is edited twice.
-func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range len(b) {
-			change := row[j]
-			if a[i] != b[j] {
-				change++
-			}
-			next[j+1] = min(change, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], before[j-1]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }
 
 // badFlag translates an error of package cli about a flag into a usage error.

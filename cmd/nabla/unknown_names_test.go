@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/nabla-ad/nabla/internal/spelling"
 )
 
 // refusedLine runs a line that makes no sense and returns the one line that says so.
@@ -54,7 +56,7 @@ func TestTypos(t *testing.T) {
 		got := refusedLine(t, line...)
 		_, meant, ok := strings.Cut(got, "; did you mean ")
 		meant, _, _ = strings.Cut(meant, "? ")
-		if ok && distance(meant, line[len(line)-1]) <= distance(word, line[len(line)-1]) {
+		if ok && spelling.Distance(meant, line[len(line)-1]) <= spelling.Distance(word, line[len(line)-1]) {
 			return
 		}
 		if meant != word {
@@ -111,27 +113,6 @@ func TestBadValues(t *testing.T) {
 	} {
 		if got := refusedLine(t, strings.Fields(line)...); !strings.Contains(got, want) {
 			t.Errorf("%s: %q does not say %q", line, got, want)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	names := []string{"bench", "backends", "test", "T1", "T3"}
-	for got, want := range map[string]string{
-		"bnech": "bench", "ben": "bench", "BENCH": "bench", "bakcend": "backends", "tset": "test", "t3": "T3",
-		"": "", "x": "", "T9": "", "enzyme": "", "laplacian": "",
-	} {
-		if near := nearest(got, names); near != want {
-			t.Errorf("nearest(%q) is %q, want %q", got, near, want)
-		}
-	}
-	for _, c := range []struct {
-		a, b string
-		d    int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abcd", "badc", 2}, {"kitten", "sitting", 3},
-		{"ca", "abc", 3}} {
-		if d, e := distance(c.a, c.b), distance(c.b, c.a); d != c.d || e != c.d {
-			t.Errorf("the distance of %q and %q is %d and %d, want %d", c.a, c.b, d, e, c.d)
 		}
 	}
 }

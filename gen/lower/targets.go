@@ -15,12 +15,51 @@ import (
 
 // A Directive is a comment //nabla:name in the source.
 type Directive struct {
-	Name string // differentiate, passive, rule, checkpoint
+	Name string // one of DirectiveNames, or another word
 	Args string // text after the name
 	Pos  token.Position
 	Func *types.Func // function on whose declaration it is, or nil
 	In   *types.Package
 	Bad  *Refusal // refusal of an invalid checkpoint directive, or nil
+
+	argsPos token.Position
+}
+
+// DirectiveNames are the names of the directives that have a meaning.
+var DirectiveNames = []string{"differentiate", "passive", "rule", "checkpoint"}
+
+// A Word is a word of the arguments of a directive.
+type Word struct {
+	Text string
+	Pos  token.Position
+}
+
+// Words returns the arguments of a directive, which spaces separate.
+func (d Directive) Words() (list []Word) {
+	at := 0
+	for _, text := range strings.Fields(d.Args) {
+		at += strings.Index(d.Args[at:], text)
+		list = append(list, Word{Text: text, Pos: d.argsPos}.from(at))
+		at += len(text)
+	}
+	return list
+}
+
+// Split divides w into the parts between the separators sep.
+func (w Word) Split(sep string) (list []Word) {
+	at := 0
+	for text := range strings.SplitSeq(w.Text, sep) {
+		list = append(list, Word{Text: text, Pos: w.Pos}.from(at))
+		at += len(text) + len(sep)
+	}
+	return list
+}
+
+// from returns w with its position moved by n bytes.
+func (w Word) from(n int) Word {
+	w.Pos.Column += n
+	w.Pos.Offset += n
+	return w
 }
 
 // directives returns the directives of a file.
@@ -38,15 +77,18 @@ func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directiv
 			if !ok {
 				continue
 			}
-			name, args, _ := strings.Cut(text, " ")
-			switch name {
-			case "differentiate", "passive", "rule", "checkpoint":
-				d := Directive{name, strings.TrimSpace(args), p.fset.Position(c.Pos()), owner[g], pkg.Types, nil}
-				if name == "checkpoint" {
-					d.Bad = p.checkpoint(d, loops[p.fset.Position(g.End()).Line+1])
-				}
-				out = append(out, d)
+			name, args := text, ""
+			if i := strings.IndexAny(text, " \t"); i >= 0 {
+				name, args = text[:i], text[i:]
 			}
+			pos := p.fset.Position(c.Pos())
+			d := Directive{Name: name, Args: strings.TrimSpace(args), Pos: pos, Func: owner[g], In: pkg.Types}
+			space := len(args) - len(strings.TrimLeft(args, " \t"))
+			d.argsPos = Word{Pos: pos}.from(len("//nabla:") + len(name) + space).Pos
+			if name == "checkpoint" {
+				d.Bad = p.checkpoint(d, loops[p.fset.Position(g.End()).Line+1])
+			}
+			out = append(out, d)
 		}
 	}
 	return out
@@ -59,6 +101,8 @@ type Target struct {
 	Pos      token.Position
 	Operator string         // operator that it is passed to, empty for a directive
 	In       *types.Package // package that contains the directive or the call
+	// Passed is the first target that a call of an operator in package In makes of a function with a directive, or nil.
+	Passed *Target
 	// where is the build constraint of the files that request it, nil for every build.
 	where constraint.Expr
 }
@@ -76,6 +120,9 @@ func (p *Program) Targets() []Target {
 			seen[key] = len(out)
 			out = append(out, t)
 			return
+		}
+		if out[i].Operator == "" && out[i].Passed == nil && t.Operator != "" {
+			out[i].Passed = &t
 		}
 		// A target requested in several files is generated if any of them is part of the build.
 		if have := out[i].where; have != nil && t.where != nil {
