@@ -144,7 +144,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/internal/laned", "generated code in lanes, for tests", "gen/rt internal/problems"},
 	{"gen/internal/license", "the licences of modules", ""},
 	{"gen/internal/natives", "library functions for the evaluator, for tests",
-		"gen/ir gen/library/mathextad gen/lower/testdata/rules"},
+		"gen/ir gen/library/matad gen/library/mathextad gen/lower/testdata/rules"},
 	{"gen/internal/randprog", "random Go programs, for tests", "gen/ir gen/lower internal/loaded"},
 	{"difftest", "the conformance kit",
 		". difftest/internal/banded engine internal/tabular internal/timing sparse sparsity"},

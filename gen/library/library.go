@@ -173,7 +173,7 @@ func Reinterpreted(name string) string {
 // transparent holds methods of types with twins whose own source is differentiated: by name those that look at sizes
 // or empty the receiver, by full name those that copy memory with its shadow or call others.
 var transparent = map[string]bool{
-	"Cond": true, "Dims": true, "IsEmpty": true, "Reset": true, "SymmetricDim": true, "T": true,
+	"Dims": true, "IsEmpty": true, "Reset": true, "SymmetricDim": true, "T": true,
 	"isValid": true, "isZero": true, "succFact": true, "valid": true,
 	"(*gonum.org/v1/gonum/mat.Cholesky).Clone": true,
 	"(*gonum.org/v1/gonum/mat.Cholesky).Det":   true,
@@ -197,6 +197,7 @@ var twins = map[string]string{
 
 var substitutes = map[string]string{
 	"(*gonum.org/v1/gonum/mat.Cholesky).At":                "matad.CholeskyAt",
+	"(*gonum.org/v1/gonum/mat.Cholesky).Cond":              "matad.CholeskyCond",
 	"(*gonum.org/v1/gonum/mat.Cholesky).ExtendVecSym":      "matad.CholeskyExtendVecSym",
 	"(*gonum.org/v1/gonum/mat.Cholesky).Factorize":         "matad.CholeskyFactorize",
 	"(*gonum.org/v1/gonum/mat.Cholesky).InverseTo":         "matad.CholeskyInverseTo",
@@ -251,12 +252,14 @@ var substitutes = map[string]string{
 	"(*gonum.org/v1/gonum/mat.EigenSym).Values":            "matad.EigenSymValues",
 	"(*gonum.org/v1/gonum/mat.EigenSym).VectorsTo":         "matad.EigenSymVectorsTo",
 	"(*gonum.org/v1/gonum/mat.LQ).At":                      "matad.LQAt",
+	"(*gonum.org/v1/gonum/mat.LQ).Cond":                    "matad.LQCond",
 	"(*gonum.org/v1/gonum/mat.LQ).Factorize":               "matad.LQFactorize",
 	"(*gonum.org/v1/gonum/mat.LQ).LTo":                     "matad.LQLTo",
 	"(*gonum.org/v1/gonum/mat.LQ).QTo":                     "matad.LQQTo",
 	"(*gonum.org/v1/gonum/mat.LQ).SolveTo":                 "matad.LQSolveTo",
 	"(*gonum.org/v1/gonum/mat.LQ).SolveVecTo":              "matad.LQSolveVecTo",
 	"(*gonum.org/v1/gonum/mat.LU).At":                      "matad.LUAt",
+	"(*gonum.org/v1/gonum/mat.LU).Cond":                    "matad.LUCond",
 	"(*gonum.org/v1/gonum/mat.LU).Det":                     "matad.LUDet",
 	"(*gonum.org/v1/gonum/mat.LU).Factorize":               "matad.LUFactorize",
 	"(*gonum.org/v1/gonum/mat.LU).LTo":                     "matad.LULTo",
@@ -266,6 +269,7 @@ var substitutes = map[string]string{
 	"(*gonum.org/v1/gonum/mat.LU).SolveVecTo":              "matad.LUSolveVecTo",
 	"(*gonum.org/v1/gonum/mat.LU).UTo":                     "matad.LUUTo",
 	"(*gonum.org/v1/gonum/mat.QR).At":                      "matad.QRAt",
+	"(*gonum.org/v1/gonum/mat.QR).Cond":                    "matad.QRCond",
 	"(*gonum.org/v1/gonum/mat.QR).Factorize":               "matad.QRFactorize",
 	"(*gonum.org/v1/gonum/mat.QR).QTo":                     "matad.QRQTo",
 	"(*gonum.org/v1/gonum/mat.QR).RTo":                     "matad.QRRTo",

@@ -46,11 +46,14 @@ type callWriter struct {
 }
 
 // qualify returns the name of a package in the source.
-func (w *callWriter) qualify(p *types.Package) string {
-	name := w.imports[p.Path()]
+func (w *callWriter) qualify(p *types.Package) string { return w.importName(p.Path(), p.Name()) }
+
+// importName returns the name of the package with the given path in the source.
+func (w *callWriter) importName(path, base string) string {
+	name := w.imports[path]
 	if name == "" {
-		name = fmt.Sprintf("%s%d", p.Name(), len(w.imports))
-		w.imports[p.Path()] = name
+		name = fmt.Sprintf("%s%d", base, len(w.imports))
+		w.imports[path] = name
 	}
 	return name
 }
@@ -171,12 +174,24 @@ func (w *callWriter) fields(v string, s *types.Struct, depth int) (text string) 
 // call writes the function with the given name that calls fn, and reports whether it differs from fn.
 func (w *callWriter) call(name string, fn *types.Func) bool {
 	sig := fn.Signature()
-	var params, args []string
+	var params, args, makes []string
 	changed, scale := false, false
-	add := func(t types.Type) {
+	param := func(text string) string {
 		p := fmt.Sprintf("p%d", len(params))
-		params = append(params, p+" "+w.typeText(t))
-		args = append(args, p)
+		params = append(params, p+" "+text)
+		return p
+	}
+	setup := ""
+	add := func(t types.Type) {
+		name := fmt.Sprintf("m%d", len(makes))
+		if text, arg, ok := w.make(name, t, param); ok {
+			setup += text
+			args = append(args, arg)
+			makes = append(makes, w.numbers(name, types.NewPointer(deref(t)), 0))
+			changed = true
+			return
+		}
+		args = append(args, param(w.typeText(t)))
 	}
 	pass := func(t types.Type) bool {
 		if f, ok := t.Underlying().(*types.Signature); ok {
@@ -237,12 +252,17 @@ func (w *callWriter) call(name string, fn *types.Func) bool {
 	}
 	f := w.qualify(fn.Pkg()) + "." + fn.Name()
 	if sig.Recv() != nil {
-		f, args = args[0]+"."+fn.Name(), args[1:]
+		f, args = strings.TrimPrefix(args[0], "&")+"."+fn.Name(), args[1:]
+	}
+	taken = append(taken, strings.Join(makes, ""))
+	if strings.Join(taken, "") == "" {
+		taken = nil
 	}
 	if len(taken) > 0 {
 		results, out = append([]string{"sum"}, results...), append([]string{"float64"}, out...)
 	}
-	fmt.Fprintf(&w.text, "\nfunc %s(%s) (%s) {\n", name, strings.Join(params, ", "), strings.Join(out, ", "))
+	fmt.Fprintf(&w.text, "\nfunc %s(%s) (%s) {\n%s", name, strings.Join(params, ", "), strings.Join(out, ", "),
+		setup)
 	if len(lhs) > 0 {
 		fmt.Fprint(&w.text, strings.Join(lhs, ", "), " := ")
 	}
@@ -266,11 +286,13 @@ func addCalls(u *packages.Package, funcs []*types.Func, all importer) (map[*type
 			names[fn] = name
 		}
 	}
+	matName := w.importName(root+"mat", "mat")
 	text := "package " + u.Name + "\n"
 	for path, name := range w.imports {
 		text += fmt.Sprintf("import %s %q\n", name, path)
 	}
-	text += "\nfunc first(a, _ int) int { return a }\n\nfunc second(_, b int) int { return b }\n" + w.text.String()
+	text += "\nfunc first(a, _ int) int { return a }\n\nfunc second(_, b int) int { return b }\n" +
+		strings.ReplaceAll(definite, "MAT", matName) + w.text.String()
 	f, err := parser.ParseFile(u.Fset, u.PkgPath+"/calls.go", text, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err

@@ -81,8 +81,9 @@ func transformAll(dir string, names []string, match string, check bool) (*census
 		return nil, err
 	}
 	p := lower.New([]*packages.Package{u}, lower.Options{})
-	one := func(fn *types.Func) *transformed {
+	one := func(fn *types.Func, made, check bool) *transformed {
 		t, err := transform(p, fn, u.Types)
+		t.made = made
 		if err == nil && t.ok() {
 			err = t.write(u, all)
 			if check {
@@ -100,10 +101,11 @@ func transformAll(dir string, names []string, match string, check bool) (*census
 	}
 	for _, pkg := range pkgs {
 		for _, fn := range counted[pkg] {
-			t := one(fn)
+			to := calls[fn]
+			t := one(fn, false, check && !(to != nil && made(fn)))
 			t.exported = callable(fn)
-			if to := calls[fn]; to != nil && !t.written {
-				t.called = one(to)
+			if to != nil && (made(fn) || !t.written) {
+				t.called = one(to, made(fn), check)
 				t.called.fn = fn
 			}
 			c.funcs[pkg] = append(c.funcs[pkg], t)
@@ -202,12 +204,9 @@ func (c *census) printChecks(w io.Writer) {
 	points := 0
 	for _, list := range c.funcs {
 		for _, t := range list {
-			if t.called != nil && t.called.verdict != nil {
-				t = t.called
-			}
-			if t.verdict != nil {
-				count[t.verdict.outcome]++
-				points += t.verdict.points
+			if v := t.compared(); v != nil {
+				count[v.outcome]++
+				points += v.points
 			}
 		}
 	}
@@ -216,6 +215,14 @@ func (c *census) printChecks(w io.Writer) {
 		fmt.Fprintf(w, "| %s | %d |\n", o, count[o])
 	}
 	fmt.Fprintf(w, "\n%d points agreed.\n", points)
+}
+
+// compared returns the verdict on t as users call it, if there is one, and else that on t, nil if there is none.
+func (t *transformed) compared() *verdict {
+	if t.called != nil && t.called.verdict != nil {
+		return t.called.verdict
+	}
+	return t.verdict
 }
 
 // list writes the functions that which selects.
@@ -231,8 +238,8 @@ func (c *census) list(w io.Writer, which string) {
 				fmt.Fprintf(w, "\n%s is refused:\n%v\n", t.fn.FullName(), t.err)
 			case which == "unwritten" && t.printErr != nil:
 				fmt.Fprintf(w, "\n%s: %v\n", t.fn.FullName(), t.printErr)
-			case which == "skipped" && t.verdict != nil && t.verdict.outcome != agreed:
-				fmt.Fprintf(w, "%s: %s %v\n", t.fn.FullName(), t.verdict.outcome, t.verdict.err)
+			case which == "skipped" && t.compared() != nil && t.compared().outcome != agreed:
+				fmt.Fprintf(w, "%s: %s %v\n", t.fn.FullName(), t.compared().outcome, t.compared().err)
 			case which == "searches" && t.facts != nil:
 				for _, s := range t.facts.Searches() {
 					fmt.Fprintf(w, "%s: %s in %s at %s\n", t.fn.FullName(), s.Var, s.Func, s.Pos)

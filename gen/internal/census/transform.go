@@ -34,8 +34,9 @@ type transformed struct {
 	// reason that they were not printed
 	printErr error
 	verdict  *verdict     // nil if it was not checked
+	made     bool         // it makes arguments as users do, see made
 	exported bool         // another package can call it
-	called   *transformed // a function that calls it as users do, if itself it has no derivatives; or nil
+	called   *transformed // a function that calls it as users do, if it has no derivatives itself or made; or nil
 }
 
 // ok reports whether a function has both derivatives.

@@ -1883,7 +1883,7 @@ func vecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, b
 	}
 }
 
-// denseInversePtrMatDenseTangent11 is matad.DenseInverse_ptr_mat_Dense_tangent_11, from lu.go:250.
+// denseInversePtrMatDenseTangent11 is matad.DenseInverse_ptr_mat_Dense_tangent_11, from lu.go:255.
 func denseInversePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) (r error) {
 	g, gDot := factorisedPtrMatDenseTangent1(a, aDot)
 	receiveTangent1(m, g.Rows, g.Rows, mDot)
@@ -2445,7 +2445,7 @@ func vecDenseSubVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar
 	ws.t22 = append(ws.t22, t2)
 }
 
-// denseInversePtrMatDenseForward is matad.DenseInverse_ptr_mat_Dense_forward, from lu.go:250.
+// denseInversePtrMatDenseForward is matad.DenseInverse_ptr_mat_Dense_forward, from lu.go:255.
 func denseInversePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork) (r error) {
 	var t2Bar blas64.General
 	var t2 blas64.General
@@ -2926,7 +2926,7 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar 
 	denseDimsReverse(aBar, ws)
 }
 
-// denseInversePtrMatDenseReverse is matad.DenseInverse_ptr_mat_Dense_reverse, from lu.go:250.
+// denseInversePtrMatDenseReverse is matad.DenseInverse_ptr_mat_Dense_reverse, from lu.go:255.
 func denseInversePtrMatDenseReverse(m, mBar, aBar *mat.Dense, ws *AdjointWork) {
 	gBar1 := ws.gBar[len(ws.gBar)-1]
 	ws.gBar = ws.gBar[:len(ws.gBar)-1]
@@ -3708,7 +3708,7 @@ func vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vB
 	ws.t22 = append(ws.t22, t2)
 }
 
-// denseInversePtrMatDenseForwardTangent11111 is matad.DenseInverse_ptr_mat_Dense_forward_tangent_11111, from lu.go:250.
+// denseInversePtrMatDenseForwardTangent11111 is matad.DenseInverse_ptr_mat_Dense_forward_tangent_11111, from lu.go:255.
 func denseInversePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, aDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r error) {
 	var t2BarDot blas64.General
 	var t2Bar blas64.General
@@ -4332,7 +4332,7 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.Vec
 	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// denseInversePtrMatDenseReverseTangent1111 is matad.DenseInverse_ptr_mat_Dense_reverse_tangent_1111, from lu.go:250.
+// denseInversePtrMatDenseReverseTangent1111 is matad.DenseInverse_ptr_mat_Dense_reverse_tangent_1111, from lu.go:255.
 func denseInversePtrMatDenseReverseTangent1111(m, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
 	gBar1Dot := wsDot.gBar[len(ws.gBar)-1]
 	gBar1 := ws.gBar[len(ws.gBar)-1]
@@ -5811,7 +5811,7 @@ func vecDenseLenForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, 
 	return (*matVecDense)(unsafe.Pointer(v)).mat.N
 }
 
-// detLUPullbackTangent1101 is matad.DetLUPullback_tangent_1101, from lu_op.go:136.
+// detLUPullbackTangent1101 is matad.DetLUPullback_tangent_1101, from lu_op.go:163.
 func detLUPullbackTangent1101(lu blas64.General, swaps []int, luBar blas64.General, rBar float64, luDot, luBarDot blas64.General, rBarDot float64) {
 	if luBar.Data != nil {
 		g, gDot := newGeneralTangent01(lu.Rows, lu.Cols)
@@ -5821,7 +5821,7 @@ func detLUPullbackTangent1101(lu blas64.General, swaps []int, luBar blas64.Gener
 	}
 }
 
-// factorLUPullbackTangent101 is matad.FactorLUPullback_tangent_101, from lu_op.go:48.
+// factorLUPullbackTangent101 is matad.FactorLUPullback_tangent_101, from lu_op.go:75.
 func factorLUPullbackTangent101(a blas64.General, swaps []int, aBar, aDot, aBarDot blas64.General) {
 }
 
@@ -6157,7 +6157,7 @@ func vecDenseDimsReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *
 	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
-// inverseLUPullbackTangent11101 is matad.InverseLUPullback_tangent_11101, from lu_op.go:289.
+// inverseLUPullbackTangent11101 is matad.InverseLUPullback_tangent_11101, from lu_op.go:316.
 func inverseLUPullbackTangent11101(lu blas64.General, swaps []int, x, luBar, xBar, luDot, xDot, luBarDot, xBarDot blas64.General) {
 	if xBar.Data == nil {
 		return
@@ -6607,7 +6607,7 @@ func shadowTangent11(s, of, sDot, ofDot blas64.General) (r, rDot blas64.General)
 	return blas64.General{Rows: of.Rows, Cols: of.Cols, Stride: of.Stride, Data: s.Data}, blas64.General{Data: sDot.Data}
 }
 
-// addTransposedTangent111 is matad.addTransposed_tangent_111, from lu_op.go:103.
+// addTransposedTangent111 is matad.addTransposed_tangent_111, from lu_op.go:130.
 func addTransposedTangent111(f float64, a, b blas64.General, fDot float64, aDot, bDot blas64.General) {
 	for i, iEnd := 0, b.Rows; i < iEnd; i++ {
 		tDot := blas64.Vector{Data: aDot.Data[i:]}
@@ -7421,6 +7421,6 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:254:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: a call of github.com/nabla-ad/nabla/gen/library/matad.LUNorm: it has only a rule, which does not apply to Reals; write the function over nabla.Real by hand, with a nabla.Rule",
+		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:259:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: a call of github.com/nabla-ad/nabla/gen/library/matad.LUNorm: it has only a rule, which does not apply to Reals; write the function over nabla.Real by hand, with a nabla.Rule",
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/library/matad"
 	"github.com/nabla-ad/nabla/gen/library/mathextad"
 	"github.com/nabla-ad/nabla/gen/lower/testdata/rules"
 )
@@ -38,6 +39,28 @@ func Rules() map[string]func([]ir.Value) []ir.Value {
 		"GammaSlope": mathextad.GammaSlope,
 	} {
 		out["github.com/nabla-ad/nabla/gen/library/mathextad."+name] = ir.Native(f)
+	}
+	for name, f := range map[string]any{
+		"AddOuter": matad.AddOuter, "AddPairs": matad.AddPairs, "AddSymProduct": matad.AddSymProduct,
+		"AddTriProduct": matad.AddTriProduct, "AdjugateLU": matad.AdjugateLU,
+		"CholeskyCondition": matad.CholeskyCondition, "ConditionNumber": matad.ConditionNumber,
+		"ConditionQR": matad.ConditionQR, "DetLU": matad.DetLU,
+		"EigenElement": matad.EigenElement, "EigenValues": matad.EigenValues, "EigenVectors": matad.EigenVectors,
+		"ElementCholesky": matad.ElementCholesky, "ElementLU": matad.ElementLU, "Exponential": matad.Exponential,
+		"FactorCholesky": matad.FactorCholesky, "FactorEigen": matad.FactorEigen, "FactorLU": matad.FactorLU,
+		"FactorQR": matad.FactorQR, "FactorSVD": matad.FactorSVD, "Gram": matad.Gram,
+		"InverseCholesky": matad.InverseCholesky, "InverseLU": matad.InverseLU, "InverseTri": matad.InverseTri,
+		"LUCondition": matad.LUCondition, "LUNorm": matad.LUNorm, "LogDetCholesky": matad.LogDetCholesky,
+		"LogDetLU": matad.LogDetLU, "LongVectors": matad.LongVectors, "Magnitude": matad.Magnitude,
+		"MakeCholesky": matad.MakeCholesky, "MatrixCholesky": matad.MatrixCholesky, "MultiplyQR": matad.MultiplyQR,
+		"Product": matad.Product, "ProductVec": matad.ProductVec, "ReadCholesky": matad.ReadCholesky,
+		"ReadLU": matad.ReadLU, "ReflectedQ": matad.ReflectedQ, "ShortVectors": matad.ShortVectors,
+		"SingularQR": matad.SingularQR, "SingularValues": matad.SingularValues, "SolveBoth": matad.SolveBoth,
+		"SolveCholesky": matad.SolveCholesky, "SolveLU": matad.SolveLU, "SolveQR": matad.SolveQR,
+		"ThinQ": matad.ThinQ, "TriSolve": matad.TriSolve, "UpdateCholesky": matad.UpdateCholesky,
+		"UpdateLU": matad.UpdateLU, "UpperR": matad.UpperR,
+	} {
+		out["github.com/nabla-ad/nabla/gen/library/matad."+name] = ir.Native(f)
 	}
 	return out
 }

@@ -1,8 +1,13 @@
 package natives_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/internal/natives"
@@ -14,5 +19,44 @@ func TestLibrary(t *testing.T) {
 	got := slices.Sorted(maps.Keys(natives.Library()))
 	if want := library.Names(); !slices.Equal(got, want) {
 		t.Errorf("functions are %q, rules are of %q", got, want)
+	}
+}
+
+// TestMatad requires that Rules has the operations of package matad that have a rule or are passive, but for those
+// that compare addresses, which the evaluator does not have.
+func TestMatad(t *testing.T) {
+	rules := natives.Rules()
+	files, err := filepath.Glob("../../library/matad/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || !fn.Name.IsExported() || fn.Doc == nil {
+				continue
+			}
+			if !slices.ContainsFunc(fn.Doc.List, func(c *ast.Comment) bool {
+				return strings.HasPrefix(c.Text, "//nabla:rule") || strings.HasPrefix(c.Text, "//nabla:passive")
+			}) {
+				continue
+			}
+			switch name := fn.Name.Name; name {
+			case "CheckOverlap", "CheckOverlapVec", "Offset":
+			default:
+				found++
+				if rules[library.Path+"/matad."+name] == nil {
+					t.Errorf("no function for %s", name)
+				}
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d operations", found)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // The methods of mat.Cholesky. The shadow of a factorisation is that of the matrix A that it stands for, in the
-// shadow of the memory of its factor. Its condition number has no derivative.
+// shadow of the memory of its factor. The derivative of its condition number is NaN.
 
 // A cholesky has the fields of mat.Cholesky, see library.Twin.
 type cholesky struct {
@@ -48,6 +48,11 @@ func copySymmetric(t blas64.Triangular, a mat.Symmetric) {
 			}
 		}
 	}
+}
+
+// CholeskyCond is the method Cond of mat.Cholesky.
+func CholeskyCond(c *mat.Cholesky) float64 {
+	return ConditionNumber(factorOf(c).Data, (*cholesky)(unsafe.Pointer(c)).cond)
 }
 
 // CholeskyFactorize is the method Factorize of mat.Cholesky.

@@ -246,6 +246,11 @@ func LogDet(a mat.Matrix) (det, sign float64) {
 	return LogDetLU(g, swaps)
 }
 
+// LUCond is the method Cond of mat.LU.
+func LUCond(f *mat.LU) float64 {
+	return ConditionNumber(factorsOf(f).Data, (*lu)(unsafe.Pointer(f)).cond)
+}
+
 // DenseInverse is the method Inverse of mat.Dense. Where it returns an infinite Condition, m keeps its elements.
 func DenseInverse(m *mat.Dense, a mat.Matrix) error {
 	g := factorised(a)

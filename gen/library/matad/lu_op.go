@@ -34,6 +34,33 @@ func LUCondition(lu blas64.General, norm float64) float64 {
 	return 1 / lapack64.Gecon(mat.CondNorm, lu, norm, work, make([]int, n))
 }
 
+// ConditionNumber returns cond, an estimate of the condition number of the matrix A whose factors are in memory that
+// has the shadow of A. Its derivative with respect to A is not known: it is NaN, so that cond can be compared with a
+// limit, but no derivative of a result that depends on it is a number.
+//
+//nabla:rule tangent=ConditionNumberTangent pullback=ConditionNumberPullback
+func ConditionNumber(a []float64, cond float64) float64 { return cond }
+
+// ConditionNumberTangent returns cond, and NaN for its derivative in a direction in which A changes.
+func ConditionNumberTangent(a []float64, cond float64, aDot []float64, condDot float64) (y, yDot float64) {
+	for _, v := range aDot {
+		if v != 0 {
+			return cond, math.NaN()
+		}
+	}
+	return cond, condDot
+}
+
+// ConditionNumberPullback adds NaN to the cotangent of A if that of the result is not 0.
+func ConditionNumberPullback(a []float64, cond float64, aBar []float64, yBar float64) (condBar float64) {
+	if yBar != 0 {
+		for i := range aBar {
+			aBar[i] += math.NaN()
+		}
+	}
+	return yBar
+}
+
 // FactorLU replaces A by its factors. It reports whether A has an inverse.
 //
 //nabla:rule tangent=FactorLUTangent pullback=FactorLUPullback

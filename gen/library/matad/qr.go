@@ -78,6 +78,16 @@ func QRFactorize(f *mat.QR, a mat.Matrix) {
 	}
 }
 
+// QRCond is the method Cond of mat.QR.
+func QRCond(f *mat.QR) float64 {
+	return ConditionNumber(factorsOfQR(f).Data, (*qr)(unsafe.Pointer(f)).cond)
+}
+
+// LQCond is the method Cond of mat.LQ.
+func LQCond(f *mat.LQ) float64 {
+	return ConditionNumber(factorsOfLQ(f).Data, (*lq)(unsafe.Pointer(f)).cond)
+}
+
 // LQFactorize is the method Factorize of mat.LQ.
 func LQFactorize(f *mat.LQ, a mat.Matrix) {
 	m, n := a.Dims()
