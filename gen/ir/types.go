@@ -160,3 +160,42 @@ func nilable(t types.Type) bool {
 
 // same reports whether a and b are identical types; nil is identical to nothing.
 func same(a, b types.Type) bool { return a != nil && b != nil && types.Identical(a, b) }
+
+// WalkType calls visit for t and the types it is made of, each once: type arguments, underlying types, elements, keys,
+// fields, parameters and results, but not the methods of interfaces. Aliases are resolved. A nil t is ignored.
+func WalkType(t types.Type, visit func(types.Type)) {
+	seen := map[types.Type]bool{}
+	var walk func(t types.Type)
+	walk = func(t types.Type) {
+		t = types.Unalias(t)
+		if t == nil || seen[t] {
+			return
+		}
+		seen[t] = true
+		visit(t)
+		switch t := t.(type) {
+		case *types.Named:
+			for arg := range t.TypeArgs().Types() {
+				walk(arg)
+			}
+			walk(t.Underlying())
+		case *types.Map:
+			walk(t.Key())
+			walk(t.Elem())
+		case *types.Struct:
+			for f := range t.Fields() {
+				walk(f.Type())
+			}
+		case *types.Signature:
+			walk(t.Params())
+			walk(t.Results())
+		case *types.Tuple:
+			for v := range t.Variables() {
+				walk(v.Type())
+			}
+		case interface{ Elem() types.Type }: // pointers, slices, arrays, channels
+			walk(t.Elem())
+		}
+	}
+	walk(t)
+}

@@ -303,3 +303,26 @@ func LeavesBeyond(b Block, own ...*Label) (found bool) {
 	})
 	return found
 }
+
+// Reachable returns f and the functions that it calls, directly or not, through calls and through rules that call a
+// function.
+func Reachable(f *Func) map[*Func]bool {
+	out := map[*Func]bool{}
+	var visit func(f *Func)
+	visit = func(f *Func) {
+		if f == nil || out[f] {
+			return
+		}
+		out[f] = true
+		Walk(f.Body, func(s Stmt) bool {
+			if c, ok := s.(*Call); ok {
+				if visit(c.Callee.Func); c.Callee.Rule != nil {
+					visit(c.Callee.Rule.Calls)
+				}
+			}
+			return true
+		})
+	}
+	visit(f)
+	return out
+}

@@ -17,6 +17,8 @@ import (
 	"unicode"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // Build constraints of targets. A target may be generated under one constraint only if all files
@@ -363,7 +365,7 @@ func (p *Program) Constraint(t Target) string {
 	c.entry(p.specializations["rule "+fn.FullName()])
 	c.entry(p.specializations[instanceKey(fn, t.TypeArgs)])
 	for _, arg := range t.TypeArgs {
-		walkType(arg, map[types.Type]bool{}, func(u types.Type) {
+		ir.WalkType(arg, func(u types.Type) {
 			if n, ok := u.(*types.Named); ok {
 				c.object(n.Origin().Obj())
 			}

@@ -130,7 +130,7 @@ func (c *conversions) add(to, from types.Type) {
 // hasTypeParam reports whether t is or contains a type parameter.
 func hasTypeParam(t types.Type) bool {
 	found := false
-	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+	ir.WalkType(t, func(u types.Type) {
 		if _, ok := u.(*types.TypeParam); ok {
 			found = true
 		}

@@ -288,14 +288,14 @@ func (p *Program) whole(e *specialization) (*ir.Func, Refusals) {
 	funcs := sortedFuncs(e.reachable())
 	f, all := p.rewriteMaps(e.f, funcs)
 	if len(all) == 0 {
-		before := calledFrom(e.f)
+		before := ir.Reachable(e.f)
 		others := slices.DeleteFunc(funcs, func(g *ir.Func) bool { return before[g] }) // of rules
-		list := slices.AppendSeq(slices.Clone(others), maps.Keys(calledFrom(f)))
+		list := slices.AppendSeq(slices.Clone(others), maps.Keys(ir.Reachable(f)))
 		f = p.rewriteUnions(f, list)
 		f, all = p.rewriteScratch(f, others)
 	}
 	if len(all) == 0 && f != e.f {
-		list := slices.Collect(maps.Keys(calledFrom(f)))
+		list := slices.Collect(maps.Keys(ir.Reachable(f)))
 		slices.SortFunc(list, func(a, b *ir.Func) int { return strings.Compare(a.Name, b.Name) })
 		all = numbersFromText(list)
 	}
@@ -420,7 +420,7 @@ func foreignRefusal(from *specialization, to callSite, inside Refusals) *Refusal
 // name, are distinguished by position and structure.
 func typeKey(t types.Type) string {
 	key := types.TypeString(t, nil)
-	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+	ir.WalkType(t, func(u types.Type) {
 		if n, ok := u.(*types.Named); ok && isLocal(n.Obj()) {
 			key += "@" + strconv.Itoa(int(n.Obj().Pos())) + types.TypeString(n.Underlying(), nil)
 		}

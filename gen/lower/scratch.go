@@ -34,7 +34,7 @@ type scratchRewriter struct {
 // rewriteScratch returns f with local variables in place of the package variables that it writes, or refusals. others
 // are functions that are not called by f but belong to it, such as derivatives of rules.
 func (p *Program) rewriteScratch(f *ir.Func, others []*ir.Func) (*ir.Func, Refusals) {
-	called := slices.Collect(maps.Keys(calledFrom(f)))
+	called := slices.Collect(maps.Keys(ir.Reachable(f)))
 	slices.SortFunc(called, func(a, b *ir.Func) int { return comparePositions(a.Pos, b.Pos) })
 	refusals := writtenGlobals(slices.Concat(called, others))
 	if len(refusals) == 0 {

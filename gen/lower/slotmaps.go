@@ -61,7 +61,7 @@ func (a *mapAnalysis) holdsMaps(t types.Type) bool {
 	}
 	h, ok := a.holds[t]
 	if !ok {
-		walkType(t, map[types.Type]bool{}, func(u types.Type) {
+		ir.WalkType(t, func(u types.Type) {
 			m, ok := u.(*types.Map)
 			h = h || ok && isSlotMap(m)
 		})
@@ -105,7 +105,7 @@ func (a *mapAnalysis) addType(g *mapGroup, t types.Type) {
 	if m, ok := t.Underlying().(*types.Map); !ok || a.holdsMaps(m.Elem()) {
 		g.nilable = true
 	}
-	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+	ir.WalkType(t, func(u types.Type) {
 		if !a.holdsMaps(u) {
 			return
 		}
@@ -356,7 +356,7 @@ func (p *Program) rewriteMaps(f *ir.Func, funcs []*ir.Func) (*ir.Func, Refusals)
 	}
 	a := &mapAnalysis{vars: map[*ir.Var]*mapGroup{}, named: map[string]*mapGroup{}, holds: map[types.Type]bool{},
 		results: map[*ir.Var]*mapGroup{}}
-	called := calledFrom(f)
+	called := ir.Reachable(f)
 	for _, g := range funcs {
 		if g == f || g.Passive || !called[g] {
 			for _, v := range slices.Concat(g.Params, g.Results) {
@@ -438,26 +438,4 @@ func (e *specialization) hasReferenceMaps() (found bool) {
 		})
 	}
 	return found
-}
-
-// calledFrom returns f and the functions that it calls, directly or not, through calls and comparisons.
-func calledFrom(f *ir.Func) map[*ir.Func]bool {
-	out := map[*ir.Func]bool{}
-	var visit func(f *ir.Func)
-	visit = func(f *ir.Func) {
-		if f == nil || out[f] {
-			return
-		}
-		out[f] = true
-		ir.Walk(f.Body, func(s ir.Stmt) bool {
-			if c, ok := s.(*ir.Call); ok {
-				if visit(c.Callee.Func); c.Callee.Rule != nil {
-					visit(c.Callee.Rule.Calls)
-				}
-			}
-			return true
-		})
-	}
-	visit(f)
-	return out
 }

@@ -38,7 +38,7 @@ func eachReferenceRoot(e ir.Expr, f func(v *ir.Var)) {
 // maps, channels, functions or interfaces.
 func hasReferences(t types.Type) bool {
 	found := false
-	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+	ir.WalkType(t, func(u types.Type) {
 		switch u.Underlying().(type) {
 		case *types.Slice, *types.Pointer, *types.Map, *types.Chan, *types.Signature, *types.Interface:
 			found = true

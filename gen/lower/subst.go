@@ -1,6 +1,10 @@
 package lower
 
-import "go/types"
+import (
+	"go/types"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
 
 // A substitution maps type parameters to type arguments; nil is the identity.
 type substitution struct {
@@ -91,7 +95,7 @@ func (s *substitution) localType(t *types.Named) types.Type {
 		return u
 	}
 	generic := false
-	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+	ir.WalkType(t, func(u types.Type) {
 		p, ok := u.(*types.TypeParam)
 		generic = generic || ok && s.args[p] != nil
 	})
@@ -141,49 +145,10 @@ func (s *substitution) tuple(t *types.Tuple) (*types.Tuple, bool) {
 // hasFloats reports whether floats are in a value of type t or reachable from it.
 func hasFloats(t types.Type) bool {
 	found := false
-	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+	ir.WalkType(t, func(u types.Type) {
 		if b, ok := u.(*types.Basic); ok && b.Info()&(types.IsFloat|types.IsComplex) != 0 {
 			found = true
 		}
 	})
 	return found
-}
-
-// walkType calls f for t and its component types, each once.
-func walkType(t types.Type, seen map[types.Type]bool, f func(types.Type)) {
-	t = types.Unalias(t)
-	if t == nil || seen[t] {
-		return
-	}
-	seen[t] = true
-	f(t)
-	switch t := t.(type) {
-	case *types.Named:
-		for i := range t.TypeArgs().Len() {
-			walkType(t.TypeArgs().At(i), seen, f)
-		}
-		walkType(t.Underlying(), seen, f)
-	case *types.Pointer:
-		walkType(t.Elem(), seen, f)
-	case *types.Slice:
-		walkType(t.Elem(), seen, f)
-	case *types.Array:
-		walkType(t.Elem(), seen, f)
-	case *types.Chan:
-		walkType(t.Elem(), seen, f)
-	case *types.Map:
-		walkType(t.Key(), seen, f)
-		walkType(t.Elem(), seen, f)
-	case *types.Struct:
-		for i := range t.NumFields() {
-			walkType(t.Field(i).Type(), seen, f)
-		}
-	case *types.Signature:
-		walkType(t.Params(), seen, f)
-		walkType(t.Results(), seen, f)
-	case *types.Tuple:
-		for i := range t.Len() {
-			walkType(t.At(i).Type(), seen, f)
-		}
-	}
 }

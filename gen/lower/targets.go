@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // Targets: the functions to differentiate, found by directives and by calls of nabla's operators.
@@ -256,7 +258,7 @@ func (p *Program) overFloats(fn *types.Func, targs []types.Type) bool {
 // isReal reports whether t contains nabla's numbers.
 func isReal(t types.Type) bool {
 	found := false
-	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+	ir.WalkType(t, func(u types.Type) {
 		n, ok := u.(*types.Named)
 		if ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == nablaPath &&
 			(n.Obj().Name() == "Real" || n.Obj().Name() == "Vec") {

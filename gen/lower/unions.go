@@ -78,7 +78,7 @@ func (a *unionAnalysis) holds(t types.Type) bool {
 	}
 	h, ok := a.memo[t]
 	if !ok {
-		walkType(t, map[types.Type]bool{}, func(u types.Type) { h = h || isInterface(u) })
+		ir.WalkType(t, func(u types.Type) { h = h || isInterface(u) })
 		a.memo[t] = h
 	}
 	return h
@@ -128,7 +128,7 @@ func (a *unionAnalysis) group(v *ir.Var) *unionGroup {
 
 // addType adds the named types of t to g. Types that cannot be rewritten make it foreign.
 func (a *unionAnalysis) addType(g *unionGroup, t types.Type) {
-	walkType(t, map[types.Type]bool{}, func(u types.Type) {
+	ir.WalkType(t, func(u types.Type) {
 		if !a.holds(u) {
 			return
 		}
@@ -306,7 +306,7 @@ func (p *Program) rewriteUnions(f *ir.Func, funcs []*ir.Func) *ir.Func {
 		})
 		return found
 	}
-	called := calledFrom(f)
+	called := ir.Reachable(f)
 	if !slices.ContainsFunc(funcs, boxes) {
 		return f
 	}
