@@ -112,7 +112,9 @@ var layering = []struct{ path, contents, imports string }{
 		"gen/activity gen/adjoint gen/internal/license gen/ir gen/lanes gen/lower gen/print gen/simplify gen/tangent " +
 			"gen/traced internal/spelling"},
 	{"gen/lower", "Go packages to the intermediate representation, or a refusal with position and remedy",
-		"gen/ir gen/library rules"},
+		"gen/ir gen/library gen/lower/retype rules"},
+	{"gen/lower/retype", "other representations of values: the variables that hold them, by unification, and the " +
+		"rewriting of functions", "gen/ir"},
 	{"gen/ir", "the intermediate representation: text, checker, normal form, evaluator", "gen/rt/checkpoint rules"},
 	{"gen/activity", "activity analysis: which values carry derivatives", "gen/ir"},
 	{"gen/elementary", "derivatives of elementary functions in the representation", "gen/ir rules"},

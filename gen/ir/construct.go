@@ -112,3 +112,12 @@ func VarOf(e Expr) *Var {
 	}
 	return nil
 }
+
+// ParamsOf returns parameters without names that accept the expressions of a list as arguments.
+func ParamsOf(list []Expr) *types.Tuple {
+	params := make([]*types.Var, len(list))
+	for i, e := range list {
+		params[i] = types.NewParam(token.NoPos, nil, "", e.Type())
+	}
+	return types.NewTuple(params...)
+}

@@ -46,7 +46,7 @@ func mapOperation(at ir.At, name string, args []ir.Expr, results ...*ir.Var) *ir
 	for _, v := range results {
 		outs = append(outs, types.NewParam(token.NoPos, nil, "", v.Type))
 	}
-	sig := types.NewSignatureType(nil, nil, nil, typesOf(args), types.NewTuple(outs...), false)
+	sig := types.NewSignatureType(nil, nil, nil, ir.ParamsOf(args), types.NewTuple(outs...), false)
 	r := &ir.Rule{Name: runtimePath + "." + name, Object: types.NewFunc(token.NoPos, runtimePackage, name, sig),
 		Passive: true}
 	if name != "MakeMap" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/lower/retype"
 )
 
 // Slot maps: maps whose elements may carry derivatives, or lead to other memory. Where a map is made by lowered
@@ -12,35 +13,21 @@ import (
 // integers, and a slice of elements, which has shadows as every slice has. A slot is never used for another key:
 // deletion removes the key alone, and clearing takes a new slice.
 //
-// Which variables hold such maps follows from unification, as in the pointer analysis of Steensgaard (POPL 1996): the
-// variables between which maps may flow form a group, together with the named types that contain maps. A group that
-// other code sees, through a parameter of the differentiated function, a package-level variable, an interface or a
-// function without derivative, keeps the maps of Go.
+// Package retype finds the variables that hold such maps and rewrites functions; this file has the facts about maps
+// that it collects, slotrewrite.go the operations on slot maps.
 
-// A mapGroup is a set of variables and named types, in a union-find structure.
-type mapGroup struct {
-	parent *mapGroup
-	// foreign is set if code that is not lowered may see the maps, made if lowered code makes one.
-	foreign, made bool
-	// wanted is set if elements may carry derivatives or lead to other memory.
-	wanted bool
-	// nilable is set if a map may be nil.
-	nilable bool
+// mapFacts are the facts about a group of maps.
+type mapFacts struct {
+	made    bool // lowered code makes one
+	wanted  bool // elements may carry derivatives or lead to other memory
+	nilable bool // a map may be nil
 }
 
-// find returns the representative of the group.
-func (g *mapGroup) find() *mapGroup {
-	for g.parent != nil {
-		g = g.parent
-	}
-	return g
-}
+type mapGroup = retype.Group[mapFacts]
 
-// A mapAnalysis finds the groups of the functions that one function reaches.
+// A mapAnalysis finds the groups of the maps of the functions that one function reaches.
 type mapAnalysis struct {
-	vars  map[*ir.Var]*mapGroup
-	named map[string]*mapGroup // by typeKey
-	holds map[types.Type]bool  // memo of holdsMaps
+	*retype.Analysis[mapFacts]
 	// results maps the elements that are read to the group of the map.
 	results map[*ir.Var]*mapGroup
 }
@@ -54,176 +41,74 @@ func isSlotMap(t *types.Map) bool {
 	return hasFloats(t.Elem()) || ir.HasRefs(t.Elem())
 }
 
-// holdsMaps reports whether a type contains or leads to a map that can be a slot map.
-func (a *mapAnalysis) holdsMaps(t types.Type) bool {
-	if t == nil {
-		return false
-	}
-	h, ok := a.holds[t]
-	if !ok {
-		ir.WalkType(t, func(u types.Type) {
-			m, ok := u.(*types.Map)
-			h = h || ok && isSlotMap(m)
-		})
-		a.holds[t] = h
-	}
-	return h
+func (a *mapAnalysis) IsReplaced(t types.Type) bool {
+	m, ok := t.Underlying().(*types.Map)
+	return ok && isSlotMap(m)
 }
 
-// union merges two groups; nil is none.
-func (a *mapAnalysis) union(g, h *mapGroup) *mapGroup {
-	if g == nil {
-		return h
+func (a *mapAnalysis) IsBarrier(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.Map:
+		return !isSlotMap(t)
+	case *types.Chan, *types.Signature, *types.Interface:
+		return true
 	}
-	if h == nil {
-		return g
-	}
-	if g, h = g.find(), h.find(); g != h {
-		h.parent = g
-		g.foreign, g.made = g.foreign || h.foreign, g.made || h.made
-		g.wanted, g.nilable = g.wanted || h.wanted, g.nilable || h.nilable
-	}
-	return g.find()
+	return false
 }
 
-// group returns the group of a variable, nil if its type holds no maps.
-func (a *mapAnalysis) group(v *ir.Var) *mapGroup {
-	if v == nil || !a.holdsMaps(v.Type) {
-		return nil
-	}
-	g := a.vars[v]
-	if g == nil {
-		g = &mapGroup{foreign: v.Kind == ir.Global}
-		a.vars[v] = g
-		a.addType(g, v.Type)
-	}
-	return a.vars[v].find()
+func (a *mapAnalysis) MergeFacts(to, from *mapFacts) {
+	to.made = to.made || from.made
+	to.wanted = to.wanted || from.wanted
+	to.nilable = to.nilable || from.nilable
 }
 
-// addType adds the named types of t to g. Types that cannot be rewritten make it foreign.
-func (a *mapAnalysis) addType(g *mapGroup, t types.Type) {
-	if m, ok := t.Underlying().(*types.Map); !ok || a.holdsMaps(m.Elem()) {
-		g.nilable = true
+func (a *mapAnalysis) CanReplace(f *mapFacts) bool { return f.made && f.wanted }
+
+// NoteType notes that maps in memory may be nil.
+func (a *mapAnalysis) NoteType(g *mapGroup, t types.Type) {
+	if m, ok := t.Underlying().(*types.Map); !ok || a.Holds(m.Elem()) {
+		g.Facts().nilable = true
 	}
-	ir.WalkType(t, func(u types.Type) {
-		if !a.holdsMaps(u) {
-			return
-		}
-		switch u := u.(type) {
-		case *types.Named:
-			key := typeKey(u)
-			if a.named[key] == nil {
-				a.named[key] = &mapGroup{}
-			}
-			g = a.union(g, a.named[key])
-		case *types.Map:
-			if !isSlotMap(u) {
-				g.find().foreign = true
-			}
-		case *types.Chan, *types.Signature, *types.Interface:
-			g.find().foreign = true
-		}
-	})
 }
 
-// value returns the group of the maps in the value of e, nil if there are none, and notes that a zero value may be nil.
-func (a *mapAnalysis) value(e ir.Expr) (g *mapGroup) {
-	if e == nil || !a.holdsMaps(e.Type()) {
-		return nil
-	}
+// NoteValue notes zero values. Type assertions are refused.
+func (a *mapAnalysis) NoteValue(g *mapGroup, e ir.Expr) {
 	switch e := e.(type) {
-	case *ir.Load:
-		return a.group(e.P.Root)
-	case *ir.Addr:
-		return a.group(e.P.Root)
-	case *ir.SliceAt:
-		return a.group(e.P.Root)
-	case *ir.Slice:
-		return a.value(e.X)
 	case *ir.Convert:
-		if g = a.value(e.X); g == nil {
-			g = &mapGroup{foreign: true} // a type assertion
+		if !a.Holds(e.X.Type()) {
+			g.SetForeign()
 		}
-		a.addType(g, e.Type())
-		return g.find()
-	case *ir.Literal:
-		g = &mapGroup{}
-		a.addType(g, e.Type())
-		for _, x := range e.Elems {
-			g = a.union(g, a.value(x))
-		}
-		return g.find()
 	case *ir.Const, *ir.New, *ir.Make:
-		g = &mapGroup{nilable: true}
-		a.addType(g, e.Type())
-		return g.find()
-	}
-	return &mapGroup{foreign: true}
-}
-
-// flow unifies groups through which a value flows; nil is none.
-func (a *mapAnalysis) flow(list ...*mapGroup) {
-	var g *mapGroup
-	for _, h := range list {
-		g = a.union(g, h)
+		g.Facts().nilable = true
 	}
 }
 
-// setForeign notes that code that is not lowered may see the maps in the value of e.
-func (a *mapAnalysis) setForeign(e ir.Expr) {
-	if g := a.value(e); g != nil {
-		g.find().foreign = true
-	}
-}
+func (a *mapAnalysis) NoteExpr(ir.Expr) bool { return false }
 
-// function applies the statements of f.
-func (a *mapAnalysis) function(f *ir.Func) {
+// noteNil notes the variables of f that may be nil maps: results with names, and variables declared without a value.
+func (a *mapAnalysis) noteNil(f *ir.Func) {
+	note := func(v *ir.Var) {
+		if g := a.Group(v); g != nil {
+			g.Facts().nilable = true
+		}
+	}
 	for _, v := range f.Results {
-		if g := a.group(v); g != nil && (v.Object == nil || v.Object.Name() != "") {
-			g.nilable = true
+		if v.Object == nil || v.Object.Name() != "" {
+			note(v)
 		}
 	}
-	a.block(f.Body)
-}
-
-func (a *mapAnalysis) block(b ir.Block) {
-	for i, s := range b {
-		ir.EachExpr(s, func(e ir.Expr) { ir.WalkExpr(e, a.inside) })
-		switch s := s.(type) {
-		case *ir.Let:
-			if s.E == nil {
-				if g := a.group(s.V); g != nil && !assignedNext(b[i+1:], s.V) {
-					g.nilable = true
-				}
-				break
+	var block func(b ir.Block)
+	block = func(b ir.Block) {
+		for i, s := range b {
+			if s, ok := s.(*ir.Let); ok && s.E == nil && !assignedNext(b[i+1:], s.V) {
+				note(s.V)
 			}
-			a.flow(a.group(s.V), a.value(s.E))
-		case *ir.Set:
-			if e := a.value(s.E); e != nil {
-				a.flow(a.group(s.P.Root), e)
+			for _, inner := range ir.Blocks(s) {
+				block(*inner)
 			}
-		case *ir.Append:
-			if a.holdsMaps(s.S.Type()) {
-				a.flow(a.group(s.P.Root), a.value(s.S))
-				for _, e := range s.Elems {
-					a.flow(a.group(s.P.Root), a.value(e))
-				}
-			}
-		case *ir.Copy:
-			a.flow(a.value(s.Dst), a.value(s.Src))
-		case *ir.Panic:
-			a.setForeign(s.E)
-		case *ir.Call:
-			a.call(s)
-		case *ir.If:
-			a.block(s.Then)
-			a.block(s.Else)
-		case *ir.Scope:
-			a.block(s.Body)
-		case *ir.Loop:
-			a.block(s.Body)
 		}
 	}
+	block(f.Body)
 }
 
 // assignedNext reports whether b begins with declarations and a call that assigns to v.
@@ -242,75 +127,31 @@ func assignedNext(b ir.Block, v *ir.Var) bool {
 	return false
 }
 
-// inside applies a part of an expression that lets maps out, or compares them.
-func (a *mapAnalysis) inside(e ir.Expr) bool {
-	switch e := e.(type) {
-	case *ir.Opaque:
-		for _, x := range e.Args {
-			a.setForeign(x)
+// NoteCall notes operations on maps.
+func (a *mapAnalysis) NoteCall(s *ir.Call) bool {
+	r := s.Callee.Rule
+	if r.Name == runtimePath+".MakeMap" {
+		if g := a.Group(s.Results[0]); g != nil {
+			g.Facts().made = true
 		}
-	case *ir.Convert:
-		if !a.holdsMaps(e.Type()) {
-			a.setForeign(e.X)
-		}
-	case *ir.Binary:
-		a.flow(a.value(e.X), a.value(e.Y))
+		return true
+	}
+	m := mapOperand(s)
+	if m == nil || !isSlotMap(m) {
+		return false
+	}
+	g := a.Value(s.Args[0])
+	switch r.Name {
+	case runtimePath + ".MapGet":
+		a.results[s.Results[0]] = g
+		a.Flow(g, a.Group(s.Results[0]))
+	case runtimePath + ".MapSet":
+		g = a.Union(g, a.Value(s.Args[2]))
+	}
+	if ir.HasRefs(m.Elem()) || r.Name == runtimePath+".MapSet" && !a.isPassive(g, s.Args[2]) {
+		g.Facts().wanted = true
 	}
 	return true
-}
-
-// call applies a call.
-func (a *mapAnalysis) call(s *ir.Call) {
-	r := s.Callee.Rule
-	if f := s.Callee.Func; r == nil {
-		for i, p := range f.Params {
-			a.flow(a.group(p), a.value(s.Args[i]))
-		}
-		for i, v := range s.Results {
-			a.flow(a.group(f.Results[i]), a.group(v))
-		}
-		return
-	}
-	switch m := mapOperand(s); {
-	case r.Name == runtimePath+".MakeMap":
-		if g := a.group(s.Results[0]); g != nil {
-			g.made = true
-		}
-	case m != nil && isSlotMap(m):
-		g := a.value(s.Args[0])
-		switch r.Name {
-		case runtimePath + ".MapGet":
-			a.results[s.Results[0]] = g
-			a.flow(g, a.group(s.Results[0]))
-		case runtimePath + ".MapSet":
-			g = a.union(g, a.value(s.Args[2]))
-		}
-		if ir.HasRefs(m.Elem()) || r.Name == runtimePath+".MapSet" && !a.isPassive(g, s.Args[2]) {
-			g.find().wanted = true
-		}
-	default:
-		a.ruleCall(s, r)
-	}
-}
-
-// ruleCall applies a call of a rule that is no operation on maps.
-func (a *mapAnalysis) ruleCall(s *ir.Call, r *ir.Rule) {
-	args := s.Args
-	if r.Calls != nil {
-		captured := r.Calls.Params[len(r.Calls.Params)-len(args)+1:]
-		for i, p := range captured {
-			a.flow(a.group(p), a.value(args[i+1]))
-		}
-		args = args[:1]
-	}
-	for _, e := range args {
-		a.setForeign(e)
-	}
-	for _, v := range s.Results {
-		if g := a.group(v); g != nil {
-			g.foreign = true
-		}
-	}
 }
 
 // mapOperand returns the type of the map of an operation on a map, nil for other calls.
@@ -333,19 +174,18 @@ func (a *mapAnalysis) isPassive(g *mapGroup, e ir.Expr) bool {
 			return true
 		}
 		from := a.results[p.Root]
-		passive = passive && from != nil && from.find() == g.find()
+		passive = passive && from != nil && from.Facts() == g.Facts()
 		return true
 	})
 	return passive
 }
 
-// isSlots reports whether the maps of the group are slot maps.
-func (g *mapGroup) isSlots() bool {
-	if g == nil {
-		return false
+// slotOperand returns the type of the map if s is an operation on a slot map, otherwise nil.
+func (a *mapAnalysis) slotOperand(s *ir.Call) *types.Map {
+	if m := mapOperand(s); m != nil && isSlotMap(m) && a.Replaces(a.Value(s.Args[0])) {
+		return m
 	}
-	g = g.find()
-	return g.made && g.wanted && !g.foreign
+	return nil
 }
 
 // rewriteMaps returns f with slot maps, and refusals for maps whose elements lead to other memory and that are none.
@@ -354,43 +194,21 @@ func (p *Program) rewriteMaps(f *ir.Func, funcs []*ir.Func) (*ir.Func, Refusals)
 	if !slices.ContainsFunc(funcs, usesMaps) {
 		return f, nil
 	}
-	a := &mapAnalysis{vars: map[*ir.Var]*mapGroup{}, named: map[string]*mapGroup{}, holds: map[types.Type]bool{},
-		results: map[*ir.Var]*mapGroup{}}
-	called := ir.Reachable(f)
-	for _, g := range funcs {
-		if g == f || g.Passive || !called[g] {
-			for _, v := range slices.Concat(g.Params, g.Results) {
-				if h := a.group(v); h != nil {
-					h.foreign = true
-				}
-			}
-		}
-		if g.Passive || !called[g] {
-			for _, v := range ir.Vars(g) {
-				if h := a.group(v); h != nil {
-					h.foreign = true
-				}
-			}
-		}
+	a := &mapAnalysis{results: map[*ir.Var]*mapGroup{}}
+	a.Analysis = retype.NewAnalysis(a, f, funcs)
+	for _, g := range a.Funcs() {
+		a.noteNil(g)
 	}
-	for g := range called {
-		if !slices.Contains(funcs, g) {
-			funcs = append(funcs, g) // comparisons
-		}
-	}
-	slices.SortFunc(funcs, func(x, y *ir.Func) int { return comparePositions(x.Pos, y.Pos) })
-	for _, g := range funcs {
-		a.function(g)
-	}
+	a.Run()
 	var out Refusals
-	for _, g := range funcs {
+	for _, g := range a.Funcs() {
 		ir.Walk(g.Body, func(s ir.Stmt) bool {
 			c, ok := s.(*ir.Call)
 			if !ok {
 				return true
 			}
 			m := mapOperand(c)
-			if m == nil || !ir.HasRefs(m.Elem()) || isSlotMap(m) && a.value(c.Args[0]).isSlots() {
+			if m == nil || !ir.HasRefs(m.Elem()) || a.slotOperand(c) != nil {
 				return true
 			}
 			out = append(out, &Refusal{c.Pos, g.Name, "map of type " + typeText(c.Args[0].Type()),
@@ -399,18 +217,9 @@ func (p *Program) rewriteMaps(f *ir.Func, funcs []*ir.Func) (*ir.Func, Refusals)
 			return true
 		})
 	}
-	w := &mapRewriter{p: p, a: a, funcs: map[*ir.Func]*ir.Func{}, types: map[string]types.Type{},
-		affected: map[*ir.Func]bool{}, declared: ir.NewNamer()}
-	for again := true; again; {
-		again = false
-		for _, g := range funcs {
-			if !w.affected[g] && called[g] && w.affects(g) {
-				w.affected[g] = true
-				again = true
-			}
-		}
-	}
-	return w.function(f), out
+	w := &mapRewriter{a: a}
+	w.Rewriter = retype.NewRewriter(a.Analysis, w, p.functionName)
+	return w.Func(f), out
 }
 
 // usesMaps reports whether f has an operation on a map that could be a slot map.

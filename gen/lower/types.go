@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
+
+	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // comparePositions orders positions by file, line and column.
@@ -89,3 +92,22 @@ func arrayOf(t types.Type) (*types.Array, bool) {
 
 // typeText returns t in the syntax of code that imports its packages.
 func typeText(t types.Type) string { return types.TypeString(t, byName) }
+
+// compareTypes orders types by their text, and those of one text, such as types declared in functions, by the positions
+// of the declarations.
+func compareTypes(a, b types.Type) int {
+	if c := strings.Compare(types.TypeString(a, nil), types.TypeString(b, nil)); c != 0 {
+		return c
+	}
+	return slices.Compare(declarations(a), declarations(b))
+}
+
+// declarations returns the positions of the declarations of t and the named types it is made of.
+func declarations(t types.Type) (list []token.Pos) {
+	ir.WalkType(t, func(u types.Type) {
+		if n, ok := u.(*types.Named); ok {
+			list = append(list, n.Obj().Pos())
+		}
+	})
+	return list
+}
