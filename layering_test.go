@@ -153,7 +153,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"difftest/coded", "the functions of the kit as plain Go, with generated code",
 		". difftest difftest/internal/banded gen/rt"},
 	{"difftest/internal/banded", "banded matrices of the kit", ""},
-	{"cmd/nabla", "the command",
+	{"cmd/nabla", "the command: a file for each subcommand, with its flags",
 		". difftest engine gen internal/bench internal/engines internal/problems internal/spelling internal/tabular " +
 			"program"},
 	{"internal/core", "the number and its tracers, with recordings and guards", "rules"},
@@ -172,7 +172,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/engines", "the list of engines", ". backend/finitediff backend/forwarddiff backend/reversediff " +
 		"backend/source backend/tracker difftest difftest/coded"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed", ". gen/rt"},
-	{"internal/bench", "the benchmark of the command and its reports",
+	{"internal/bench", "the benchmark of the command, its reports and their columns",
 		". internal/problems internal/tabular internal/timing sparse sparsity"},
 	{"internal/tabular", "tables as text", ""},
 	{"internal/spelling", "the names that misspelled ones are meant to be", ""},

@@ -9,9 +9,10 @@ import (
 
 // Prepared objects compute by programs that were made from the function: recordings, which hold captured data as
 // constants, and generated code, which is of the source at another time. Both are stale once they compute something
-// else than the function. This file says when they are compared with it ([recheck.Schedule]), how far values may be
-// apart (disagreement), and which errors a failed comparison becomes (StaleError, StaleCodeError). [Comparison]
-// compares recordings, at points near those of the calls; [Watch] compares values by generated code.
+// else than the function. [Comparison] compares recordings with the function at points near those of the calls, and
+// its Due, Agrees and constant between choose the calls and the points (comparison.go); [Watch] compares values of
+// generated code. Both count calls by a [recheck.Schedule]. This file has Watch, the largest difference of values that
+// count as equal (disagreement), and the errors of failed comparisons (StaleError, StaleCodeError).
 
 // agreement is the largest relative difference of values that count as equal.
 const agreement = 1e-9

@@ -9,8 +9,9 @@ import (
 // Guards: statements that compare two values and have the outcome that the comparison had when the function was
 // recorded. If it has another one, the function took another branch, and the run of the program fails.
 //
-// A new kind of guard needs an operation (program.go, and internal/core/guard.go for recordings), its outcome here, and
-// a call that records it where numbers are compared (cast.go and real.go of package nabla).
+// A new kind of guard needs an operation before GuardInt, with its name in the text form (program.go, doc.go), the
+// operation of recordings at the same place of their list (internal/core/record.go), its outcome in holds, a case in
+// run_over_reals.go, and a method of nabla.Real that calls core.Compare or core.Escape (real.go).
 
 // ErrGuard reports that a comparison has another outcome than in the recording.
 var ErrGuard = errors.New("the function took another branch than the one that was recorded")

@@ -5,9 +5,8 @@ import "go/types"
 // Types of values, and predicates on them. The representation has the types of Go, and no operations on channels, maps
 // and functions.
 //
-// A further numeric type is admitted here (checker.typ), gets its arithmetic in arith.go, its conversion from and to Go
-// values in govalue.go, and its constants in constfit.go and package print; package lower refuses other types
-// (refusedType in its types.go).
+// A further numeric type gets its predicates here, its arithmetic in arith.go, its conversion from and to Go values in
+// govalue.go, and its constants in constfit.go; CONTRIBUTING.md lists the steps in the other packages.
 
 // typ checks that values can have type t: tuples, untyped and invalid types are refused.
 func (c *checker) typ(t types.Type) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Interface values whose dynamic type is only known at run time, such as fields and elements of slices. Type switches
-// and assertions become tests of the type. A method call has a case for each dynamic type (conversions.go), in which
+// and assertions become tests of the type. A method call has a case for each dynamic type (dynamictypes.go), in which
 // the method is known; other types panic with an error that engines return.
 
 // operands are the arguments of a call in the form that [lowerer.arguments] returns.

@@ -53,10 +53,14 @@ func (rs Refusals) Unwrap() []error {
 // sorted sorts rs in place and returns it without duplicates.
 func (rs Refusals) sorted() Refusals {
 	slices.SortStableFunc(rs, func(a, b *Refusal) int {
-		return cmp.Or(strings.Compare(a.Pos.Filename, b.Pos.Filename), a.Pos.Line-b.Pos.Line,
-			a.Pos.Column-b.Pos.Column, strings.Compare(a.What, b.What))
+		return cmp.Or(comparePositions(a.Pos, b.Pos), strings.Compare(a.What, b.What))
 	})
 	return slices.CompactFunc(rs, func(a, b *Refusal) bool { return a.Pos == b.Pos && a.What == b.What })
+}
+
+// comparePositions orders positions by file, line and column.
+func comparePositions(a, b token.Position) int {
+	return cmp.Or(strings.Compare(a.Filename, b.Filename), a.Line-b.Line, a.Column-b.Column)
 }
 
 // refuse records a refusal at n. Lowering continues, to find others.

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"go/token"
 	"go/types"
 	"slices"
@@ -10,10 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// comparePositions orders positions by file, line and column.
-func comparePositions(a, b token.Position) int {
-	return cmp.Or(strings.Compare(a.Filename, b.Filename), a.Line-b.Line, a.Column-b.Column)
-}
+// Predicates on Go types, their order and their text. Numbers are lowered by their kind in const.go, convert.go,
+// builtin.go and mathcall.go; CONTRIBUTING.md lists the steps to a new numeric type.
 
 // isPointer reports whether t is a pointer type, not a type defined as one.
 func isPointer(t types.Type) bool {

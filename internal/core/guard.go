@@ -1,7 +1,8 @@
 package core
 
 // Guards record the outcomes of comparisons, and values that leave a trace, so that a replay notices that the function
-// would take another branch. Package program evaluates them (program/guard.go).
+// would take another branch. Their operations are in record.go; package program evaluates them, and program/guard.go
+// lists the steps to a new kind of guard.
 
 // Compare records that the guard op of a and b had the outcome holds, if the innermost trace is a recording.
 func Compare(op uint32, a, b Rep, holds bool) {

@@ -5,7 +5,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The methods of mat.VecDense whose source is not followed.
+// The methods of mat.VecDense whose own source is not differentiated. Those that access elements are in at.go, norms
+// in norm.go, and SolveVec in lu.go.
 
 // isStored reports whether x or its transpose is a mat.VecDense.
 func isStored(x mat.Vector) bool {
