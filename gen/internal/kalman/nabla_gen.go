@@ -1654,7 +1654,7 @@ func denseDimsTangent1(m, mDot *mat.Dense) (r, c int) {
 	return (*matDense)(unsafe.Pointer(m)).mat.Rows, (*matDense)(unsafe.Pointer(m)).mat.Cols
 }
 
-// vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:172.
+// vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:169.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(v *mat.VecDense, a *mat.Dense, b, vDot *mat.VecDense, aDot *mat.Dense, bDot *mat.VecDense) {
 	r, c := denseDimsTangent1(a, aDot)
 	br, bc := vecDenseDimsTangent1(b, bDot)
@@ -1830,23 +1830,9 @@ func denseMulPtrMatDenseMatadTransposedTangent111(m, a *mat.Dense, b matad.Trans
 	}
 }
 
-// denseAddPtrMatDensePtrMatDenseTangent111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:96.
+// denseAddPtrMatDensePtrMatDenseTangent111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:114.
 func denseAddPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) {
-	direct := elementwisePtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot)
-	x, tx, xDot := operandPtrMatDenseTangent1(a, aDot)
-	y, ty, yDot := operandPtrMatDenseTangent1(b, bDot)
-	z, zDot := workspaceTangent1(m, direct, mDot)
-	xr, xc := stepsTangent1(x, tx, xDot)
-	yr, yc := stepsTangent1(y, ty, yDot)
-	for i, iEnd := 0, z.Rows; i < iEnd; i++ {
-		for j, jEnd := 0, z.Cols; j < jEnd; j++ {
-			zDot.Data[i*z.Stride+j] = xDot.Data[i*xr+j*xc] + yDot.Data[i*yr+j*yc]
-			z.Data[i*z.Stride+j] = x.Data[i*xr+j*xc] + y.Data[i*yr+j*yc]
-		}
-	}
-	if !direct {
-		restoreTangent11(m, z, mDot, zDot)
-	}
+	elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncTangent111(m, a, b, mDot, aDot, bDot)
 }
 
 // vecDenseRowViewOfPtrMatDenseTangent11 is (*mat.VecDense).RowViewOf_ptr_mat_Dense_tangent_11, from vector.go:826.
@@ -1865,22 +1851,9 @@ func vecDenseRowViewOfPtrMatDenseTangent11(v *mat.VecDense, m *mat.Dense, i int,
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = rm.Cols
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:106.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:111.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
-	pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot)
-	t, tDot := vectorPtrMatVecDenseTangent1(a, aDot)
-	t1, t1Dot := vectorPtrMatVecDenseTangent1(b, bDot)
-	t2, t2Dot := vecDenseRawVectorTangent1(v, vDot)
-	xDot := tDot
-	x := t
-	yDot := t1Dot
-	y := t1
-	zDot := t2Dot
-	z := t2
-	for i, iEnd := 0, z.N; i < iEnd; i++ {
-		zDot.Data[i*z.Inc] = xDot.Data[i*x.Inc] - yDot.Data[i*y.Inc]
-		z.Data[i*z.Inc] = x.Data[i*x.Inc] - y.Data[i*y.Inc]
-	}
+	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent111(v, a, b, vDot, aDot, bDot)
 }
 
 // denseInversePtrMatDenseTangent11 is matad.DenseInverse_ptr_mat_Dense_tangent_11, from lu.go:255.
@@ -1903,44 +1876,17 @@ func denseInversePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) (r error) {
 	return t3
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:97.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:106.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
-	pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot)
-	t, tDot := vectorPtrMatVecDenseTangent1(a, aDot)
-	t1, t1Dot := vectorPtrMatVecDenseTangent1(b, bDot)
-	t2, t2Dot := vecDenseRawVectorTangent1(v, vDot)
-	xDot := tDot
-	x := t
-	yDot := t1Dot
-	y := t1
-	zDot := t2Dot
-	z := t2
-	for i, iEnd := 0, z.N; i < iEnd; i++ {
-		zDot.Data[i*z.Inc] = xDot.Data[i*x.Inc] + yDot.Data[i*y.Inc]
-		z.Data[i*z.Inc] = x.Data[i*x.Inc] + y.Data[i*y.Inc]
-	}
+	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent111(v, a, b, vDot, aDot, bDot)
 }
 
-// denseSubPtrMatDensePtrMatDenseTangent111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:114.
+// denseSubPtrMatDensePtrMatDenseTangent111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:119.
 func denseSubPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) {
-	direct := elementwisePtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot)
-	x, tx, xDot := operandPtrMatDenseTangent1(a, aDot)
-	y, ty, yDot := operandPtrMatDenseTangent1(b, bDot)
-	z, zDot := workspaceTangent1(m, direct, mDot)
-	xr, xc := stepsTangent1(x, tx, xDot)
-	yr, yc := stepsTangent1(y, ty, yDot)
-	for i, iEnd := 0, z.Rows; i < iEnd; i++ {
-		for j, jEnd := 0, z.Cols; j < jEnd; j++ {
-			zDot.Data[i*z.Stride+j] = xDot.Data[i*xr+j*xc] - yDot.Data[i*yr+j*yc]
-			z.Data[i*z.Stride+j] = x.Data[i*xr+j*xc] - y.Data[i*yr+j*yc]
-		}
-	}
-	if !direct {
-		restoreTangent11(m, z, mDot, zDot)
-	}
+	elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncTangent111(m, a, b, mDot, aDot, bDot)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:240.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:237.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111(x *mat.VecDense, a *mat.Dense, y, xDot *mat.VecDense, aDot *mat.Dense, yDot *mat.VecDense) (r, rDot float64) {
 	r1, c := denseDimsTangent1(a, aDot)
 	t := vecDenseLenTangent1(x, xDot)
@@ -2101,7 +2047,7 @@ func denseDimsForward(m, mBar *mat.Dense, ws *AdjointWork) (r, c int) {
 	return (*matDense)(unsafe.Pointer(m)).mat.Rows, (*matDense)(unsafe.Pointer(m)).mat.Cols
 }
 
-// vecDenseMulVecPtrMatDensePtrMatVecDenseForward is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:172.
+// vecDenseMulVecPtrMatDensePtrMatVecDenseForward is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:169.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseForward(v *mat.VecDense, a *mat.Dense, b, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork) {
 	var t9Bar blas64.Vector
 	var t13Bar blas64.Vector
@@ -2371,35 +2317,9 @@ func denseMulPtrMatDenseMatadTransposedForward(m, a *mat.Dense, b matad.Transpos
 	ws.cond91 = append(ws.cond91, cond9)
 }
 
-// denseAddPtrMatDensePtrMatDenseForward is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:96.
+// denseAddPtrMatDensePtrMatDenseForward is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:114.
 func denseAddPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
-	direct := elementwisePtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar, ws)
-	x, tx, xBar := operandPtrMatDenseForward(a, aBar, ws)
-	y, ty, yBar := operandPtrMatDenseForward(b, bBar, ws)
-	z, zBar := workspaceForward(m, direct, mBar, ws)
-	xr, xc := stepsForward(x, tx, xBar, ws)
-	yr, yc := stepsForward(y, ty, yBar, ws)
-	hi1 := z.Rows
-	for i := 0; i < hi1; i++ {
-		hi := z.Cols
-		for j := 0; j < hi; j++ {
-			ws.z2 = append(ws.z2, z.Data[i*z.Stride+j])
-			z.Data[i*z.Stride+j] = x.Data[i*xr+j*xc] + y.Data[i*yr+j*yc]
-		}
-	}
-	cond := !direct
-	if cond {
-		restoreForward(m, z, mBar, zBar, ws)
-	}
-	ws.direct = append(ws.direct, direct)
-	ws.xBar3 = append(ws.xBar3, xBar)
-	ws.yBar2 = append(ws.yBar2, yBar)
-	ws.zBar1 = append(ws.zBar1, zBar)
-	ws.z3 = append(ws.z3, z)
-	ws.xr = append(ws.xr, xr)
-	ws.xc = append(ws.xc, xc)
-	ws.yr = append(ws.yr, yr)
-	ws.yc = append(ws.yc, yc)
+	elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncForward(m, a, b, mBar, aBar, bBar, ws)
 }
 
 // vecDenseRowViewOfPtrMatDenseForward is (*mat.VecDense).RowViewOf_ptr_mat_Dense_forward, from vector.go:826.
@@ -2426,23 +2346,9 @@ func vecDenseRowViewOfPtrMatDenseForward(v *mat.VecDense, m *mat.Dense, i int, v
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = rm.Cols
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:106.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:111.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
-	pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar, ws)
-	t, tBar := vectorPtrMatVecDenseForward(a, aBar, ws)
-	t1, t1Bar := vectorPtrMatVecDenseForward(b, bBar, ws)
-	t2, t2Bar := vecDenseRawVectorForward(v, vBar, ws)
-	hi := t2.N
-	for i := 0; i < hi; i++ {
-		ws.t21 = append(ws.t21, t2.Data[i*t2.Inc])
-		t2.Data[i*t2.Inc] = t.Data[i*t.Inc] - t1.Data[i*t1.Inc]
-	}
-	ws.tBar = append(ws.tBar, tBar)
-	ws.t5 = append(ws.t5, t)
-	ws.t1Bar = append(ws.t1Bar, t1Bar)
-	ws.t11 = append(ws.t11, t1)
-	ws.t2Bar = append(ws.t2Bar, t2Bar)
-	ws.t22 = append(ws.t22, t2)
+	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForward(v, a, b, vBar, aBar, bBar, ws)
 }
 
 // denseInversePtrMatDenseForward is matad.DenseInverse_ptr_mat_Dense_forward, from lu.go:255.
@@ -2495,57 +2401,17 @@ func denseInversePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork
 	return
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:97.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:106.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
-	pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar, ws)
-	t, tBar := vectorPtrMatVecDenseForward(a, aBar, ws)
-	t1, t1Bar := vectorPtrMatVecDenseForward(b, bBar, ws)
-	t2, t2Bar := vecDenseRawVectorForward(v, vBar, ws)
-	hi := t2.N
-	for i := 0; i < hi; i++ {
-		ws.t25 = append(ws.t25, t2.Data[i*t2.Inc])
-		t2.Data[i*t2.Inc] = t.Data[i*t.Inc] + t1.Data[i*t1.Inc]
-	}
-	ws.tBar1 = append(ws.tBar1, tBar)
-	ws.t8 = append(ws.t8, t)
-	ws.t1Bar1 = append(ws.t1Bar1, t1Bar)
-	ws.t14 = append(ws.t14, t1)
-	ws.t2Bar2 = append(ws.t2Bar2, t2Bar)
-	ws.t26 = append(ws.t26, t2)
+	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForward(v, a, b, vBar, aBar, bBar, ws)
 }
 
-// denseSubPtrMatDensePtrMatDenseForward is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:114.
+// denseSubPtrMatDensePtrMatDenseForward is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:119.
 func denseSubPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
-	direct := elementwisePtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar, ws)
-	x, tx, xBar := operandPtrMatDenseForward(a, aBar, ws)
-	y, ty, yBar := operandPtrMatDenseForward(b, bBar, ws)
-	z, zBar := workspaceForward(m, direct, mBar, ws)
-	xr, xc := stepsForward(x, tx, xBar, ws)
-	yr, yc := stepsForward(y, ty, yBar, ws)
-	hi1 := z.Rows
-	for i := 0; i < hi1; i++ {
-		hi := z.Cols
-		for j := 0; j < hi; j++ {
-			ws.z4 = append(ws.z4, z.Data[i*z.Stride+j])
-			z.Data[i*z.Stride+j] = x.Data[i*xr+j*xc] - y.Data[i*yr+j*yc]
-		}
-	}
-	cond := !direct
-	if cond {
-		restoreForward(m, z, mBar, zBar, ws)
-	}
-	ws.direct1 = append(ws.direct1, direct)
-	ws.xBar5 = append(ws.xBar5, xBar)
-	ws.yBar3 = append(ws.yBar3, yBar)
-	ws.zBar2 = append(ws.zBar2, zBar)
-	ws.z5 = append(ws.z5, z)
-	ws.xr1 = append(ws.xr1, xr)
-	ws.xc1 = append(ws.xc1, xc)
-	ws.yr1 = append(ws.yr1, yr)
-	ws.yc1 = append(ws.yc1, yc)
+	elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncForward(m, a, b, mBar, aBar, bBar, ws)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:240.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:237.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat.Dense, y, xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, ws *AdjointWork) (r float64) {
 	var gBar blas64.General
 	var g blas64.General
@@ -2651,7 +2517,7 @@ func detPtrMatDenseReverse(aBar *mat.Dense, rBar float64, ws *AdjointWork) {
 	factorisedPtrMatDenseReverse(aBar, ws)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:240.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:237.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, rBar float64, ws *AdjointWork) {
 	r11 := ws.r1[len(ws.r1)-1]
 	ws.r1 = ws.r1[:len(ws.r1)-1]
@@ -2774,81 +2640,17 @@ func denseMulPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 	denseDimsReverse(aBar, ws)
 }
 
-// denseSubPtrMatDensePtrMatDenseReverse is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:114.
+// denseSubPtrMatDensePtrMatDenseReverse is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:119.
 func denseSubPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
-	direct1 := ws.direct1[len(ws.direct1)-1]
-	ws.direct1 = ws.direct1[:len(ws.direct1)-1]
-	xBar1 := ws.xBar5[len(ws.xBar5)-1]
-	ws.xBar5 = ws.xBar5[:len(ws.xBar5)-1]
-	yBar1 := ws.yBar3[len(ws.yBar3)-1]
-	ws.yBar3 = ws.yBar3[:len(ws.yBar3)-1]
-	zBar1 := ws.zBar2[len(ws.zBar2)-1]
-	ws.zBar2 = ws.zBar2[:len(ws.zBar2)-1]
-	z1 := ws.z5[len(ws.z5)-1]
-	ws.z5 = ws.z5[:len(ws.z5)-1]
-	xr1 := ws.xr1[len(ws.xr1)-1]
-	ws.xr1 = ws.xr1[:len(ws.xr1)-1]
-	xc1 := ws.xc1[len(ws.xc1)-1]
-	ws.xc1 = ws.xc1[:len(ws.xc1)-1]
-	yr1 := ws.yr1[len(ws.yr1)-1]
-	ws.yr1 = ws.yr1[:len(ws.yr1)-1]
-	yc1 := ws.yc1[len(ws.yc1)-1]
-	ws.yc1 = ws.yc1[:len(ws.yc1)-1]
-	hi11 := z1.Rows
-	cond1 := !direct1
-	if cond1 {
-		restoreReverse(z1, mBar, zBar1, ws)
-	}
-	for i1 := hi11 - 1; i1 > -1; i1-- {
-		hi2 := z1.Cols
-		for j1 := hi2 - 1; j1 > -1; j1-- {
-			t := zBar1.Data[i1*z1.Stride+j1]
-			zBar1.Data[i1*z1.Stride+j1] = 0
-			z1.Data[i1*z1.Stride+j1] = ws.z4[len(ws.z4)-1]
-			ws.z4 = ws.z4[:len(ws.z4)-1]
-			xBar1.Data[i1*xr1+j1*xc1] += t
-			yBar1.Data[i1*yr1+j1*yc1] -= t
-		}
-	}
-	stepsReverse(yBar1, ws)
-	stepsReverse(xBar1, ws)
-	workspaceReverse(direct1, mBar, ws)
-	operandPtrMatDenseReverse(bBar, ws)
-	operandPtrMatDenseReverse(aBar, ws)
-	elementwisePtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar, ws)
+	elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncReverse(m, mBar, aBar, bBar, ws)
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:97.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:106.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
-	tBar1Data := ws.tBar1[len(ws.tBar1)-1].Data
-	ws.tBar1 = ws.tBar1[:len(ws.tBar1)-1]
-	t4Inc := ws.t8[len(ws.t8)-1].Inc
-	ws.t8 = ws.t8[:len(ws.t8)-1]
-	t1Bar1Data := ws.t1Bar1[len(ws.t1Bar1)-1].Data
-	ws.t1Bar1 = ws.t1Bar1[:len(ws.t1Bar1)-1]
-	t11Inc := ws.t14[len(ws.t14)-1].Inc
-	ws.t14 = ws.t14[:len(ws.t14)-1]
-	t2Bar1Data := ws.t2Bar2[len(ws.t2Bar2)-1].Data
-	ws.t2Bar2 = ws.t2Bar2[:len(ws.t2Bar2)-1]
-	t21N := ws.t26[len(ws.t26)-1].N
-	t21Data := ws.t26[len(ws.t26)-1].Data
-	t21Inc := ws.t26[len(ws.t26)-1].Inc
-	ws.t26 = ws.t26[:len(ws.t26)-1]
-	for i1 := t21N - 1; i1 > -1; i1-- {
-		t3 := t2Bar1Data[i1*t21Inc]
-		t2Bar1Data[i1*t21Inc] = 0
-		t21Data[i1*t21Inc] = ws.t25[len(ws.t25)-1]
-		ws.t25 = ws.t25[:len(ws.t25)-1]
-		tBar1Data[i1*t4Inc] += t3
-		t1Bar1Data[i1*t11Inc] += t3
-	}
-	vecDenseRawVectorReverse(vBar, ws)
-	vectorPtrMatVecDenseReverse(bBar, ws)
-	vectorPtrMatVecDenseReverse(aBar, ws)
-	pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar, ws)
+	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverse(v, vBar, aBar, bBar, ws)
 }
 
-// vecDenseMulVecPtrMatDensePtrMatVecDenseReverse is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:172.
+// vecDenseMulVecPtrMatDensePtrMatVecDenseReverse is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:169.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork) {
 	cond11 := ws.cond1[len(ws.cond1)-1]
 	ws.cond1 = ws.cond1[:len(ws.cond1)-1]
@@ -2954,48 +2756,9 @@ func denseInversePtrMatDenseReverse(m, mBar, aBar *mat.Dense, ws *AdjointWork) {
 	factorisedPtrMatDenseReverse(aBar, ws)
 }
 
-// denseAddPtrMatDensePtrMatDenseReverse is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:96.
+// denseAddPtrMatDensePtrMatDenseReverse is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:114.
 func denseAddPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
-	direct1 := ws.direct[len(ws.direct)-1]
-	ws.direct = ws.direct[:len(ws.direct)-1]
-	xBar1 := ws.xBar3[len(ws.xBar3)-1]
-	ws.xBar3 = ws.xBar3[:len(ws.xBar3)-1]
-	yBar1 := ws.yBar2[len(ws.yBar2)-1]
-	ws.yBar2 = ws.yBar2[:len(ws.yBar2)-1]
-	zBar1 := ws.zBar1[len(ws.zBar1)-1]
-	ws.zBar1 = ws.zBar1[:len(ws.zBar1)-1]
-	z1 := ws.z3[len(ws.z3)-1]
-	ws.z3 = ws.z3[:len(ws.z3)-1]
-	xr1 := ws.xr[len(ws.xr)-1]
-	ws.xr = ws.xr[:len(ws.xr)-1]
-	xc1 := ws.xc[len(ws.xc)-1]
-	ws.xc = ws.xc[:len(ws.xc)-1]
-	yr1 := ws.yr[len(ws.yr)-1]
-	ws.yr = ws.yr[:len(ws.yr)-1]
-	yc1 := ws.yc[len(ws.yc)-1]
-	ws.yc = ws.yc[:len(ws.yc)-1]
-	hi11 := z1.Rows
-	cond1 := !direct1
-	if cond1 {
-		restoreReverse(z1, mBar, zBar1, ws)
-	}
-	for i1 := hi11 - 1; i1 > -1; i1-- {
-		hi2 := z1.Cols
-		for j1 := hi2 - 1; j1 > -1; j1-- {
-			t := zBar1.Data[i1*z1.Stride+j1]
-			zBar1.Data[i1*z1.Stride+j1] = 0
-			z1.Data[i1*z1.Stride+j1] = ws.z2[len(ws.z2)-1]
-			ws.z2 = ws.z2[:len(ws.z2)-1]
-			xBar1.Data[i1*xr1+j1*xc1] += t
-			yBar1.Data[i1*yr1+j1*yc1] += t
-		}
-	}
-	stepsReverse(yBar1, ws)
-	stepsReverse(xBar1, ws)
-	workspaceReverse(direct1, mBar, ws)
-	operandPtrMatDenseReverse(bBar, ws)
-	operandPtrMatDenseReverse(aBar, ws)
-	elementwisePtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar, ws)
+	elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncReverse(m, mBar, aBar, bBar, ws)
 }
 
 // denseMulPtrMatDenseMatadTransposedReverse is matad.DenseMul_ptr_mat_Dense_matad_Transposed_reverse, from dense.go:54.
@@ -3078,34 +2841,9 @@ func denseMulPtrMatDenseMatadTransposedReverse(m, mBar, aBar *mat.Dense, bBar ma
 func denseTAsMatadTransposedReverse(mBar *mat.Dense, ws *AdjointWork) {
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:106.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:111.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
-	tBar1Data := ws.tBar[len(ws.tBar)-1].Data
-	ws.tBar = ws.tBar[:len(ws.tBar)-1]
-	t4Inc := ws.t5[len(ws.t5)-1].Inc
-	ws.t5 = ws.t5[:len(ws.t5)-1]
-	t1Bar1Data := ws.t1Bar[len(ws.t1Bar)-1].Data
-	ws.t1Bar = ws.t1Bar[:len(ws.t1Bar)-1]
-	t11Inc := ws.t11[len(ws.t11)-1].Inc
-	ws.t11 = ws.t11[:len(ws.t11)-1]
-	t2Bar1Data := ws.t2Bar[len(ws.t2Bar)-1].Data
-	ws.t2Bar = ws.t2Bar[:len(ws.t2Bar)-1]
-	t21N := ws.t22[len(ws.t22)-1].N
-	t21Data := ws.t22[len(ws.t22)-1].Data
-	t21Inc := ws.t22[len(ws.t22)-1].Inc
-	ws.t22 = ws.t22[:len(ws.t22)-1]
-	for i1 := t21N - 1; i1 > -1; i1-- {
-		t3 := t2Bar1Data[i1*t21Inc]
-		t2Bar1Data[i1*t21Inc] = 0
-		t21Data[i1*t21Inc] = ws.t21[len(ws.t21)-1]
-		ws.t21 = ws.t21[:len(ws.t21)-1]
-		tBar1Data[i1*t4Inc] += t3
-		t1Bar1Data[i1*t11Inc] -= t3
-	}
-	vecDenseRawVectorReverse(vBar, ws)
-	vectorPtrMatVecDenseReverse(bBar, ws)
-	vectorPtrMatVecDenseReverse(aBar, ws)
-	pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar, ws)
+	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverse(v, vBar, aBar, bBar, ws)
 }
 
 // vecDenseRowViewOfPtrMatDenseReverse is (*mat.VecDense).RowViewOf_ptr_mat_Dense_reverse, from vector.go:826.
@@ -3308,7 +3046,7 @@ func denseDimsForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarD
 	return (*matDense)(unsafe.Pointer(m)).mat.Rows, (*matDense)(unsafe.Pointer(m)).mat.Cols
 }
 
-// vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:172.
+// vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:169.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(v *mat.VecDense, a *mat.Dense, b, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork, vDot *mat.VecDense, aDot *mat.Dense, bDot, vBarDot *mat.VecDense, aBarDot *mat.Dense, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	var t9BarDot blas64.Vector
 	var t9Bar blas64.Vector
@@ -3616,41 +3354,9 @@ func denseMulPtrMatDenseMatadTransposedForwardTangent1111111(m, a *mat.Dense, b 
 	ws.cond91 = append(ws.cond91, cond9)
 }
 
-// denseAddPtrMatDensePtrMatDenseForwardTangent1111111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:96.
+// denseAddPtrMatDensePtrMatDenseForwardTangent1111111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:114.
 func denseAddPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
-	direct := elementwisePtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar, ws, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot, wsDot)
-	x, tx, xBar, xDot, xBarDot := operandPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	y, ty, yBar, yDot, yBarDot := operandPtrMatDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
-	z, zBar, zDot, zBarDot := workspaceForwardTangent1101(m, direct, mBar, ws, mDot, mBarDot, wsDot)
-	xr, xc := stepsForwardTangent1101(x, tx, xBar, ws, xDot, xBarDot, wsDot)
-	yr, yc := stepsForwardTangent1101(y, ty, yBar, ws, yDot, yBarDot, wsDot)
-	hi1 := z.Rows
-	for i := 0; i < hi1; i++ {
-		hi := z.Cols
-		for j := 0; j < hi; j++ {
-			wsDot.z2 = append(wsDot.z2, zDot.Data[i*z.Stride+j])
-			ws.z2 = append(ws.z2, z.Data[i*z.Stride+j])
-			zDot.Data[i*z.Stride+j] = xDot.Data[i*xr+j*xc] + yDot.Data[i*yr+j*yc]
-			z.Data[i*z.Stride+j] = x.Data[i*xr+j*xc] + y.Data[i*yr+j*yc]
-		}
-	}
-	cond := !direct
-	if cond {
-		restoreForwardTangent11111(m, z, mBar, zBar, ws, mDot, zDot, mBarDot, zBarDot, wsDot)
-	}
-	ws.direct = append(ws.direct, direct)
-	wsDot.xBar3 = append(wsDot.xBar3, xBarDot)
-	ws.xBar3 = append(ws.xBar3, xBar)
-	wsDot.yBar2 = append(wsDot.yBar2, yBarDot)
-	ws.yBar2 = append(ws.yBar2, yBar)
-	wsDot.zBar1 = append(wsDot.zBar1, zBarDot)
-	ws.zBar1 = append(ws.zBar1, zBar)
-	wsDot.z3 = append(wsDot.z3, zDot)
-	ws.z3 = append(ws.z3, z)
-	ws.xr = append(ws.xr, xr)
-	ws.xc = append(ws.xc, xc)
-	ws.yr = append(ws.yr, yr)
-	ws.yc = append(ws.yc, yc)
+	elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncForwardTangent1111111(m, a, b, mBar, aBar, bBar, ws, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot, wsDot)
 }
 
 // vecDenseRowViewOfPtrMatDenseForwardTangent111011 is (*mat.VecDense).RowViewOf_ptr_mat_Dense_forward_tangent_111011, from vector.go:826.
@@ -3681,31 +3387,9 @@ func vecDenseRowViewOfPtrMatDenseForwardTangent111011(v *mat.VecDense, m *mat.De
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = rm.Cols
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:106.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:111.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
-	pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
-	t, tBar, tDot, tBarDot := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	t1, t1Bar, t1Dot, t1BarDot := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
-	t2, t2Bar, t2Dot, t2BarDot := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-	hi := t2.N
-	for i := 0; i < hi; i++ {
-		wsDot.t21 = append(wsDot.t21, t2Dot.Data[i*t2.Inc])
-		ws.t21 = append(ws.t21, t2.Data[i*t2.Inc])
-		t2Dot.Data[i*t2.Inc] = tDot.Data[i*t.Inc] - t1Dot.Data[i*t1.Inc]
-		t2.Data[i*t2.Inc] = t.Data[i*t.Inc] - t1.Data[i*t1.Inc]
-	}
-	wsDot.tBar = append(wsDot.tBar, tBarDot)
-	ws.tBar = append(ws.tBar, tBar)
-	wsDot.t5 = append(wsDot.t5, tDot)
-	ws.t5 = append(ws.t5, t)
-	wsDot.t1Bar = append(wsDot.t1Bar, t1BarDot)
-	ws.t1Bar = append(ws.t1Bar, t1Bar)
-	wsDot.t11 = append(wsDot.t11, t1Dot)
-	ws.t11 = append(ws.t11, t1)
-	wsDot.t2Bar = append(wsDot.t2Bar, t2BarDot)
-	ws.t2Bar = append(ws.t2Bar, t2Bar)
-	wsDot.t22 = append(wsDot.t22, t2Dot)
-	ws.t22 = append(ws.t22, t2)
+	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
 // denseInversePtrMatDenseForwardTangent11111 is matad.DenseInverse_ptr_mat_Dense_forward_tangent_11111, from lu.go:255.
@@ -3766,71 +3450,17 @@ func denseInversePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws 
 	return
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:97.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:106.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
-	pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
-	t, tBar, tDot, tBarDot := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	t1, t1Bar, t1Dot, t1BarDot := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
-	t2, t2Bar, t2Dot, t2BarDot := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-	hi := t2.N
-	for i := 0; i < hi; i++ {
-		wsDot.t25 = append(wsDot.t25, t2Dot.Data[i*t2.Inc])
-		ws.t25 = append(ws.t25, t2.Data[i*t2.Inc])
-		t2Dot.Data[i*t2.Inc] = tDot.Data[i*t.Inc] + t1Dot.Data[i*t1.Inc]
-		t2.Data[i*t2.Inc] = t.Data[i*t.Inc] + t1.Data[i*t1.Inc]
-	}
-	wsDot.tBar1 = append(wsDot.tBar1, tBarDot)
-	ws.tBar1 = append(ws.tBar1, tBar)
-	wsDot.t8 = append(wsDot.t8, tDot)
-	ws.t8 = append(ws.t8, t)
-	wsDot.t1Bar1 = append(wsDot.t1Bar1, t1BarDot)
-	ws.t1Bar1 = append(ws.t1Bar1, t1Bar)
-	wsDot.t14 = append(wsDot.t14, t1Dot)
-	ws.t14 = append(ws.t14, t1)
-	wsDot.t2Bar2 = append(wsDot.t2Bar2, t2BarDot)
-	ws.t2Bar2 = append(ws.t2Bar2, t2Bar)
-	wsDot.t26 = append(wsDot.t26, t2Dot)
-	ws.t26 = append(ws.t26, t2)
+	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// denseSubPtrMatDensePtrMatDenseForwardTangent1111111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:114.
+// denseSubPtrMatDensePtrMatDenseForwardTangent1111111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:119.
 func denseSubPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
-	direct := elementwisePtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar, ws, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot, wsDot)
-	x, tx, xBar, xDot, xBarDot := operandPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	y, ty, yBar, yDot, yBarDot := operandPtrMatDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
-	z, zBar, zDot, zBarDot := workspaceForwardTangent1101(m, direct, mBar, ws, mDot, mBarDot, wsDot)
-	xr, xc := stepsForwardTangent1101(x, tx, xBar, ws, xDot, xBarDot, wsDot)
-	yr, yc := stepsForwardTangent1101(y, ty, yBar, ws, yDot, yBarDot, wsDot)
-	hi1 := z.Rows
-	for i := 0; i < hi1; i++ {
-		hi := z.Cols
-		for j := 0; j < hi; j++ {
-			wsDot.z4 = append(wsDot.z4, zDot.Data[i*z.Stride+j])
-			ws.z4 = append(ws.z4, z.Data[i*z.Stride+j])
-			zDot.Data[i*z.Stride+j] = xDot.Data[i*xr+j*xc] - yDot.Data[i*yr+j*yc]
-			z.Data[i*z.Stride+j] = x.Data[i*xr+j*xc] - y.Data[i*yr+j*yc]
-		}
-	}
-	cond := !direct
-	if cond {
-		restoreForwardTangent11111(m, z, mBar, zBar, ws, mDot, zDot, mBarDot, zBarDot, wsDot)
-	}
-	ws.direct1 = append(ws.direct1, direct)
-	wsDot.xBar5 = append(wsDot.xBar5, xBarDot)
-	ws.xBar5 = append(ws.xBar5, xBar)
-	wsDot.yBar3 = append(wsDot.yBar3, yBarDot)
-	ws.yBar3 = append(ws.yBar3, yBar)
-	wsDot.zBar2 = append(wsDot.zBar2, zBarDot)
-	ws.zBar2 = append(ws.zBar2, zBar)
-	wsDot.z5 = append(wsDot.z5, zDot)
-	ws.z5 = append(ws.z5, z)
-	ws.xr1 = append(ws.xr1, xr)
-	ws.xc1 = append(ws.xc1, xc)
-	ws.yr1 = append(ws.yr1, yr)
-	ws.yc1 = append(ws.yc1, yc)
+	elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncForwardTangent1111111(m, a, b, mBar, aBar, bBar, ws, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:240.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:237.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.VecDense, a *mat.Dense, y, xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, ws *AdjointWork, xDot *mat.VecDense, aDot *mat.Dense, yDot, xBarDot *mat.VecDense, aBarDot *mat.Dense, yBarDot *mat.VecDense, wsDot *AdjointWork) (r, rDot float64) {
 	var gBarDot blas64.General
 	var gBar blas64.General
@@ -3971,7 +3601,7 @@ func detPtrMatDenseReverseTangent111(aBar *mat.Dense, rBar float64, ws *AdjointW
 	factorisedPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_10111, from vec.go:240.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_10111, from vec.go:237.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, rBar float64, ws *AdjointWork, xBarDot *mat.VecDense, aBarDot *mat.Dense, yBarDot *mat.VecDense, wsDot *AdjointWork) {
 	r11 := ws.r1[len(ws.r1)-1]
 	ws.r1 = ws.r1[:len(ws.r1)-1]
@@ -4125,111 +3755,17 @@ func denseMulPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// denseSubPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:114.
+// denseSubPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:119.
 func denseSubPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
-	direct1 := ws.direct1[len(ws.direct1)-1]
-	ws.direct1 = ws.direct1[:len(ws.direct1)-1]
-	xBar1Dot := wsDot.xBar5[len(ws.xBar5)-1]
-	xBar1 := ws.xBar5[len(ws.xBar5)-1]
-	wsDot.xBar5 = wsDot.xBar5[:len(ws.xBar5)-1]
-	ws.xBar5 = ws.xBar5[:len(ws.xBar5)-1]
-	yBar1Dot := wsDot.yBar3[len(ws.yBar3)-1]
-	yBar1 := ws.yBar3[len(ws.yBar3)-1]
-	wsDot.yBar3 = wsDot.yBar3[:len(ws.yBar3)-1]
-	ws.yBar3 = ws.yBar3[:len(ws.yBar3)-1]
-	zBar1Dot := wsDot.zBar2[len(ws.zBar2)-1]
-	zBar1 := ws.zBar2[len(ws.zBar2)-1]
-	wsDot.zBar2 = wsDot.zBar2[:len(ws.zBar2)-1]
-	ws.zBar2 = ws.zBar2[:len(ws.zBar2)-1]
-	z1Dot := wsDot.z5[len(ws.z5)-1]
-	z1 := ws.z5[len(ws.z5)-1]
-	wsDot.z5 = wsDot.z5[:len(ws.z5)-1]
-	ws.z5 = ws.z5[:len(ws.z5)-1]
-	xr1 := ws.xr1[len(ws.xr1)-1]
-	ws.xr1 = ws.xr1[:len(ws.xr1)-1]
-	xc1 := ws.xc1[len(ws.xc1)-1]
-	ws.xc1 = ws.xc1[:len(ws.xc1)-1]
-	yr1 := ws.yr1[len(ws.yr1)-1]
-	ws.yr1 = ws.yr1[:len(ws.yr1)-1]
-	yc1 := ws.yc1[len(ws.yc1)-1]
-	ws.yc1 = ws.yc1[:len(ws.yc1)-1]
-	hi11 := z1.Rows
-	cond1 := !direct1
-	if cond1 {
-		restoreReverseTangent1111(z1, mBar, zBar1, ws, z1Dot, mBarDot, zBar1Dot, wsDot)
-	}
-	for i1 := hi11 - 1; i1 > -1; i1-- {
-		hi2 := z1.Cols
-		for j1 := hi2 - 1; j1 > -1; j1-- {
-			tDot := zBar1Dot.Data[i1*z1.Stride+j1]
-			t := zBar1.Data[i1*z1.Stride+j1]
-			zBar1Dot.Data[i1*z1.Stride+j1] = 0
-			zBar1.Data[i1*z1.Stride+j1] = 0
-			z1Dot.Data[i1*z1.Stride+j1] = wsDot.z4[len(ws.z4)-1]
-			z1.Data[i1*z1.Stride+j1] = ws.z4[len(ws.z4)-1]
-			wsDot.z4 = wsDot.z4[:len(ws.z4)-1]
-			ws.z4 = ws.z4[:len(ws.z4)-1]
-			xBar1Dot.Data[i1*xr1+j1*xc1] += tDot
-			xBar1.Data[i1*xr1+j1*xc1] += t
-			yBar1Dot.Data[i1*yr1+j1*yc1] -= tDot
-			yBar1.Data[i1*yr1+j1*yc1] -= t
-		}
-	}
-	stepsReverseTangent11(yBar1, ws, yBar1Dot, wsDot)
-	stepsReverseTangent11(xBar1, ws, xBar1Dot, wsDot)
-	workspaceReverseTangent110(direct1, mBar, ws, mBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	elementwisePtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
+	elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:97.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:106.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
-	tBar1DataDot := wsDot.tBar1[len(ws.tBar1)-1].Data
-	tBar1Data := ws.tBar1[len(ws.tBar1)-1].Data
-	wsDot.tBar1 = wsDot.tBar1[:len(ws.tBar1)-1]
-	ws.tBar1 = ws.tBar1[:len(ws.tBar1)-1]
-	t4Inc := ws.t8[len(ws.t8)-1].Inc
-	wsDot.t8 = wsDot.t8[:len(ws.t8)-1]
-	ws.t8 = ws.t8[:len(ws.t8)-1]
-	t1Bar1DataDot := wsDot.t1Bar1[len(ws.t1Bar1)-1].Data
-	t1Bar1Data := ws.t1Bar1[len(ws.t1Bar1)-1].Data
-	wsDot.t1Bar1 = wsDot.t1Bar1[:len(ws.t1Bar1)-1]
-	ws.t1Bar1 = ws.t1Bar1[:len(ws.t1Bar1)-1]
-	t11Inc := ws.t14[len(ws.t14)-1].Inc
-	wsDot.t14 = wsDot.t14[:len(ws.t14)-1]
-	ws.t14 = ws.t14[:len(ws.t14)-1]
-	t2Bar1DataDot := wsDot.t2Bar2[len(ws.t2Bar2)-1].Data
-	t2Bar1Data := ws.t2Bar2[len(ws.t2Bar2)-1].Data
-	wsDot.t2Bar2 = wsDot.t2Bar2[:len(ws.t2Bar2)-1]
-	ws.t2Bar2 = ws.t2Bar2[:len(ws.t2Bar2)-1]
-	t21N := ws.t26[len(ws.t26)-1].N
-	t21DataDot := wsDot.t26[len(ws.t26)-1].Data
-	t21Data := ws.t26[len(ws.t26)-1].Data
-	t21Inc := ws.t26[len(ws.t26)-1].Inc
-	wsDot.t26 = wsDot.t26[:len(ws.t26)-1]
-	ws.t26 = ws.t26[:len(ws.t26)-1]
-	for i1 := t21N - 1; i1 > -1; i1-- {
-		t3Dot := t2Bar1DataDot[i1*t21Inc]
-		t3 := t2Bar1Data[i1*t21Inc]
-		t2Bar1DataDot[i1*t21Inc] = 0
-		t2Bar1Data[i1*t21Inc] = 0
-		t21DataDot[i1*t21Inc] = wsDot.t25[len(ws.t25)-1]
-		t21Data[i1*t21Inc] = ws.t25[len(ws.t25)-1]
-		wsDot.t25 = wsDot.t25[:len(ws.t25)-1]
-		ws.t25 = ws.t25[:len(ws.t25)-1]
-		tBar1DataDot[i1*t4Inc] += t3Dot
-		tBar1Data[i1*t4Inc] += t3
-		t1Bar1DataDot[i1*t11Inc] += t3Dot
-		t1Bar1Data[i1*t11Inc] += t3
-	}
-	vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
-	vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
+	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:172.
+// vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:169.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, aBarDot *mat.Dense, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	cond11 := ws.cond1[len(ws.cond1)-1]
 	ws.cond1 = ws.cond1[:len(ws.cond1)-1]
@@ -4371,62 +3907,9 @@ func denseInversePtrMatDenseReverseTangent1111(m, mBar, aBar *mat.Dense, ws *Adj
 	factorisedPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// denseAddPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:96.
+// denseAddPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:114.
 func denseAddPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
-	direct1 := ws.direct[len(ws.direct)-1]
-	ws.direct = ws.direct[:len(ws.direct)-1]
-	xBar1Dot := wsDot.xBar3[len(ws.xBar3)-1]
-	xBar1 := ws.xBar3[len(ws.xBar3)-1]
-	wsDot.xBar3 = wsDot.xBar3[:len(ws.xBar3)-1]
-	ws.xBar3 = ws.xBar3[:len(ws.xBar3)-1]
-	yBar1Dot := wsDot.yBar2[len(ws.yBar2)-1]
-	yBar1 := ws.yBar2[len(ws.yBar2)-1]
-	wsDot.yBar2 = wsDot.yBar2[:len(ws.yBar2)-1]
-	ws.yBar2 = ws.yBar2[:len(ws.yBar2)-1]
-	zBar1Dot := wsDot.zBar1[len(ws.zBar1)-1]
-	zBar1 := ws.zBar1[len(ws.zBar1)-1]
-	wsDot.zBar1 = wsDot.zBar1[:len(ws.zBar1)-1]
-	ws.zBar1 = ws.zBar1[:len(ws.zBar1)-1]
-	z1Dot := wsDot.z3[len(ws.z3)-1]
-	z1 := ws.z3[len(ws.z3)-1]
-	wsDot.z3 = wsDot.z3[:len(ws.z3)-1]
-	ws.z3 = ws.z3[:len(ws.z3)-1]
-	xr1 := ws.xr[len(ws.xr)-1]
-	ws.xr = ws.xr[:len(ws.xr)-1]
-	xc1 := ws.xc[len(ws.xc)-1]
-	ws.xc = ws.xc[:len(ws.xc)-1]
-	yr1 := ws.yr[len(ws.yr)-1]
-	ws.yr = ws.yr[:len(ws.yr)-1]
-	yc1 := ws.yc[len(ws.yc)-1]
-	ws.yc = ws.yc[:len(ws.yc)-1]
-	hi11 := z1.Rows
-	cond1 := !direct1
-	if cond1 {
-		restoreReverseTangent1111(z1, mBar, zBar1, ws, z1Dot, mBarDot, zBar1Dot, wsDot)
-	}
-	for i1 := hi11 - 1; i1 > -1; i1-- {
-		hi2 := z1.Cols
-		for j1 := hi2 - 1; j1 > -1; j1-- {
-			tDot := zBar1Dot.Data[i1*z1.Stride+j1]
-			t := zBar1.Data[i1*z1.Stride+j1]
-			zBar1Dot.Data[i1*z1.Stride+j1] = 0
-			zBar1.Data[i1*z1.Stride+j1] = 0
-			z1Dot.Data[i1*z1.Stride+j1] = wsDot.z2[len(ws.z2)-1]
-			z1.Data[i1*z1.Stride+j1] = ws.z2[len(ws.z2)-1]
-			wsDot.z2 = wsDot.z2[:len(ws.z2)-1]
-			ws.z2 = ws.z2[:len(ws.z2)-1]
-			xBar1Dot.Data[i1*xr1+j1*xc1] += tDot
-			xBar1.Data[i1*xr1+j1*xc1] += t
-			yBar1Dot.Data[i1*yr1+j1*yc1] += tDot
-			yBar1.Data[i1*yr1+j1*yc1] += t
-		}
-	}
-	stepsReverseTangent11(yBar1, ws, yBar1Dot, wsDot)
-	stepsReverseTangent11(xBar1, ws, xBar1Dot, wsDot)
-	workspaceReverseTangent110(direct1, mBar, ws, mBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	elementwisePtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
+	elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
 }
 
 // denseMulPtrMatDenseMatadTransposedReverseTangent11111 is matad.DenseMul_ptr_mat_Dense_matad_Transposed_reverse_tangent_11111, from dense.go:54.
@@ -4524,50 +4007,9 @@ func denseMulPtrMatDenseMatadTransposedReverseTangent11111(m, mBar, aBar *mat.De
 func denseTAsMatadTransposedReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:106.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:111.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
-	tBar1DataDot := wsDot.tBar[len(ws.tBar)-1].Data
-	tBar1Data := ws.tBar[len(ws.tBar)-1].Data
-	wsDot.tBar = wsDot.tBar[:len(ws.tBar)-1]
-	ws.tBar = ws.tBar[:len(ws.tBar)-1]
-	t4Inc := ws.t5[len(ws.t5)-1].Inc
-	wsDot.t5 = wsDot.t5[:len(ws.t5)-1]
-	ws.t5 = ws.t5[:len(ws.t5)-1]
-	t1Bar1DataDot := wsDot.t1Bar[len(ws.t1Bar)-1].Data
-	t1Bar1Data := ws.t1Bar[len(ws.t1Bar)-1].Data
-	wsDot.t1Bar = wsDot.t1Bar[:len(ws.t1Bar)-1]
-	ws.t1Bar = ws.t1Bar[:len(ws.t1Bar)-1]
-	t11Inc := ws.t11[len(ws.t11)-1].Inc
-	wsDot.t11 = wsDot.t11[:len(ws.t11)-1]
-	ws.t11 = ws.t11[:len(ws.t11)-1]
-	t2Bar1DataDot := wsDot.t2Bar[len(ws.t2Bar)-1].Data
-	t2Bar1Data := ws.t2Bar[len(ws.t2Bar)-1].Data
-	wsDot.t2Bar = wsDot.t2Bar[:len(ws.t2Bar)-1]
-	ws.t2Bar = ws.t2Bar[:len(ws.t2Bar)-1]
-	t21N := ws.t22[len(ws.t22)-1].N
-	t21DataDot := wsDot.t22[len(ws.t22)-1].Data
-	t21Data := ws.t22[len(ws.t22)-1].Data
-	t21Inc := ws.t22[len(ws.t22)-1].Inc
-	wsDot.t22 = wsDot.t22[:len(ws.t22)-1]
-	ws.t22 = ws.t22[:len(ws.t22)-1]
-	for i1 := t21N - 1; i1 > -1; i1-- {
-		t3Dot := t2Bar1DataDot[i1*t21Inc]
-		t3 := t2Bar1Data[i1*t21Inc]
-		t2Bar1DataDot[i1*t21Inc] = 0
-		t2Bar1Data[i1*t21Inc] = 0
-		t21DataDot[i1*t21Inc] = wsDot.t21[len(ws.t21)-1]
-		t21Data[i1*t21Inc] = ws.t21[len(ws.t21)-1]
-		wsDot.t21 = wsDot.t21[:len(ws.t21)-1]
-		ws.t21 = ws.t21[:len(ws.t21)-1]
-		tBar1DataDot[i1*t4Inc] += t3Dot
-		tBar1Data[i1*t4Inc] += t3
-		t1Bar1DataDot[i1*t11Inc] -= t3Dot
-		t1Bar1Data[i1*t11Inc] -= t3
-	}
-	vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
-	vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
+	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
 // vecDenseRowViewOfPtrMatDenseReverseTangent1111 is (*mat.VecDense).RowViewOf_ptr_mat_Dense_reverse_tangent_1111, from vector.go:826.
@@ -4814,31 +4256,24 @@ func operandMatadTransposedTangent1(a, aDot matad.Transposed) (r blas64.General,
 	return t, 84, tDot
 }
 
-// elementwisePtrMatDensePtrMatDenseTangent111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:83.
-func elementwisePtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) (r bool) {
-	ar, ac := denseDimsTangent1(a, aDot)
-	br, bc := denseDimsTangent1(b, bDot)
-	if ar != br || ac != bc {
-		panic(mat.ErrShape)
+// elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncTangent111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseAdd_ptr_mat_Dense_ptr_mat_Dense_func_tangent_111, from dense.go:96.
+func elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) {
+	direct := matchingPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot)
+	x, tx, xDot := operandPtrMatDenseTangent1(a, aDot)
+	y, ty, yDot := operandPtrMatDenseTangent1(b, bDot)
+	z, zDot := workspaceTangent1(m, direct, mDot)
+	xr, xc := stepsTangent1(x, tx, xDot)
+	yr, yc := stepsTangent1(y, ty, yDot)
+	for i, iEnd := 0, z.Rows; i < iEnd; i++ {
+		for j, jEnd := 0, z.Cols; j < jEnd; j++ {
+			t, tDot := denseAddPtrMatDensePtrMatDenseFuncTangent11(x.Data[i*xr+j*xc], y.Data[i*yr+j*yc], xDot.Data[i*xr+j*xc], yDot.Data[i*yr+j*yc])
+			zDot.Data[i*z.Stride+j] = tDot
+			z.Data[i*z.Stride+j] = t
+		}
 	}
-	receiveTangent1(m, ar, ac, mDot)
-	checkDensePtrMatDenseTangent11(m, a, mDot, aDot)
-	checkDensePtrMatDenseTangent11(m, b, mDot, bDot)
-	t := isDenseTransposedPtrMatDenseTangent11(m, a, mDot, aDot)
-	ok := !t
-	if ok {
-		t1 := isDenseTransposedPtrMatDenseTangent11(m, b, mDot, bDot)
-		ok = !t1
+	if !direct {
+		restoreTangent11(m, z, mDot, zDot)
 	}
-	return ok
-}
-
-// stepsTangent1 is matad.steps_tangent_1, from matad.go:199.
-func stepsTangent1(a blas64.General, t blas.Transpose, aDot blas64.General) (row, col int) {
-	if t == 84 {
-		return 1, a.Stride
-	}
-	return a.Stride, 1
 }
 
 // vecDenseIsEmptyTangent1 is (*mat.VecDense).IsEmpty_tangent_1, from vector.go:766.
@@ -4846,34 +4281,22 @@ func vecDenseIsEmptyTangent1(v, vDot *mat.VecDense) (r bool) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.Inc == 0
 }
 
-// pairPtrMatVecDensePtrMatVecDenseTangent111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:79.
-func pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
-	n := vecDenseLenTangent1(a, aDot)
-	t := vecDenseLenTangent1(b, bDot)
-	if n != t {
-		panic(mat.ErrShape)
-	}
-	receiveVecTangent1(v, n, vDot)
-	t1 := isStoredPtrMatVecDenseTangent1(a, aDot)
-	ok := !t1
-	if !ok {
-		t2 := isStoredPtrMatVecDenseTangent1(b, bDot)
-		ok = !t2
-	}
-	if ok {
-		return
-	}
-	t3 := isVecPtrMatVecDenseTangent11(v, a, vDot, aDot)
-	if !t3 {
-		t4, _ := vecDenseRawVectorTangent1(v, vDot)
-		t5, _ := vectorPtrMatVecDenseTangent1(a, aDot)
-		matad.CheckOverlapVec(t4, t5)
-	}
-	t6 := isVecPtrMatVecDenseTangent11(v, b, vDot, bDot)
-	if !t6 {
-		t7, _ := vecDenseRawVectorTangent1(v, vDot)
-		t8, _ := vectorPtrMatVecDenseTangent1(b, bDot)
-		matad.CheckOverlapVec(t7, t8)
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_111, from vec.go:97.
+func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
+	pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot)
+	t, tDot := vectorPtrMatVecDenseTangent1(a, aDot)
+	t1, t1Dot := vectorPtrMatVecDenseTangent1(b, bDot)
+	t2, t2Dot := vecDenseRawVectorTangent1(v, vDot)
+	xDot := tDot
+	x := t
+	yDot := t1Dot
+	y := t1
+	zDot := t2Dot
+	z := t2
+	for i, iEnd := 0, z.N; i < iEnd; i++ {
+		t3, t3Dot := vecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent11(x.Data[i*x.Inc], y.Data[i*y.Inc], xDot.Data[i*x.Inc], yDot.Data[i*y.Inc])
+		zDot.Data[i*z.Inc] = t3Dot
+		z.Data[i*z.Inc] = t3
 	}
 }
 
@@ -4899,6 +4322,45 @@ func conditionError(cond float64) (r error) {
 		return error(mat.Condition(cond))
 	}
 	return nil
+}
+
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_111, from vec.go:97.
+func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
+	pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot)
+	t, tDot := vectorPtrMatVecDenseTangent1(a, aDot)
+	t1, t1Dot := vectorPtrMatVecDenseTangent1(b, bDot)
+	t2, t2Dot := vecDenseRawVectorTangent1(v, vDot)
+	xDot := tDot
+	x := t
+	yDot := t1Dot
+	y := t1
+	zDot := t2Dot
+	z := t2
+	for i, iEnd := 0, z.N; i < iEnd; i++ {
+		t3, t3Dot := vecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent11(x.Data[i*x.Inc], y.Data[i*y.Inc], xDot.Data[i*x.Inc], yDot.Data[i*y.Inc])
+		zDot.Data[i*z.Inc] = t3Dot
+		z.Data[i*z.Inc] = t3
+	}
+}
+
+// elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncTangent111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseSub_ptr_mat_Dense_ptr_mat_Dense_func_tangent_111, from dense.go:96.
+func elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) {
+	direct := matchingPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot)
+	x, tx, xDot := operandPtrMatDenseTangent1(a, aDot)
+	y, ty, yDot := operandPtrMatDenseTangent1(b, bDot)
+	z, zDot := workspaceTangent1(m, direct, mDot)
+	xr, xc := stepsTangent1(x, tx, xDot)
+	yr, yc := stepsTangent1(y, ty, yDot)
+	for i, iEnd := 0, z.Rows; i < iEnd; i++ {
+		for j, jEnd := 0, z.Cols; j < jEnd; j++ {
+			t, tDot := denseSubPtrMatDensePtrMatDenseFuncTangent11(x.Data[i*xr+j*xc], y.Data[i*yr+j*yc], xDot.Data[i*xr+j*xc], yDot.Data[i*yr+j*yc])
+			zDot.Data[i*z.Stride+j] = tDot
+			z.Data[i*z.Stride+j] = t
+		}
+	}
+	if !direct {
+		restoreTangent11(m, z, mDot, zDot)
+	}
 }
 
 // vecDenseLenTangent1 is (*mat.VecDense).Len_tangent_1, from vector.go:161.
@@ -5109,41 +4571,37 @@ func operandMatadTransposedForward(a, aBar matad.Transposed, ws *AdjointWork) (r
 	return t, 84, tBar
 }
 
-// elementwisePtrMatDensePtrMatDenseForward is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:83.
-func elementwisePtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) (r bool) {
-	ar, ac := denseDimsForward(a, aBar, ws)
-	br, bc := denseDimsForward(b, bBar, ws)
-	cond := ar != br || ac != bc
+// elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncForward is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseAdd_ptr_mat_Dense_ptr_mat_Dense_func_forward, from dense.go:96.
+func elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+	direct := matchingPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar, ws)
+	x, tx, xBar := operandPtrMatDenseForward(a, aBar, ws)
+	y, ty, yBar := operandPtrMatDenseForward(b, bBar, ws)
+	z, zBar := workspaceForward(m, direct, mBar, ws)
+	xr, xc := stepsForward(x, tx, xBar, ws)
+	yr, yc := stepsForward(y, ty, yBar, ws)
+	hi1 := z.Rows
+	for i := 0; i < hi1; i++ {
+		hi := z.Cols
+		for j := 0; j < hi; j++ {
+			x1 := x.Data[i*xr+j*xc]
+			y1 := y.Data[i*yr+j*yc]
+			ws.z2 = append(ws.z2, z.Data[i*z.Stride+j])
+			z.Data[i*z.Stride+j] = x1 + y1
+		}
+	}
+	cond := !direct
 	if cond {
-		panic(mat.ErrShape)
+		restoreForward(m, z, mBar, zBar, ws)
 	}
-	receiveForward(m, ar, ac, mBar, ws)
-	checkDensePtrMatDenseForward(m, a, mBar, aBar, ws)
-	checkDensePtrMatDenseForward(m, b, mBar, bBar, ws)
-	t := isDenseTransposedPtrMatDenseForward(m, a, mBar, aBar, ws)
-	ok := !t
-	cond1 := ok
-	if cond1 {
-		t1 := isDenseTransposedPtrMatDenseForward(m, b, mBar, bBar, ws)
-		ok = !t1
-	}
-	r = ok
-	ws.cond13 = append(ws.cond13, cond1)
-	return
-}
-
-// stepsForward is matad.steps_forward, from matad.go:199.
-func stepsForward(a blas64.General, t blas.Transpose, aBar blas64.General, ws *AdjointWork) (row, col int) {
-	aStride := a.Stride
-	cond := t == 84
-	if cond {
-		row = 1
-		col = aStride
-	} else {
-		row = aStride
-		col = 1
-	}
-	return
+	ws.direct = append(ws.direct, direct)
+	ws.xBar3 = append(ws.xBar3, xBar)
+	ws.yBar2 = append(ws.yBar2, yBar)
+	ws.zBar1 = append(ws.zBar1, zBar)
+	ws.z3 = append(ws.z3, z)
+	ws.xr = append(ws.xr, xr)
+	ws.xc = append(ws.xc, xc)
+	ws.yr = append(ws.yr, yr)
+	ws.yc = append(ws.yc, yc)
 }
 
 // vecDenseIsEmptyForward is (*mat.VecDense).IsEmpty_forward, from vector.go:766.
@@ -5151,44 +4609,25 @@ func vecDenseIsEmptyForward(v, vBar *mat.VecDense, ws *AdjointWork) (r bool) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.Inc == 0
 }
 
-// pairPtrMatVecDensePtrMatVecDenseForward is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:79.
-func pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
-	var t3 bool
-	var t6 bool
-	n := vecDenseLenForward(a, aBar, ws)
-	t := vecDenseLenForward(b, bBar, ws)
-	cond := n != t
-	if cond {
-		panic(mat.ErrShape)
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForward is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward, from vec.go:97.
+func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
+	pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar, ws)
+	t, tBar := vectorPtrMatVecDenseForward(a, aBar, ws)
+	t1, t1Bar := vectorPtrMatVecDenseForward(b, bBar, ws)
+	t2, t2Bar := vecDenseRawVectorForward(v, vBar, ws)
+	hi := t2.N
+	for i := 0; i < hi; i++ {
+		x1 := t.Data[i*t.Inc]
+		y1 := t1.Data[i*t1.Inc]
+		ws.t21 = append(ws.t21, t2.Data[i*t2.Inc])
+		t2.Data[i*t2.Inc] = x1 - y1
 	}
-	receiveVecForward(v, n, vBar, ws)
-	t1 := isStoredPtrMatVecDenseForward(a, aBar, ws)
-	ok := !t1
-	cond1 := !ok
-	if cond1 {
-		t2 := isStoredPtrMatVecDenseForward(b, bBar, ws)
-		ok = !t2
-	}
-	if !ok {
-		t3 = isVecPtrMatVecDenseForward(v, a, vBar, aBar, ws)
-		cond3 := !t3
-		if cond3 {
-			t4, _ := vecDenseRawVectorForward(v, vBar, ws)
-			t5, _ := vectorPtrMatVecDenseForward(a, aBar, ws)
-			matad.CheckOverlapVec(t4, t5)
-		}
-		t6 = isVecPtrMatVecDenseForward(v, b, vBar, bBar, ws)
-		cond4 := !t6
-		if cond4 {
-			t7, _ := vecDenseRawVectorForward(v, vBar, ws)
-			t8, _ := vectorPtrMatVecDenseForward(b, bBar, ws)
-			matad.CheckOverlapVec(t7, t8)
-		}
-	}
-	ws.cond15 = append(ws.cond15, cond1)
-	ws.cond23 = append(ws.cond23, ok)
-	ws.t31 = append(ws.t31, t3)
-	ws.t6 = append(ws.t6, t6)
+	ws.tBar = append(ws.tBar, tBar)
+	ws.t5 = append(ws.t5, t)
+	ws.t1Bar = append(ws.t1Bar, t1Bar)
+	ws.t11 = append(ws.t11, t1)
+	ws.t2Bar = append(ws.t2Bar, t2Bar)
+	ws.t22 = append(ws.t22, t2)
 }
 
 // factorisedPtrMatDenseForward is matad.factorised_ptr_mat_Dense_forward, from lu.go:218.
@@ -5214,6 +4653,60 @@ func factorisedPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r, rBar 
 	ws.gBar1 = append(ws.gBar1, gBar)
 	ws.g1 = append(ws.g1, g)
 	return
+}
+
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForward is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward, from vec.go:97.
+func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
+	pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar, ws)
+	t, tBar := vectorPtrMatVecDenseForward(a, aBar, ws)
+	t1, t1Bar := vectorPtrMatVecDenseForward(b, bBar, ws)
+	t2, t2Bar := vecDenseRawVectorForward(v, vBar, ws)
+	hi := t2.N
+	for i := 0; i < hi; i++ {
+		x1 := t.Data[i*t.Inc]
+		y1 := t1.Data[i*t1.Inc]
+		ws.t25 = append(ws.t25, t2.Data[i*t2.Inc])
+		t2.Data[i*t2.Inc] = x1 + y1
+	}
+	ws.tBar1 = append(ws.tBar1, tBar)
+	ws.t8 = append(ws.t8, t)
+	ws.t1Bar1 = append(ws.t1Bar1, t1Bar)
+	ws.t14 = append(ws.t14, t1)
+	ws.t2Bar2 = append(ws.t2Bar2, t2Bar)
+	ws.t26 = append(ws.t26, t2)
+}
+
+// elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncForward is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseSub_ptr_mat_Dense_ptr_mat_Dense_func_forward, from dense.go:96.
+func elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+	direct := matchingPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar, ws)
+	x, tx, xBar := operandPtrMatDenseForward(a, aBar, ws)
+	y, ty, yBar := operandPtrMatDenseForward(b, bBar, ws)
+	z, zBar := workspaceForward(m, direct, mBar, ws)
+	xr, xc := stepsForward(x, tx, xBar, ws)
+	yr, yc := stepsForward(y, ty, yBar, ws)
+	hi1 := z.Rows
+	for i := 0; i < hi1; i++ {
+		hi := z.Cols
+		for j := 0; j < hi; j++ {
+			x1 := x.Data[i*xr+j*xc]
+			y1 := y.Data[i*yr+j*yc]
+			ws.z4 = append(ws.z4, z.Data[i*z.Stride+j])
+			z.Data[i*z.Stride+j] = x1 - y1
+		}
+	}
+	cond := !direct
+	if cond {
+		restoreForward(m, z, mBar, zBar, ws)
+	}
+	ws.direct1 = append(ws.direct1, direct)
+	ws.xBar5 = append(ws.xBar5, xBar)
+	ws.yBar3 = append(ws.yBar3, yBar)
+	ws.zBar2 = append(ws.zBar2, zBar)
+	ws.z5 = append(ws.z5, z)
+	ws.xr1 = append(ws.xr1, xr)
+	ws.xc1 = append(ws.xc1, xc)
+	ws.yr1 = append(ws.yr1, yr)
+	ws.yc1 = append(ws.yc1, yc)
 }
 
 // vecDenseLenForward is (*mat.VecDense).Len_forward, from vector.go:161.
@@ -5343,60 +4836,82 @@ func receiveReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 	denseIsEmptyReverse(mBar, ws)
 }
 
-// stepsReverse is matad.steps_reverse, from matad.go:199.
-func stepsReverse(aBar blas64.General, ws *AdjointWork) {
+// elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncReverse is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseSub_ptr_mat_Dense_ptr_mat_Dense_func_reverse, from dense.go:96.
+func elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+	direct1 := ws.direct1[len(ws.direct1)-1]
+	ws.direct1 = ws.direct1[:len(ws.direct1)-1]
+	xBar1 := ws.xBar5[len(ws.xBar5)-1]
+	ws.xBar5 = ws.xBar5[:len(ws.xBar5)-1]
+	yBar1 := ws.yBar3[len(ws.yBar3)-1]
+	ws.yBar3 = ws.yBar3[:len(ws.yBar3)-1]
+	zBar1 := ws.zBar2[len(ws.zBar2)-1]
+	ws.zBar2 = ws.zBar2[:len(ws.zBar2)-1]
+	z1 := ws.z5[len(ws.z5)-1]
+	ws.z5 = ws.z5[:len(ws.z5)-1]
+	xr1 := ws.xr1[len(ws.xr1)-1]
+	ws.xr1 = ws.xr1[:len(ws.xr1)-1]
+	xc1 := ws.xc1[len(ws.xc1)-1]
+	ws.xc1 = ws.xc1[:len(ws.xc1)-1]
+	yr1 := ws.yr1[len(ws.yr1)-1]
+	ws.yr1 = ws.yr1[:len(ws.yr1)-1]
+	yc1 := ws.yc1[len(ws.yc1)-1]
+	ws.yc1 = ws.yc1[:len(ws.yc1)-1]
+	hi11 := z1.Rows
+	cond1 := !direct1
+	if cond1 {
+		restoreReverse(z1, mBar, zBar1, ws)
+	}
+	for i1 := hi11 - 1; i1 > -1; i1-- {
+		hi2 := z1.Cols
+		for j1 := hi2 - 1; j1 > -1; j1-- {
+			t := zBar1.Data[i1*z1.Stride+j1]
+			zBar1.Data[i1*z1.Stride+j1] = 0
+			z1.Data[i1*z1.Stride+j1] = ws.z4[len(ws.z4)-1]
+			ws.z4 = ws.z4[:len(ws.z4)-1]
+			yBar1.Data[i1*yr1+j1*yc1] -= t
+			xBar1.Data[i1*xr1+j1*xc1] += t
+		}
+	}
+	stepsReverse(yBar1, ws)
+	stepsReverse(xBar1, ws)
+	workspaceReverse(direct1, mBar, ws)
+	operandPtrMatDenseReverse(bBar, ws)
+	operandPtrMatDenseReverse(aBar, ws)
+	matchingPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar, ws)
 }
 
-// elementwisePtrMatDensePtrMatDenseReverse is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:83.
-func elementwisePtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
-	cond11 := ws.cond13[len(ws.cond13)-1]
-	ws.cond13 = ws.cond13[:len(ws.cond13)-1]
-	if cond11 {
-		isDenseTransposedPtrMatDenseReverse(mBar, bBar, ws)
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverse is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse, from vec.go:97.
+func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
+	tBar1Data := ws.tBar1[len(ws.tBar1)-1].Data
+	ws.tBar1 = ws.tBar1[:len(ws.tBar1)-1]
+	t4Inc := ws.t8[len(ws.t8)-1].Inc
+	ws.t8 = ws.t8[:len(ws.t8)-1]
+	t1Bar1Data := ws.t1Bar1[len(ws.t1Bar1)-1].Data
+	ws.t1Bar1 = ws.t1Bar1[:len(ws.t1Bar1)-1]
+	t11Inc := ws.t14[len(ws.t14)-1].Inc
+	ws.t14 = ws.t14[:len(ws.t14)-1]
+	t2Bar1Data := ws.t2Bar2[len(ws.t2Bar2)-1].Data
+	ws.t2Bar2 = ws.t2Bar2[:len(ws.t2Bar2)-1]
+	t21N := ws.t26[len(ws.t26)-1].N
+	t21Data := ws.t26[len(ws.t26)-1].Data
+	t21Inc := ws.t26[len(ws.t26)-1].Inc
+	ws.t26 = ws.t26[:len(ws.t26)-1]
+	for i1 := t21N - 1; i1 > -1; i1-- {
+		t3 := t2Bar1Data[i1*t21Inc]
+		t2Bar1Data[i1*t21Inc] = 0
+		t21Data[i1*t21Inc] = ws.t25[len(ws.t25)-1]
+		ws.t25 = ws.t25[:len(ws.t25)-1]
+		t1Bar1Data[i1*t11Inc] += t3
+		tBar1Data[i1*t4Inc] += t3
 	}
-	isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
-	checkDensePtrMatDenseReverse(mBar, bBar, ws)
-	checkDensePtrMatDenseReverse(mBar, aBar, ws)
-	receiveReverse(m, mBar, ws)
-	denseDimsReverse(bBar, ws)
-	denseDimsReverse(aBar, ws)
+	vecDenseRawVectorReverse(vBar, ws)
+	vectorPtrMatVecDenseReverse(bBar, ws)
+	vectorPtrMatVecDenseReverse(aBar, ws)
+	pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar, ws)
 }
 
 // vecDenseRawVectorReverse is (*mat.VecDense).RawVector_reverse, from vector.go:234.
 func vecDenseRawVectorReverse(vBar *mat.VecDense, ws *AdjointWork) {
-}
-
-// pairPtrMatVecDensePtrMatVecDenseReverse is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:79.
-func pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
-	cond11 := ws.cond15[len(ws.cond15)-1]
-	ws.cond15 = ws.cond15[:len(ws.cond15)-1]
-	cond21 := ws.cond23[len(ws.cond23)-1]
-	ws.cond23 = ws.cond23[:len(ws.cond23)-1]
-	t31 := ws.t31[len(ws.t31)-1]
-	ws.t31 = ws.t31[:len(ws.t31)-1]
-	t61 := ws.t6[len(ws.t6)-1]
-	ws.t6 = ws.t6[:len(ws.t6)-1]
-	if !cond21 {
-		cond31 := !t31
-		cond41 := !t61
-		if cond41 {
-			vectorPtrMatVecDenseReverse(bBar, ws)
-			vecDenseRawVectorReverse(vBar, ws)
-		}
-		isVecPtrMatVecDenseReverse(vBar, bBar, ws)
-		if cond31 {
-			vectorPtrMatVecDenseReverse(aBar, ws)
-			vecDenseRawVectorReverse(vBar, ws)
-		}
-		isVecPtrMatVecDenseReverse(vBar, aBar, ws)
-	}
-	if cond11 {
-		isStoredPtrMatVecDenseReverse(bBar, ws)
-	}
-	isStoredPtrMatVecDenseReverse(aBar, ws)
-	receiveVecReverse(v, vBar, ws)
-	vecDenseLenReverse(bBar, ws)
-	vecDenseLenReverse(aBar, ws)
 }
 
 // columnReverse is matad.column_reverse, from matad.go:129.
@@ -5436,6 +4951,50 @@ func vecDenseDimsReverse(vBar *mat.VecDense, ws *AdjointWork) {
 	vecDenseIsEmptyReverse(vBar, ws)
 }
 
+// elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncReverse is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseAdd_ptr_mat_Dense_ptr_mat_Dense_func_reverse, from dense.go:96.
+func elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+	direct1 := ws.direct[len(ws.direct)-1]
+	ws.direct = ws.direct[:len(ws.direct)-1]
+	xBar1 := ws.xBar3[len(ws.xBar3)-1]
+	ws.xBar3 = ws.xBar3[:len(ws.xBar3)-1]
+	yBar1 := ws.yBar2[len(ws.yBar2)-1]
+	ws.yBar2 = ws.yBar2[:len(ws.yBar2)-1]
+	zBar1 := ws.zBar1[len(ws.zBar1)-1]
+	ws.zBar1 = ws.zBar1[:len(ws.zBar1)-1]
+	z1 := ws.z3[len(ws.z3)-1]
+	ws.z3 = ws.z3[:len(ws.z3)-1]
+	xr1 := ws.xr[len(ws.xr)-1]
+	ws.xr = ws.xr[:len(ws.xr)-1]
+	xc1 := ws.xc[len(ws.xc)-1]
+	ws.xc = ws.xc[:len(ws.xc)-1]
+	yr1 := ws.yr[len(ws.yr)-1]
+	ws.yr = ws.yr[:len(ws.yr)-1]
+	yc1 := ws.yc[len(ws.yc)-1]
+	ws.yc = ws.yc[:len(ws.yc)-1]
+	hi11 := z1.Rows
+	cond1 := !direct1
+	if cond1 {
+		restoreReverse(z1, mBar, zBar1, ws)
+	}
+	for i1 := hi11 - 1; i1 > -1; i1-- {
+		hi2 := z1.Cols
+		for j1 := hi2 - 1; j1 > -1; j1-- {
+			t := zBar1.Data[i1*z1.Stride+j1]
+			zBar1.Data[i1*z1.Stride+j1] = 0
+			z1.Data[i1*z1.Stride+j1] = ws.z2[len(ws.z2)-1]
+			ws.z2 = ws.z2[:len(ws.z2)-1]
+			yBar1.Data[i1*yr1+j1*yc1] += t
+			xBar1.Data[i1*xr1+j1*xc1] += t
+		}
+	}
+	stepsReverse(yBar1, ws)
+	stepsReverse(xBar1, ws)
+	workspaceReverse(direct1, mBar, ws)
+	operandPtrMatDenseReverse(bBar, ws)
+	operandPtrMatDenseReverse(aBar, ws)
+	matchingPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar, ws)
+}
+
 // operandMatadTransposedReverse is matad.operand_matad_Transposed_reverse, from matad.go:101.
 func operandMatadTransposedReverse(aBar matad.Transposed, ws *AdjointWork) {
 	aOfBar1 := aBar.Of
@@ -5460,6 +5019,36 @@ func isDenseMatadTransposedReverse(mBar *mat.Dense, aBar matad.Transposed, ws *A
 func transposedDimsReverse(tBar matad.Transposed, ws *AdjointWork) {
 	tOfBar1 := tBar.Of
 	denseDimsReverse(tOfBar1, ws)
+}
+
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverse is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse, from vec.go:97.
+func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
+	tBar1Data := ws.tBar[len(ws.tBar)-1].Data
+	ws.tBar = ws.tBar[:len(ws.tBar)-1]
+	t4Inc := ws.t5[len(ws.t5)-1].Inc
+	ws.t5 = ws.t5[:len(ws.t5)-1]
+	t1Bar1Data := ws.t1Bar[len(ws.t1Bar)-1].Data
+	ws.t1Bar = ws.t1Bar[:len(ws.t1Bar)-1]
+	t11Inc := ws.t11[len(ws.t11)-1].Inc
+	ws.t11 = ws.t11[:len(ws.t11)-1]
+	t2Bar1Data := ws.t2Bar[len(ws.t2Bar)-1].Data
+	ws.t2Bar = ws.t2Bar[:len(ws.t2Bar)-1]
+	t21N := ws.t22[len(ws.t22)-1].N
+	t21Data := ws.t22[len(ws.t22)-1].Data
+	t21Inc := ws.t22[len(ws.t22)-1].Inc
+	ws.t22 = ws.t22[:len(ws.t22)-1]
+	for i1 := t21N - 1; i1 > -1; i1-- {
+		t3 := t2Bar1Data[i1*t21Inc]
+		t2Bar1Data[i1*t21Inc] = 0
+		t21Data[i1*t21Inc] = ws.t21[len(ws.t21)-1]
+		ws.t21 = ws.t21[:len(ws.t21)-1]
+		t1Bar1Data[i1*t11Inc] -= t3
+		tBar1Data[i1*t4Inc] += t3
+	}
+	vecDenseRawVectorReverse(vBar, ws)
+	vectorPtrMatVecDenseReverse(bBar, ws)
+	vectorPtrMatVecDenseReverse(aBar, ws)
+	pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar, ws)
 }
 
 // vecDenseIsEmptyReverse is (*mat.VecDense).IsEmpty_reverse, from vector.go:766.
@@ -5693,41 +5282,45 @@ func operandMatadTransposedForwardTangent111(a, aBar matad.Transposed, ws *Adjoi
 	return t, 84, tBar, tDot, tBarDot
 }
 
-// elementwisePtrMatDensePtrMatDenseForwardTangent1111111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:83.
-func elementwisePtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) (r bool) {
-	ar, ac := denseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	br, bc := denseDimsForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
-	cond := ar != br || ac != bc
+// elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncForwardTangent1111111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseAdd_ptr_mat_Dense_ptr_mat_Dense_func_forward_tangent_1111111, from dense.go:96.
+func elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+	direct := matchingPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar, ws, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot, wsDot)
+	x, tx, xBar, xDot, xBarDot := operandPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	y, ty, yBar, yDot, yBarDot := operandPtrMatDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	z, zBar, zDot, zBarDot := workspaceForwardTangent1101(m, direct, mBar, ws, mDot, mBarDot, wsDot)
+	xr, xc := stepsForwardTangent1101(x, tx, xBar, ws, xDot, xBarDot, wsDot)
+	yr, yc := stepsForwardTangent1101(y, ty, yBar, ws, yDot, yBarDot, wsDot)
+	hi1 := z.Rows
+	for i := 0; i < hi1; i++ {
+		hi := z.Cols
+		for j := 0; j < hi; j++ {
+			x1Dot := xDot.Data[i*xr+j*xc]
+			x1 := x.Data[i*xr+j*xc]
+			y1Dot := yDot.Data[i*yr+j*yc]
+			y1 := y.Data[i*yr+j*yc]
+			wsDot.z2 = append(wsDot.z2, zDot.Data[i*z.Stride+j])
+			ws.z2 = append(ws.z2, z.Data[i*z.Stride+j])
+			zDot.Data[i*z.Stride+j] = x1Dot + y1Dot
+			z.Data[i*z.Stride+j] = x1 + y1
+		}
+	}
+	cond := !direct
 	if cond {
-		panic(mat.ErrShape)
+		restoreForwardTangent11111(m, z, mBar, zBar, ws, mDot, zDot, mBarDot, zBarDot, wsDot)
 	}
-	receiveForwardTangent11001(m, ar, ac, mBar, ws, mDot, mBarDot, wsDot)
-	checkDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
-	checkDensePtrMatDenseForwardTangent11111(m, b, mBar, bBar, ws, mDot, bDot, mBarDot, bBarDot, wsDot)
-	t := isDenseTransposedPtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
-	ok := !t
-	cond1 := ok
-	if cond1 {
-		t1 := isDenseTransposedPtrMatDenseForwardTangent11111(m, b, mBar, bBar, ws, mDot, bDot, mBarDot, bBarDot, wsDot)
-		ok = !t1
-	}
-	r = ok
-	ws.cond13 = append(ws.cond13, cond1)
-	return
-}
-
-// stepsForwardTangent1101 is matad.steps_forward_tangent_1101, from matad.go:199.
-func stepsForwardTangent1101(a blas64.General, t blas.Transpose, aBar blas64.General, ws *AdjointWork, aDot, aBarDot blas64.General, wsDot *AdjointWork) (row, col int) {
-	aStride := a.Stride
-	cond := t == 84
-	if cond {
-		row = 1
-		col = aStride
-	} else {
-		row = aStride
-		col = 1
-	}
-	return
+	ws.direct = append(ws.direct, direct)
+	wsDot.xBar3 = append(wsDot.xBar3, xBarDot)
+	ws.xBar3 = append(ws.xBar3, xBar)
+	wsDot.yBar2 = append(wsDot.yBar2, yBarDot)
+	ws.yBar2 = append(ws.yBar2, yBar)
+	wsDot.zBar1 = append(wsDot.zBar1, zBarDot)
+	ws.zBar1 = append(ws.zBar1, zBar)
+	wsDot.z3 = append(wsDot.z3, zDot)
+	ws.z3 = append(ws.z3, z)
+	ws.xr = append(ws.xr, xr)
+	ws.xc = append(ws.xc, xc)
+	ws.yr = append(ws.yr, yr)
+	ws.yc = append(ws.yc, yc)
 }
 
 // vecDenseIsEmptyForwardTangent111 is (*mat.VecDense).IsEmpty_forward_tangent_111, from vector.go:766.
@@ -5735,44 +5328,35 @@ func vecDenseIsEmptyForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vD
 	return (*matVecDense)(unsafe.Pointer(v)).mat.Inc == 0
 }
 
-// pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:79.
-func pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
-	var t3 bool
-	var t6 bool
-	n := vecDenseLenForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	t := vecDenseLenForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
-	cond := n != t
-	if cond {
-		panic(mat.ErrShape)
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward_tangent_1111111, from vec.go:97.
+func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+	pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
+	t, tBar, tDot, tBarDot := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	t1, t1Bar, t1Dot, t1BarDot := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	t2, t2Bar, t2Dot, t2BarDot := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	hi := t2.N
+	for i := 0; i < hi; i++ {
+		x1Dot := tDot.Data[i*t.Inc]
+		x1 := t.Data[i*t.Inc]
+		y1Dot := t1Dot.Data[i*t1.Inc]
+		y1 := t1.Data[i*t1.Inc]
+		wsDot.t21 = append(wsDot.t21, t2Dot.Data[i*t2.Inc])
+		ws.t21 = append(ws.t21, t2.Data[i*t2.Inc])
+		t2Dot.Data[i*t2.Inc] = x1Dot - y1Dot
+		t2.Data[i*t2.Inc] = x1 - y1
 	}
-	receiveVecForwardTangent1101(v, n, vBar, ws, vDot, vBarDot, wsDot)
-	t1 := isStoredPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-	ok := !t1
-	cond1 := !ok
-	if cond1 {
-		t2 := isStoredPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
-		ok = !t2
-	}
-	if !ok {
-		t3 = isVecPtrMatVecDenseForwardTangent11111(v, a, vBar, aBar, ws, vDot, aDot, vBarDot, aBarDot, wsDot)
-		cond3 := !t3
-		if cond3 {
-			t4, _, _, _ := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-			t5, _, _, _ := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-			matad.CheckOverlapVec(t4, t5)
-		}
-		t6 = isVecPtrMatVecDenseForwardTangent11111(v, b, vBar, bBar, ws, vDot, bDot, vBarDot, bBarDot, wsDot)
-		cond4 := !t6
-		if cond4 {
-			t7, _, _, _ := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-			t8, _, _, _ := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
-			matad.CheckOverlapVec(t7, t8)
-		}
-	}
-	ws.cond15 = append(ws.cond15, cond1)
-	ws.cond23 = append(ws.cond23, ok)
-	ws.t31 = append(ws.t31, t3)
-	ws.t6 = append(ws.t6, t6)
+	wsDot.tBar = append(wsDot.tBar, tBarDot)
+	ws.tBar = append(ws.tBar, tBar)
+	wsDot.t5 = append(wsDot.t5, tDot)
+	ws.t5 = append(ws.t5, t)
+	wsDot.t1Bar = append(wsDot.t1Bar, t1BarDot)
+	ws.t1Bar = append(ws.t1Bar, t1Bar)
+	wsDot.t11 = append(wsDot.t11, t1Dot)
+	ws.t11 = append(ws.t11, t1)
+	wsDot.t2Bar = append(wsDot.t2Bar, t2BarDot)
+	ws.t2Bar = append(ws.t2Bar, t2Bar)
+	wsDot.t22 = append(wsDot.t22, t2Dot)
+	ws.t22 = append(ws.t22, t2)
 }
 
 // factorisedPtrMatDenseForwardTangent111 is matad.factorised_ptr_mat_Dense_forward_tangent_111, from lu.go:218.
@@ -5804,6 +5388,78 @@ func factorisedPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork,
 	wsDot.g1 = append(wsDot.g1, gDot)
 	ws.g1 = append(ws.g1, g)
 	return
+}
+
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward_tangent_1111111, from vec.go:97.
+func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+	pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
+	t, tBar, tDot, tBarDot := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	t1, t1Bar, t1Dot, t1BarDot := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	t2, t2Bar, t2Dot, t2BarDot := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	hi := t2.N
+	for i := 0; i < hi; i++ {
+		x1Dot := tDot.Data[i*t.Inc]
+		x1 := t.Data[i*t.Inc]
+		y1Dot := t1Dot.Data[i*t1.Inc]
+		y1 := t1.Data[i*t1.Inc]
+		wsDot.t25 = append(wsDot.t25, t2Dot.Data[i*t2.Inc])
+		ws.t25 = append(ws.t25, t2.Data[i*t2.Inc])
+		t2Dot.Data[i*t2.Inc] = x1Dot + y1Dot
+		t2.Data[i*t2.Inc] = x1 + y1
+	}
+	wsDot.tBar1 = append(wsDot.tBar1, tBarDot)
+	ws.tBar1 = append(ws.tBar1, tBar)
+	wsDot.t8 = append(wsDot.t8, tDot)
+	ws.t8 = append(ws.t8, t)
+	wsDot.t1Bar1 = append(wsDot.t1Bar1, t1BarDot)
+	ws.t1Bar1 = append(ws.t1Bar1, t1Bar)
+	wsDot.t14 = append(wsDot.t14, t1Dot)
+	ws.t14 = append(ws.t14, t1)
+	wsDot.t2Bar2 = append(wsDot.t2Bar2, t2BarDot)
+	ws.t2Bar2 = append(ws.t2Bar2, t2Bar)
+	wsDot.t26 = append(wsDot.t26, t2Dot)
+	ws.t26 = append(ws.t26, t2)
+}
+
+// elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncForwardTangent1111111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseSub_ptr_mat_Dense_ptr_mat_Dense_func_forward_tangent_1111111, from dense.go:96.
+func elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+	direct := matchingPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar, ws, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot, wsDot)
+	x, tx, xBar, xDot, xBarDot := operandPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	y, ty, yBar, yDot, yBarDot := operandPtrMatDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	z, zBar, zDot, zBarDot := workspaceForwardTangent1101(m, direct, mBar, ws, mDot, mBarDot, wsDot)
+	xr, xc := stepsForwardTangent1101(x, tx, xBar, ws, xDot, xBarDot, wsDot)
+	yr, yc := stepsForwardTangent1101(y, ty, yBar, ws, yDot, yBarDot, wsDot)
+	hi1 := z.Rows
+	for i := 0; i < hi1; i++ {
+		hi := z.Cols
+		for j := 0; j < hi; j++ {
+			x1Dot := xDot.Data[i*xr+j*xc]
+			x1 := x.Data[i*xr+j*xc]
+			y1Dot := yDot.Data[i*yr+j*yc]
+			y1 := y.Data[i*yr+j*yc]
+			wsDot.z4 = append(wsDot.z4, zDot.Data[i*z.Stride+j])
+			ws.z4 = append(ws.z4, z.Data[i*z.Stride+j])
+			zDot.Data[i*z.Stride+j] = x1Dot - y1Dot
+			z.Data[i*z.Stride+j] = x1 - y1
+		}
+	}
+	cond := !direct
+	if cond {
+		restoreForwardTangent11111(m, z, mBar, zBar, ws, mDot, zDot, mBarDot, zBarDot, wsDot)
+	}
+	ws.direct1 = append(ws.direct1, direct)
+	wsDot.xBar5 = append(wsDot.xBar5, xBarDot)
+	ws.xBar5 = append(ws.xBar5, xBar)
+	wsDot.yBar3 = append(wsDot.yBar3, yBarDot)
+	ws.yBar3 = append(ws.yBar3, yBar)
+	wsDot.zBar2 = append(wsDot.zBar2, zBarDot)
+	ws.zBar2 = append(ws.zBar2, zBar)
+	wsDot.z5 = append(wsDot.z5, zDot)
+	ws.z5 = append(ws.z5, z)
+	ws.xr1 = append(ws.xr1, xr)
+	ws.xc1 = append(ws.xc1, xc)
+	ws.yr1 = append(ws.yr1, yr)
+	ws.yc1 = append(ws.yc1, yc)
 }
 
 // vecDenseLenForwardTangent111 is (*mat.VecDense).Len_forward_tangent_111, from vector.go:161.
@@ -6041,60 +5697,108 @@ func receiveReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot
 	denseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
 }
 
-// stepsReverseTangent11 is matad.steps_reverse_tangent_11, from matad.go:199.
-func stepsReverseTangent11(aBar blas64.General, ws *AdjointWork, aBarDot blas64.General, wsDot *AdjointWork) {
-}
-
-// elementwisePtrMatDensePtrMatDenseReverseTangent11111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:83.
-func elementwisePtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
-	cond11 := ws.cond13[len(ws.cond13)-1]
-	ws.cond13 = ws.cond13[:len(ws.cond13)-1]
-	if cond11 {
-		isDenseTransposedPtrMatDenseReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
+// elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncReverseTangent11111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseSub_ptr_mat_Dense_ptr_mat_Dense_func_reverse_tangent_11111, from dense.go:96.
+func elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+	direct1 := ws.direct1[len(ws.direct1)-1]
+	ws.direct1 = ws.direct1[:len(ws.direct1)-1]
+	xBar1Dot := wsDot.xBar5[len(ws.xBar5)-1]
+	xBar1 := ws.xBar5[len(ws.xBar5)-1]
+	wsDot.xBar5 = wsDot.xBar5[:len(ws.xBar5)-1]
+	ws.xBar5 = ws.xBar5[:len(ws.xBar5)-1]
+	yBar1Dot := wsDot.yBar3[len(ws.yBar3)-1]
+	yBar1 := ws.yBar3[len(ws.yBar3)-1]
+	wsDot.yBar3 = wsDot.yBar3[:len(ws.yBar3)-1]
+	ws.yBar3 = ws.yBar3[:len(ws.yBar3)-1]
+	zBar1Dot := wsDot.zBar2[len(ws.zBar2)-1]
+	zBar1 := ws.zBar2[len(ws.zBar2)-1]
+	wsDot.zBar2 = wsDot.zBar2[:len(ws.zBar2)-1]
+	ws.zBar2 = ws.zBar2[:len(ws.zBar2)-1]
+	z1Dot := wsDot.z5[len(ws.z5)-1]
+	z1 := ws.z5[len(ws.z5)-1]
+	wsDot.z5 = wsDot.z5[:len(ws.z5)-1]
+	ws.z5 = ws.z5[:len(ws.z5)-1]
+	xr1 := ws.xr1[len(ws.xr1)-1]
+	ws.xr1 = ws.xr1[:len(ws.xr1)-1]
+	xc1 := ws.xc1[len(ws.xc1)-1]
+	ws.xc1 = ws.xc1[:len(ws.xc1)-1]
+	yr1 := ws.yr1[len(ws.yr1)-1]
+	ws.yr1 = ws.yr1[:len(ws.yr1)-1]
+	yc1 := ws.yc1[len(ws.yc1)-1]
+	ws.yc1 = ws.yc1[:len(ws.yc1)-1]
+	hi11 := z1.Rows
+	cond1 := !direct1
+	if cond1 {
+		restoreReverseTangent1111(z1, mBar, zBar1, ws, z1Dot, mBarDot, zBar1Dot, wsDot)
 	}
-	isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
-	checkDensePtrMatDenseReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
-	checkDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
-	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	denseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
-	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
-}
-
-// vecDenseRawVectorReverseTangent11 is (*mat.VecDense).RawVector_reverse_tangent_11, from vector.go:234.
-func vecDenseRawVectorReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
-}
-
-// pairPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:79.
-func pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
-	cond11 := ws.cond15[len(ws.cond15)-1]
-	ws.cond15 = ws.cond15[:len(ws.cond15)-1]
-	cond21 := ws.cond23[len(ws.cond23)-1]
-	ws.cond23 = ws.cond23[:len(ws.cond23)-1]
-	t31 := ws.t31[len(ws.t31)-1]
-	ws.t31 = ws.t31[:len(ws.t31)-1]
-	t61 := ws.t6[len(ws.t6)-1]
-	ws.t6 = ws.t6[:len(ws.t6)-1]
-	if !cond21 {
-		cond31 := !t31
-		cond41 := !t61
-		if cond41 {
-			vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-			vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+	for i1 := hi11 - 1; i1 > -1; i1-- {
+		hi2 := z1.Cols
+		for j1 := hi2 - 1; j1 > -1; j1-- {
+			tDot := zBar1Dot.Data[i1*z1.Stride+j1]
+			t := zBar1.Data[i1*z1.Stride+j1]
+			zBar1Dot.Data[i1*z1.Stride+j1] = 0
+			zBar1.Data[i1*z1.Stride+j1] = 0
+			z1Dot.Data[i1*z1.Stride+j1] = wsDot.z4[len(ws.z4)-1]
+			z1.Data[i1*z1.Stride+j1] = ws.z4[len(ws.z4)-1]
+			wsDot.z4 = wsDot.z4[:len(ws.z4)-1]
+			ws.z4 = ws.z4[:len(ws.z4)-1]
+			yBar1Dot.Data[i1*yr1+j1*yc1] -= tDot
+			yBar1.Data[i1*yr1+j1*yc1] -= t
+			xBar1Dot.Data[i1*xr1+j1*xc1] += tDot
+			xBar1.Data[i1*xr1+j1*xc1] += t
 		}
-		isVecPtrMatVecDenseReverseTangent111(vBar, bBar, ws, vBarDot, bBarDot, wsDot)
-		if cond31 {
-			vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-			vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
-		}
-		isVecPtrMatVecDenseReverseTangent111(vBar, aBar, ws, vBarDot, aBarDot, wsDot)
 	}
-	if cond11 {
-		isStoredPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
+	stepsReverseTangent11(yBar1, ws, yBar1Dot, wsDot)
+	stepsReverseTangent11(xBar1, ws, xBar1Dot, wsDot)
+	workspaceReverseTangent110(direct1, mBar, ws, mBarDot, wsDot)
+	operandPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
+	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
+	matchingPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
+}
+
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse_tangent_11111, from vec.go:97.
+func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+	tBar1DataDot := wsDot.tBar1[len(ws.tBar1)-1].Data
+	tBar1Data := ws.tBar1[len(ws.tBar1)-1].Data
+	wsDot.tBar1 = wsDot.tBar1[:len(ws.tBar1)-1]
+	ws.tBar1 = ws.tBar1[:len(ws.tBar1)-1]
+	t4Inc := ws.t8[len(ws.t8)-1].Inc
+	wsDot.t8 = wsDot.t8[:len(ws.t8)-1]
+	ws.t8 = ws.t8[:len(ws.t8)-1]
+	t1Bar1DataDot := wsDot.t1Bar1[len(ws.t1Bar1)-1].Data
+	t1Bar1Data := ws.t1Bar1[len(ws.t1Bar1)-1].Data
+	wsDot.t1Bar1 = wsDot.t1Bar1[:len(ws.t1Bar1)-1]
+	ws.t1Bar1 = ws.t1Bar1[:len(ws.t1Bar1)-1]
+	t11Inc := ws.t14[len(ws.t14)-1].Inc
+	wsDot.t14 = wsDot.t14[:len(ws.t14)-1]
+	ws.t14 = ws.t14[:len(ws.t14)-1]
+	t2Bar1DataDot := wsDot.t2Bar2[len(ws.t2Bar2)-1].Data
+	t2Bar1Data := ws.t2Bar2[len(ws.t2Bar2)-1].Data
+	wsDot.t2Bar2 = wsDot.t2Bar2[:len(ws.t2Bar2)-1]
+	ws.t2Bar2 = ws.t2Bar2[:len(ws.t2Bar2)-1]
+	t21N := ws.t26[len(ws.t26)-1].N
+	t21DataDot := wsDot.t26[len(ws.t26)-1].Data
+	t21Data := ws.t26[len(ws.t26)-1].Data
+	t21Inc := ws.t26[len(ws.t26)-1].Inc
+	wsDot.t26 = wsDot.t26[:len(ws.t26)-1]
+	ws.t26 = ws.t26[:len(ws.t26)-1]
+	for i1 := t21N - 1; i1 > -1; i1-- {
+		t3Dot := t2Bar1DataDot[i1*t21Inc]
+		t3 := t2Bar1Data[i1*t21Inc]
+		t2Bar1DataDot[i1*t21Inc] = 0
+		t2Bar1Data[i1*t21Inc] = 0
+		t21DataDot[i1*t21Inc] = wsDot.t25[len(ws.t25)-1]
+		t21Data[i1*t21Inc] = ws.t25[len(ws.t25)-1]
+		wsDot.t25 = wsDot.t25[:len(ws.t25)-1]
+		ws.t25 = ws.t25[:len(ws.t25)-1]
+		t1Bar1DataDot[i1*t11Inc] += t3Dot
+		t1Bar1Data[i1*t11Inc] += t3
+		tBar1DataDot[i1*t4Inc] += t3Dot
+		tBar1Data[i1*t4Inc] += t3
 	}
-	isStoredPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	receiveVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-	vecDenseLenReverseTangent11(bBar, ws, bBarDot, wsDot)
-	vecDenseLenReverseTangent11(aBar, ws, aBarDot, wsDot)
+	vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+	vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
+	vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
+	pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
 // copyPullbackTangent1111 is blas64ad.CopyPullback_tangent_1111, from blas64ad.go:181.
@@ -6118,6 +5822,10 @@ func copyPullbackTangent1111(x, y, xBar, yBar, xDot, yDot, xBarDot, yBarDot blas
 		from += x.Inc
 		to += y.Inc
 	}
+}
+
+// vecDenseRawVectorReverseTangent11 is (*mat.VecDense).RawVector_reverse_tangent_11, from vector.go:234.
+func vecDenseRawVectorReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 }
 
 // columnReverseTangent11 is matad.column_reverse_tangent_11, from matad.go:129.
@@ -6178,6 +5886,64 @@ func inverseLUPullbackTangent11101(lu blas64.General, swaps []int, x, luBar, xBa
 	clearAllTangent1(d, dDot)
 }
 
+// elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncReverseTangent11111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseAdd_ptr_mat_Dense_ptr_mat_Dense_func_reverse_tangent_11111, from dense.go:96.
+func elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+	direct1 := ws.direct[len(ws.direct)-1]
+	ws.direct = ws.direct[:len(ws.direct)-1]
+	xBar1Dot := wsDot.xBar3[len(ws.xBar3)-1]
+	xBar1 := ws.xBar3[len(ws.xBar3)-1]
+	wsDot.xBar3 = wsDot.xBar3[:len(ws.xBar3)-1]
+	ws.xBar3 = ws.xBar3[:len(ws.xBar3)-1]
+	yBar1Dot := wsDot.yBar2[len(ws.yBar2)-1]
+	yBar1 := ws.yBar2[len(ws.yBar2)-1]
+	wsDot.yBar2 = wsDot.yBar2[:len(ws.yBar2)-1]
+	ws.yBar2 = ws.yBar2[:len(ws.yBar2)-1]
+	zBar1Dot := wsDot.zBar1[len(ws.zBar1)-1]
+	zBar1 := ws.zBar1[len(ws.zBar1)-1]
+	wsDot.zBar1 = wsDot.zBar1[:len(ws.zBar1)-1]
+	ws.zBar1 = ws.zBar1[:len(ws.zBar1)-1]
+	z1Dot := wsDot.z3[len(ws.z3)-1]
+	z1 := ws.z3[len(ws.z3)-1]
+	wsDot.z3 = wsDot.z3[:len(ws.z3)-1]
+	ws.z3 = ws.z3[:len(ws.z3)-1]
+	xr1 := ws.xr[len(ws.xr)-1]
+	ws.xr = ws.xr[:len(ws.xr)-1]
+	xc1 := ws.xc[len(ws.xc)-1]
+	ws.xc = ws.xc[:len(ws.xc)-1]
+	yr1 := ws.yr[len(ws.yr)-1]
+	ws.yr = ws.yr[:len(ws.yr)-1]
+	yc1 := ws.yc[len(ws.yc)-1]
+	ws.yc = ws.yc[:len(ws.yc)-1]
+	hi11 := z1.Rows
+	cond1 := !direct1
+	if cond1 {
+		restoreReverseTangent1111(z1, mBar, zBar1, ws, z1Dot, mBarDot, zBar1Dot, wsDot)
+	}
+	for i1 := hi11 - 1; i1 > -1; i1-- {
+		hi2 := z1.Cols
+		for j1 := hi2 - 1; j1 > -1; j1-- {
+			tDot := zBar1Dot.Data[i1*z1.Stride+j1]
+			t := zBar1.Data[i1*z1.Stride+j1]
+			zBar1Dot.Data[i1*z1.Stride+j1] = 0
+			zBar1.Data[i1*z1.Stride+j1] = 0
+			z1Dot.Data[i1*z1.Stride+j1] = wsDot.z2[len(ws.z2)-1]
+			z1.Data[i1*z1.Stride+j1] = ws.z2[len(ws.z2)-1]
+			wsDot.z2 = wsDot.z2[:len(ws.z2)-1]
+			ws.z2 = ws.z2[:len(ws.z2)-1]
+			yBar1Dot.Data[i1*yr1+j1*yc1] += tDot
+			yBar1.Data[i1*yr1+j1*yc1] += t
+			xBar1Dot.Data[i1*xr1+j1*xc1] += tDot
+			xBar1.Data[i1*xr1+j1*xc1] += t
+		}
+	}
+	stepsReverseTangent11(yBar1, ws, yBar1Dot, wsDot)
+	stepsReverseTangent11(xBar1, ws, xBar1Dot, wsDot)
+	workspaceReverseTangent110(direct1, mBar, ws, mBarDot, wsDot)
+	operandPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
+	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
+	matchingPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
+}
+
 // operandMatadTransposedReverseTangent11 is matad.operand_matad_Transposed_reverse_tangent_11, from matad.go:101.
 func operandMatadTransposedReverseTangent11(aBar matad.Transposed, ws *AdjointWork, aBarDot matad.Transposed, wsDot *AdjointWork) {
 	aOfBar1Dot := aBarDot.Of
@@ -6205,6 +5971,52 @@ func transposedDimsReverseTangent11(tBar matad.Transposed, ws *AdjointWork, tBar
 	tOfBar1Dot := tBarDot.Of
 	tOfBar1 := tBar.Of
 	denseDimsReverseTangent11(tOfBar1, ws, tOfBar1Dot, wsDot)
+}
+
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse_tangent_11111, from vec.go:97.
+func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+	tBar1DataDot := wsDot.tBar[len(ws.tBar)-1].Data
+	tBar1Data := ws.tBar[len(ws.tBar)-1].Data
+	wsDot.tBar = wsDot.tBar[:len(ws.tBar)-1]
+	ws.tBar = ws.tBar[:len(ws.tBar)-1]
+	t4Inc := ws.t5[len(ws.t5)-1].Inc
+	wsDot.t5 = wsDot.t5[:len(ws.t5)-1]
+	ws.t5 = ws.t5[:len(ws.t5)-1]
+	t1Bar1DataDot := wsDot.t1Bar[len(ws.t1Bar)-1].Data
+	t1Bar1Data := ws.t1Bar[len(ws.t1Bar)-1].Data
+	wsDot.t1Bar = wsDot.t1Bar[:len(ws.t1Bar)-1]
+	ws.t1Bar = ws.t1Bar[:len(ws.t1Bar)-1]
+	t11Inc := ws.t11[len(ws.t11)-1].Inc
+	wsDot.t11 = wsDot.t11[:len(ws.t11)-1]
+	ws.t11 = ws.t11[:len(ws.t11)-1]
+	t2Bar1DataDot := wsDot.t2Bar[len(ws.t2Bar)-1].Data
+	t2Bar1Data := ws.t2Bar[len(ws.t2Bar)-1].Data
+	wsDot.t2Bar = wsDot.t2Bar[:len(ws.t2Bar)-1]
+	ws.t2Bar = ws.t2Bar[:len(ws.t2Bar)-1]
+	t21N := ws.t22[len(ws.t22)-1].N
+	t21DataDot := wsDot.t22[len(ws.t22)-1].Data
+	t21Data := ws.t22[len(ws.t22)-1].Data
+	t21Inc := ws.t22[len(ws.t22)-1].Inc
+	wsDot.t22 = wsDot.t22[:len(ws.t22)-1]
+	ws.t22 = ws.t22[:len(ws.t22)-1]
+	for i1 := t21N - 1; i1 > -1; i1-- {
+		t3Dot := t2Bar1DataDot[i1*t21Inc]
+		t3 := t2Bar1Data[i1*t21Inc]
+		t2Bar1DataDot[i1*t21Inc] = 0
+		t2Bar1Data[i1*t21Inc] = 0
+		t21DataDot[i1*t21Inc] = wsDot.t21[len(ws.t21)-1]
+		t21Data[i1*t21Inc] = ws.t21[len(ws.t21)-1]
+		wsDot.t21 = wsDot.t21[:len(ws.t21)-1]
+		ws.t21 = ws.t21[:len(ws.t21)-1]
+		t1Bar1DataDot[i1*t11Inc] -= t3Dot
+		t1Bar1Data[i1*t11Inc] -= t3
+		tBar1DataDot[i1*t4Inc] += t3Dot
+		tBar1Data[i1*t4Inc] += t3
+	}
+	vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+	vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
+	vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
+	pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
 // vecDenseIsEmptyReverseTangent11 is (*mat.VecDense).IsEmpty_reverse_tangent_11, from vector.go:766.
@@ -6253,22 +6065,75 @@ func newGeneralTangent01(r, c int) (r1, r1Dot blas64.General) {
 	return blas64.General{Rows: r, Cols: c, Stride: c, Data: t}, blas64.General{Data: tDot}
 }
 
-// checkDensePtrMatDenseTangent11 is matad.checkDense_ptr_mat_Dense_tangent_11, from dense.go:12.
-func checkDensePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) {
-	t := isDensePtrMatDenseTangent11(m, a, mDot, aDot)
+// matchingPtrMatDensePtrMatDenseTangent111 is matad.matching_ptr_mat_Dense_ptr_mat_Dense_tangent_111, from dense.go:83.
+func matchingPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Dense) (r bool) {
+	ar, ac := denseDimsTangent1(a, aDot)
+	br, bc := denseDimsTangent1(b, bDot)
+	if ar != br || ac != bc {
+		panic(mat.ErrShape)
+	}
+	receiveTangent1(m, ar, ac, mDot)
+	checkDensePtrMatDenseTangent11(m, a, mDot, aDot)
+	checkDensePtrMatDenseTangent11(m, b, mDot, bDot)
+	t := isDenseTransposedPtrMatDenseTangent11(m, a, mDot, aDot)
 	ok := !t
 	if ok {
-		t1 := isDenseTransposedPtrMatDenseTangent11(m, a, mDot, aDot)
+		t1 := isDenseTransposedPtrMatDenseTangent11(m, b, mDot, bDot)
 		ok = !t1
 	}
+	return ok
+}
+
+// stepsTangent1 is matad.steps_tangent_1, from matad.go:199.
+func stepsTangent1(a blas64.General, t blas.Transpose, aDot blas64.General) (row, col int) {
+	if t == 84 {
+		return 1, a.Stride
+	}
+	return a.Stride, 1
+}
+
+// denseAddPtrMatDensePtrMatDenseFuncTangent11 is matad.DenseAdd_ptr_mat_Dense_ptr_mat_Dense_func_tangent_11, from dense.go:115.
+func denseAddPtrMatDensePtrMatDenseFuncTangent11(x, y, xDot, yDot float64) (r, rDot float64) {
+	return x + y, xDot + yDot
+}
+
+// pairPtrMatVecDensePtrMatVecDenseTangent111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:79.
+func pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
+	n := vecDenseLenTangent1(a, aDot)
+	t := vecDenseLenTangent1(b, bDot)
+	if n != t {
+		panic(mat.ErrShape)
+	}
+	receiveVecTangent1(v, n, vDot)
+	t1 := isStoredPtrMatVecDenseTangent1(a, aDot)
+	ok := !t1
+	if !ok {
+		t2 := isStoredPtrMatVecDenseTangent1(b, bDot)
+		ok = !t2
+	}
 	if ok {
-		t2, _ := denseRawMatrixTangent1(m, mDot)
-		t3, _ := rawPtrMatDenseTangent1(a, aDot)
-		matad.CheckOverlap(t2, t3)
+		return
+	}
+	t3 := isVecPtrMatVecDenseTangent11(v, a, vDot, aDot)
+	if !t3 {
+		t4, _ := vecDenseRawVectorTangent1(v, vDot)
+		t5, _ := vectorPtrMatVecDenseTangent1(a, aDot)
+		matad.CheckOverlapVec(t4, t5)
+	}
+	t6 := isVecPtrMatVecDenseTangent11(v, b, vDot, bDot)
+	if !t6 {
+		t7, _ := vecDenseRawVectorTangent1(v, vDot)
+		t8, _ := vectorPtrMatVecDenseTangent1(b, bDot)
+		matad.CheckOverlapVec(t7, t8)
 	}
 }
 
-// copyElementsTangent11 is matad.copyElements_tangent_11, from dense.go:265.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent11 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_11, from vec.go:112.
+func vecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent11(x, y, xDot, yDot float64) (r, rDot float64) {
+	return x - y, xDot - yDot
+}
+
+// copyElementsTangent11 is matad.copyElements_tangent_11, from dense.go:231.
 func copyElementsTangent11(z, x blas64.General, t blas.Transpose, zDot, xDot blas64.General) {
 	if t == 84 {
 		for i, iEnd := 0, z.Rows; i < iEnd; i++ {
@@ -6283,6 +6148,16 @@ func copyElementsTangent11(z, x blas64.General, t blas.Transpose, zDot, xDot bla
 		copy(zDot.Data[i1*z.Stride:i1*z.Stride+z.Cols], xDot.Data[i1*x.Stride:i1*x.Stride+z.Cols])
 		copy(z.Data[i1*z.Stride:i1*z.Stride+z.Cols], x.Data[i1*x.Stride:i1*x.Stride+z.Cols])
 	}
+}
+
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent11 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_11, from vec.go:107.
+func vecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent11(x, y, xDot, yDot float64) (r, rDot float64) {
+	return x + y, xDot + yDot
+}
+
+// denseSubPtrMatDensePtrMatDenseFuncTangent11 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_func_tangent_11, from dense.go:120.
+func denseSubPtrMatDensePtrMatDenseFuncTangent11(x, y, xDot, yDot float64) (r, rDot float64) {
+	return x - y, xDot - yDot
 }
 
 // vecDenseReuseAsVecForward is (*mat.VecDense).ReuseAsVec_forward, from vector.go:709.
@@ -6333,25 +6208,84 @@ func newGeneralForward(r, c int, ws *AdjointWork) (r1, r1Bar blas64.General) {
 	return blas64.General{Rows: r, Cols: c, Stride: c, Data: t}, blas64.General{Data: tBar}
 }
 
-// checkDensePtrMatDenseForward is matad.checkDense_ptr_mat_Dense_forward, from dense.go:12.
-func checkDensePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork) {
-	t := isDensePtrMatDenseForward(m, a, mBar, aBar, ws)
-	ok := !t
-	cond := ok
+// matchingPtrMatDensePtrMatDenseForward is matad.matching_ptr_mat_Dense_ptr_mat_Dense_forward, from dense.go:83.
+func matchingPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) (r bool) {
+	ar, ac := denseDimsForward(a, aBar, ws)
+	br, bc := denseDimsForward(b, bBar, ws)
+	cond := ar != br || ac != bc
 	if cond {
-		t1 := isDenseTransposedPtrMatDenseForward(m, a, mBar, aBar, ws)
+		panic(mat.ErrShape)
+	}
+	receiveForward(m, ar, ac, mBar, ws)
+	checkDensePtrMatDenseForward(m, a, mBar, aBar, ws)
+	checkDensePtrMatDenseForward(m, b, mBar, bBar, ws)
+	t := isDenseTransposedPtrMatDenseForward(m, a, mBar, aBar, ws)
+	ok := !t
+	cond1 := ok
+	if cond1 {
+		t1 := isDenseTransposedPtrMatDenseForward(m, b, mBar, bBar, ws)
 		ok = !t1
 	}
-	if ok {
-		t2, _ := denseRawMatrixForward(m, mBar, ws)
-		t3, _ := rawPtrMatDenseForward(a, aBar, ws)
-		matad.CheckOverlap(t2, t3)
-	}
-	ws.cond10 = append(ws.cond10, cond)
-	ws.cond14 = append(ws.cond14, ok)
+	r = ok
+	ws.cond13 = append(ws.cond13, cond1)
+	return
 }
 
-// copyElementsForward is matad.copyElements_forward, from dense.go:265.
+// stepsForward is matad.steps_forward, from matad.go:199.
+func stepsForward(a blas64.General, t blas.Transpose, aBar blas64.General, ws *AdjointWork) (row, col int) {
+	aStride := a.Stride
+	cond := t == 84
+	if cond {
+		row = 1
+		col = aStride
+	} else {
+		row = aStride
+		col = 1
+	}
+	return
+}
+
+// pairPtrMatVecDensePtrMatVecDenseForward is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:79.
+func pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
+	var t3 bool
+	var t6 bool
+	n := vecDenseLenForward(a, aBar, ws)
+	t := vecDenseLenForward(b, bBar, ws)
+	cond := n != t
+	if cond {
+		panic(mat.ErrShape)
+	}
+	receiveVecForward(v, n, vBar, ws)
+	t1 := isStoredPtrMatVecDenseForward(a, aBar, ws)
+	ok := !t1
+	cond1 := !ok
+	if cond1 {
+		t2 := isStoredPtrMatVecDenseForward(b, bBar, ws)
+		ok = !t2
+	}
+	if !ok {
+		t3 = isVecPtrMatVecDenseForward(v, a, vBar, aBar, ws)
+		cond3 := !t3
+		if cond3 {
+			t4, _ := vecDenseRawVectorForward(v, vBar, ws)
+			t5, _ := vectorPtrMatVecDenseForward(a, aBar, ws)
+			matad.CheckOverlapVec(t4, t5)
+		}
+		t6 = isVecPtrMatVecDenseForward(v, b, vBar, bBar, ws)
+		cond4 := !t6
+		if cond4 {
+			t7, _ := vecDenseRawVectorForward(v, vBar, ws)
+			t8, _ := vectorPtrMatVecDenseForward(b, bBar, ws)
+			matad.CheckOverlapVec(t7, t8)
+		}
+	}
+	ws.cond15 = append(ws.cond15, cond1)
+	ws.cond23 = append(ws.cond23, ok)
+	ws.t31 = append(ws.t31, t3)
+	ws.t6 = append(ws.t6, t6)
+}
+
+// copyElementsForward is matad.copyElements_forward, from dense.go:231.
 func copyElementsForward(z, x blas64.General, t blas.Transpose, zBar, xBar blas64.General, ws *AdjointWork) {
 	zRows1 := z.Rows
 	zCols1 := z.Cols
@@ -6389,7 +6323,7 @@ func copyElementsForward(z, x blas64.General, t blas.Transpose, zBar, xBar blas6
 	}
 }
 
-// copyElementsReverse is matad.copyElements_reverse, from dense.go:265.
+// copyElementsReverse is matad.copyElements_reverse, from dense.go:231.
 func copyElementsReverse(z, x blas64.General, t blas.Transpose, zBar, xBar blas64.General, ws *AdjointWork) {
 	zRows := z.Rows
 	zCols := z.Cols
@@ -6459,20 +6393,56 @@ func denseReuseAsReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 func denseIsEmptyReverse(mBar *mat.Dense, ws *AdjointWork) {
 }
 
-// checkDensePtrMatDenseReverse is matad.checkDense_ptr_mat_Dense_reverse, from dense.go:12.
-func checkDensePtrMatDenseReverse(mBar, aBar *mat.Dense, ws *AdjointWork) {
-	cond2 := ws.cond10[len(ws.cond10)-1]
-	ws.cond10 = ws.cond10[:len(ws.cond10)-1]
-	cond11 := ws.cond14[len(ws.cond14)-1]
-	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
+// stepsReverse is matad.steps_reverse, from matad.go:199.
+func stepsReverse(aBar blas64.General, ws *AdjointWork) {
+}
+
+// matchingPtrMatDensePtrMatDenseReverse is matad.matching_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:83.
+func matchingPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
+	cond11 := ws.cond13[len(ws.cond13)-1]
+	ws.cond13 = ws.cond13[:len(ws.cond13)-1]
 	if cond11 {
-		rawPtrMatDenseReverse(aBar, ws)
-		denseRawMatrixReverse(mBar, ws)
+		isDenseTransposedPtrMatDenseReverse(mBar, bBar, ws)
 	}
-	if cond2 {
-		isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
+	isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
+	checkDensePtrMatDenseReverse(mBar, bBar, ws)
+	checkDensePtrMatDenseReverse(mBar, aBar, ws)
+	receiveReverse(m, mBar, ws)
+	denseDimsReverse(bBar, ws)
+	denseDimsReverse(aBar, ws)
+}
+
+// pairPtrMatVecDensePtrMatVecDenseReverse is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:79.
+func pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
+	cond11 := ws.cond15[len(ws.cond15)-1]
+	ws.cond15 = ws.cond15[:len(ws.cond15)-1]
+	cond21 := ws.cond23[len(ws.cond23)-1]
+	ws.cond23 = ws.cond23[:len(ws.cond23)-1]
+	t31 := ws.t31[len(ws.t31)-1]
+	ws.t31 = ws.t31[:len(ws.t31)-1]
+	t61 := ws.t6[len(ws.t6)-1]
+	ws.t6 = ws.t6[:len(ws.t6)-1]
+	if !cond21 {
+		cond31 := !t31
+		cond41 := !t61
+		if cond41 {
+			vectorPtrMatVecDenseReverse(bBar, ws)
+			vecDenseRawVectorReverse(vBar, ws)
+		}
+		isVecPtrMatVecDenseReverse(vBar, bBar, ws)
+		if cond31 {
+			vectorPtrMatVecDenseReverse(aBar, ws)
+			vecDenseRawVectorReverse(vBar, ws)
+		}
+		isVecPtrMatVecDenseReverse(vBar, aBar, ws)
 	}
-	isDensePtrMatDenseReverse(mBar, aBar, ws)
+	if cond11 {
+		isStoredPtrMatVecDenseReverse(bBar, ws)
+	}
+	isStoredPtrMatVecDenseReverse(aBar, ws)
+	receiveVecReverse(v, vBar, ws)
+	vecDenseLenReverse(bBar, ws)
+	vecDenseLenReverse(aBar, ws)
 }
 
 // vecDenseReuseAsVecReverse is (*mat.VecDense).ReuseAsVec_reverse, from vector.go:709.
@@ -6531,25 +6501,84 @@ func newGeneralForwardTangent10011(r, c int, ws, wsDot *AdjointWork) (r1, r1Bar,
 	return blas64.General{Rows: r, Cols: c, Stride: c, Data: t}, blas64.General{Data: tBar}, blas64.General{Data: tDot}, blas64.General{Data: tBarDot}
 }
 
-// checkDensePtrMatDenseForwardTangent11111 is matad.checkDense_ptr_mat_Dense_forward_tangent_11111, from dense.go:12.
-func checkDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, aDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
-	t := isDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
-	ok := !t
-	cond := ok
+// matchingPtrMatDensePtrMatDenseForwardTangent1111111 is matad.matching_ptr_mat_Dense_ptr_mat_Dense_forward_tangent_1111111, from dense.go:83.
+func matchingPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) (r bool) {
+	ar, ac := denseDimsForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	br, bc := denseDimsForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	cond := ar != br || ac != bc
 	if cond {
-		t1 := isDenseTransposedPtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
+		panic(mat.ErrShape)
+	}
+	receiveForwardTangent11001(m, ar, ac, mBar, ws, mDot, mBarDot, wsDot)
+	checkDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
+	checkDensePtrMatDenseForwardTangent11111(m, b, mBar, bBar, ws, mDot, bDot, mBarDot, bBarDot, wsDot)
+	t := isDenseTransposedPtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
+	ok := !t
+	cond1 := ok
+	if cond1 {
+		t1 := isDenseTransposedPtrMatDenseForwardTangent11111(m, b, mBar, bBar, ws, mDot, bDot, mBarDot, bBarDot, wsDot)
 		ok = !t1
 	}
-	if ok {
-		t2, _, _, _ := denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-		t3, _, _, _ := rawPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-		matad.CheckOverlap(t2, t3)
-	}
-	ws.cond10 = append(ws.cond10, cond)
-	ws.cond14 = append(ws.cond14, ok)
+	r = ok
+	ws.cond13 = append(ws.cond13, cond1)
+	return
 }
 
-// copyElementsForwardTangent111011 is matad.copyElements_forward_tangent_111011, from dense.go:265.
+// stepsForwardTangent1101 is matad.steps_forward_tangent_1101, from matad.go:199.
+func stepsForwardTangent1101(a blas64.General, t blas.Transpose, aBar blas64.General, ws *AdjointWork, aDot, aBarDot blas64.General, wsDot *AdjointWork) (row, col int) {
+	aStride := a.Stride
+	cond := t == 84
+	if cond {
+		row = 1
+		col = aStride
+	} else {
+		row = aStride
+		col = 1
+	}
+	return
+}
+
+// pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:79.
+func pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+	var t3 bool
+	var t6 bool
+	n := vecDenseLenForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	t := vecDenseLenForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+	cond := n != t
+	if cond {
+		panic(mat.ErrShape)
+	}
+	receiveVecForwardTangent1101(v, n, vBar, ws, vDot, vBarDot, wsDot)
+	t1 := isStoredPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	ok := !t1
+	cond1 := !ok
+	if cond1 {
+		t2 := isStoredPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+		ok = !t2
+	}
+	if !ok {
+		t3 = isVecPtrMatVecDenseForwardTangent11111(v, a, vBar, aBar, ws, vDot, aDot, vBarDot, aBarDot, wsDot)
+		cond3 := !t3
+		if cond3 {
+			t4, _, _, _ := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+			t5, _, _, _ := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+			matad.CheckOverlapVec(t4, t5)
+		}
+		t6 = isVecPtrMatVecDenseForwardTangent11111(v, b, vBar, bBar, ws, vDot, bDot, vBarDot, bBarDot, wsDot)
+		cond4 := !t6
+		if cond4 {
+			t7, _, _, _ := vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+			t8, _, _, _ := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
+			matad.CheckOverlapVec(t7, t8)
+		}
+	}
+	ws.cond15 = append(ws.cond15, cond1)
+	ws.cond23 = append(ws.cond23, ok)
+	ws.t31 = append(ws.t31, t3)
+	ws.t6 = append(ws.t6, t6)
+}
+
+// copyElementsForwardTangent111011 is matad.copyElements_forward_tangent_111011, from dense.go:231.
 func copyElementsForwardTangent111011(z, x blas64.General, t blas.Transpose, zBar, xBar blas64.General, ws *AdjointWork, zDot, xDot, zBarDot, xBarDot blas64.General, wsDot *AdjointWork) {
 	zRows1 := z.Rows
 	zCols1 := z.Cols
@@ -6618,7 +6647,7 @@ func addTransposedTangent111(f float64, a, b blas64.General, fDot float64, aDot,
 	}
 }
 
-// copyElementsReverseTangent111011 is matad.copyElements_reverse_tangent_111011, from dense.go:265.
+// copyElementsReverseTangent111011 is matad.copyElements_reverse_tangent_111011, from dense.go:231.
 func copyElementsReverseTangent111011(z, x blas64.General, t blas.Transpose, zBar, xBar blas64.General, ws *AdjointWork, zDot, xDot, zBarDot, xBarDot blas64.General, wsDot *AdjointWork) {
 	zRows := z.Rows
 	zCols := z.Cols
@@ -6749,20 +6778,56 @@ func denseReuseAsReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mB
 func denseIsEmptyReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
 }
 
-// checkDensePtrMatDenseReverseTangent111 is matad.checkDense_ptr_mat_Dense_reverse_tangent_111, from dense.go:12.
-func checkDensePtrMatDenseReverseTangent111(mBar, aBar *mat.Dense, ws *AdjointWork, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
-	cond2 := ws.cond10[len(ws.cond10)-1]
-	ws.cond10 = ws.cond10[:len(ws.cond10)-1]
-	cond11 := ws.cond14[len(ws.cond14)-1]
-	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
+// stepsReverseTangent11 is matad.steps_reverse_tangent_11, from matad.go:199.
+func stepsReverseTangent11(aBar blas64.General, ws *AdjointWork, aBarDot blas64.General, wsDot *AdjointWork) {
+}
+
+// matchingPtrMatDensePtrMatDenseReverseTangent11111 is matad.matching_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:83.
+func matchingPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
+	cond11 := ws.cond13[len(ws.cond13)-1]
+	ws.cond13 = ws.cond13[:len(ws.cond13)-1]
 	if cond11 {
-		rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
+		isDenseTransposedPtrMatDenseReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
 	}
-	if cond2 {
-		isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
+	isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
+	checkDensePtrMatDenseReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
+	checkDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
+	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+	denseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
+	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
+}
+
+// pairPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:79.
+func pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
+	cond11 := ws.cond15[len(ws.cond15)-1]
+	ws.cond15 = ws.cond15[:len(ws.cond15)-1]
+	cond21 := ws.cond23[len(ws.cond23)-1]
+	ws.cond23 = ws.cond23[:len(ws.cond23)-1]
+	t31 := ws.t31[len(ws.t31)-1]
+	ws.t31 = ws.t31[:len(ws.t31)-1]
+	t61 := ws.t6[len(ws.t6)-1]
+	ws.t6 = ws.t6[:len(ws.t6)-1]
+	if !cond21 {
+		cond31 := !t31
+		cond41 := !t61
+		if cond41 {
+			vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
+			vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+		}
+		isVecPtrMatVecDenseReverseTangent111(vBar, bBar, ws, vBarDot, bBarDot, wsDot)
+		if cond31 {
+			vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
+			vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
+		}
+		isVecPtrMatVecDenseReverseTangent111(vBar, aBar, ws, vBarDot, aBarDot, wsDot)
 	}
-	isDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
+	if cond11 {
+		isStoredPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
+	}
+	isStoredPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
+	receiveVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
+	vecDenseLenReverseTangent11(bBar, ws, bBarDot, wsDot)
+	vecDenseLenReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
 // firstTangent1 is blas64ad.first_tangent_1, from blas64ad.go:22.
@@ -6779,7 +6844,7 @@ func vecDenseReuseAsVecReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork,
 	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
-// addAllTangent110 is matad.addAll_tangent_110, from cholesky_op.go:169.
+// addAllTangent110 is matad.addAll_tangent_110, from cholesky_op.go:183.
 func addAllTangent110(f float64, a, b, aDot, bDot blas64.General) {
 	for i, iEnd := 0, a.Rows; i < iEnd; i++ {
 		xDot := aDot.Data[i*a.Stride : i*a.Stride+a.Cols]
@@ -6833,6 +6898,21 @@ func denseReuseAsZeroedTangent1(m *mat.Dense, r, c int, mDot *mat.Dense) {
 		panic(mat.ErrShape)
 	}
 	denseZeroTangent1(m, mDot)
+}
+
+// checkDensePtrMatDenseTangent11 is matad.checkDense_ptr_mat_Dense_tangent_11, from dense.go:12.
+func checkDensePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) {
+	t := isDensePtrMatDenseTangent11(m, a, mDot, aDot)
+	ok := !t
+	if ok {
+		t1 := isDenseTransposedPtrMatDenseTangent11(m, a, mDot, aDot)
+		ok = !t1
+	}
+	if ok {
+		t2, _ := denseRawMatrixTangent1(m, mDot)
+		t3, _ := rawPtrMatDenseTangent1(a, aDot)
+		matad.CheckOverlap(t2, t3)
+	}
 }
 
 // vecDenseReuseAsZeroedForward is (*mat.VecDense).reuseAsZeroed_forward, from vector.go:744.
@@ -6908,6 +6988,24 @@ func denseReuseAsZeroedForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *Adjo
 	ws.arg1 = append(ws.arg1, arg)
 }
 
+// checkDensePtrMatDenseForward is matad.checkDense_ptr_mat_Dense_forward, from dense.go:12.
+func checkDensePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork) {
+	t := isDensePtrMatDenseForward(m, a, mBar, aBar, ws)
+	ok := !t
+	cond := ok
+	if cond {
+		t1 := isDenseTransposedPtrMatDenseForward(m, a, mBar, aBar, ws)
+		ok = !t1
+	}
+	if ok {
+		t2, _ := denseRawMatrixForward(m, mBar, ws)
+		t3, _ := rawPtrMatDenseForward(a, aBar, ws)
+		matad.CheckOverlap(t2, t3)
+	}
+	ws.cond10 = append(ws.cond10, cond)
+	ws.cond14 = append(ws.cond14, ok)
+}
+
 // denseReuseAsZeroedReverse is (*mat.Dense).reuseAsZeroed_reverse, from dense.go:126.
 func denseReuseAsZeroedReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 	t2 := ws.t3[len(ws.t3)-1]
@@ -6930,6 +7028,22 @@ func denseReuseAsZeroedReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 		denseZeroReverse(m, mBar, ws)
 	}
 	denseIsEmptyReverse(mBar, ws)
+}
+
+// checkDensePtrMatDenseReverse is matad.checkDense_ptr_mat_Dense_reverse, from dense.go:12.
+func checkDensePtrMatDenseReverse(mBar, aBar *mat.Dense, ws *AdjointWork) {
+	cond2 := ws.cond10[len(ws.cond10)-1]
+	ws.cond10 = ws.cond10[:len(ws.cond10)-1]
+	cond11 := ws.cond14[len(ws.cond14)-1]
+	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
+	if cond11 {
+		rawPtrMatDenseReverse(aBar, ws)
+		denseRawMatrixReverse(mBar, ws)
+	}
+	if cond2 {
+		isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
+	}
+	isDensePtrMatDenseReverse(mBar, aBar, ws)
 }
 
 // vecDenseReuseAsZeroedReverse is (*mat.VecDense).reuseAsZeroed_reverse, from vector.go:744.
@@ -7049,6 +7163,24 @@ func denseReuseAsZeroedForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Den
 	ws.arg1 = append(ws.arg1, arg)
 }
 
+// checkDensePtrMatDenseForwardTangent11111 is matad.checkDense_ptr_mat_Dense_forward_tangent_11111, from dense.go:12.
+func checkDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, aDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
+	t := isDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
+	ok := !t
+	cond := ok
+	if cond {
+		t1 := isDenseTransposedPtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
+		ok = !t1
+	}
+	if ok {
+		t2, _, _, _ := denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		t3, _, _, _ := rawPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+		matad.CheckOverlap(t2, t3)
+	}
+	ws.cond10 = append(ws.cond10, cond)
+	ws.cond14 = append(ws.cond14, ok)
+}
+
 // denseReuseAsZeroedReverseTangent111 is (*mat.Dense).reuseAsZeroed_reverse_tangent_111, from dense.go:126.
 func denseReuseAsZeroedReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	t2 := ws.t3[len(ws.t3)-1]
@@ -7079,6 +7211,22 @@ func denseReuseAsZeroedReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mD
 		denseZeroReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	}
 	denseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
+}
+
+// checkDensePtrMatDenseReverseTangent111 is matad.checkDense_ptr_mat_Dense_reverse_tangent_111, from dense.go:12.
+func checkDensePtrMatDenseReverseTangent111(mBar, aBar *mat.Dense, ws *AdjointWork, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
+	cond2 := ws.cond10[len(ws.cond10)-1]
+	ws.cond10 = ws.cond10[:len(ws.cond10)-1]
+	cond11 := ws.cond14[len(ws.cond14)-1]
+	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
+	if cond11 {
+		rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
+		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
+	}
+	if cond2 {
+		isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
+	}
+	isDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 }
 
 // vecDenseReuseAsZeroedReverseTangent111 is (*mat.VecDense).reuseAsZeroed_reverse_tangent_111, from vector.go:744.

@@ -98,8 +98,8 @@ func SymDenseSetSym(s *mat.SymDense, i, j int, v float64) {
 	(*symDense)(unsafe.Pointer(s)).mat.Data[min(i, j)*(*symDense)(unsafe.Pointer(s)).mat.Stride+max(i, j)] = v
 }
 
-// TriDenseAt is the method At of mat.TriDense.
-func TriDenseAt(t *mat.TriDense, i, j int) float64 {
+// inTriangle reports whether t stores element (i, j), and panics if t has no such element.
+func inTriangle(t *mat.TriDense, i, j int) bool {
 	n, kind := t.Triangle()
 	if uint(i) >= uint(n) {
 		panic(mat.ErrRowAccess)
@@ -107,7 +107,12 @@ func TriDenseAt(t *mat.TriDense, i, j int) float64 {
 	if uint(j) >= uint(n) {
 		panic(mat.ErrColAccess)
 	}
-	if i > j && kind == mat.Upper || i < j && kind == mat.Lower {
+	return i == j || (i < j) == (kind == mat.Upper)
+}
+
+// TriDenseAt is the method At of mat.TriDense.
+func TriDenseAt(t *mat.TriDense, i, j int) float64 {
+	if !inTriangle(t, i, j) {
 		return 0
 	}
 	a := t.RawTriangular()
@@ -116,14 +121,7 @@ func TriDenseAt(t *mat.TriDense, i, j int) float64 {
 
 // TriDenseSetTri is the method SetTri of mat.TriDense.
 func TriDenseSetTri(t *mat.TriDense, i, j int, v float64) {
-	n, kind := t.Triangle()
-	if uint(i) >= uint(n) {
-		panic(mat.ErrRowAccess)
-	}
-	if uint(j) >= uint(n) {
-		panic(mat.ErrColAccess)
-	}
-	if i > j && kind == mat.Upper || i < j && kind == mat.Lower {
+	if !inTriangle(t, i, j) {
 		panic(mat.ErrTriangleSet)
 	}
 	a := t.RawTriangular()

@@ -139,6 +139,12 @@ func SolveCholeskyTangent(u blas64.Triangular, b, x blas64.General, uDot blas64.
 		copyElements(d, shadow(bDot, b), blas.NoTrans)
 	}
 	SolveCholesky(u, b, x)
+	solutionTangent(u, x, d, uDot, xDot)
+}
+
+// solutionTangent sets Ẋ = A⁻¹·(D - Ȧ·X), where X is a solution and D the tangent of its right-hand side, which is
+// overwritten.
+func solutionTangent(u blas64.Triangular, x, d blas64.General, uDot blas64.Triangular, xDot blas64.General) {
 	if uDot.Data != nil {
 		AddSymProduct(-1, asSymmetric(ofTriangle(uDot, u)), x, d)
 	}
@@ -151,18 +157,26 @@ func SolveCholeskyPullback(u blas64.Triangular, b, x blas64.General, uBar blas64
 	if xBar.Data == nil {
 		return
 	}
+	w := solutionPullback(u, x, uBar, xBar, func(y blas64.General) { SolveCholesky(u, b, y) })
+	if bBar.Data != nil {
+		addAll(1, w, shadow(bBar, b))
+	}
+}
+
+// solutionPullback returns W = A⁻¹·X̄, the cotangent of the right-hand side of a solution X that solve computes, adds
+// the pairs of -W·Xᵀ to Ā, and sets X̄ = 0.
+func solutionPullback(u blas64.Triangular, x blas64.General, uBar blas64.Triangular, xBar blas64.General,
+	solve func(x blas64.General)) blas64.General {
 	d := shadow(xBar, x)
 	w := newGeneral(x.Rows, x.Cols)
 	SolveCholesky(u, d, w)
 	clearAll(d)
 	if uBar.Data != nil {
 		y := newGeneral(x.Rows, x.Cols)
-		SolveCholesky(u, b, y)
+		solve(y)
 		AddPairs(-1, w, y, asSymmetric(ofTriangle(uBar, u)))
 	}
-	if bBar.Data != nil {
-		addAll(1, w, shadow(bBar, b))
-	}
+	return w
 }
 
 // addAll adds f·A to B.
@@ -467,10 +481,7 @@ func SolveBothTangent(u, v blas64.Triangular, x blas64.General, uDot, vDot blas6
 	if vDot.Data != nil {
 		copyElements(d, symmetric(asSymmetric(ofTriangle(vDot, v))), blas.NoTrans)
 	}
-	if uDot.Data != nil {
-		AddSymProduct(-1, asSymmetric(ofTriangle(uDot, u)), x, d)
-	}
-	SolveCholesky(u, d, shadow(xDot, x))
+	solutionTangent(u, x, d, uDot, xDot)
 }
 
 // SolveBothPullback adds the pairs of W = A⁻¹·X̄ to B̄ and those of -W·Xᵀ to Ā, and sets X̄ = 0.
@@ -478,15 +489,7 @@ func SolveBothPullback(u, v blas64.Triangular, x blas64.General, uBar, vBar blas
 	if xBar.Data == nil {
 		return
 	}
-	d := shadow(xBar, x)
-	w := newGeneral(x.Rows, x.Cols)
-	SolveCholesky(u, d, w)
-	clearAll(d)
-	if uBar.Data != nil {
-		y := newGeneral(x.Rows, x.Cols)
-		SolveBoth(u, v, y)
-		AddPairs(-1, w, y, asSymmetric(ofTriangle(uBar, u)))
-	}
+	w := solutionPullback(u, x, uBar, xBar, func(y blas64.General) { SolveBoth(u, v, y) })
 	if vBar.Data != nil {
 		b := ofTriangle(vBar, v)
 		for i := 0; i < b.N; i++ {

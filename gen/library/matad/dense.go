@@ -78,9 +78,9 @@ func DenseMul(m *mat.Dense, a, b mat.Matrix) {
 	}
 }
 
-// elementwise tests the arguments of a method of m that computes each element of m from those of a and b, gives m its
+// matching tests the arguments of a method of m that computes each element of m from those of a and b, gives m its
 // size, and reports whether it can do so in place.
-func elementwise(m *mat.Dense, a, b mat.Matrix) bool {
+func matching(m *mat.Dense, a, b mat.Matrix) bool {
 	ar, ac := a.Dims()
 	br, bc := b.Dims()
 	if ar != br || ac != bc {
@@ -92,9 +92,9 @@ func elementwise(m *mat.Dense, a, b mat.Matrix) bool {
 	return !isDenseTransposed(m, a) && !isDenseTransposed(m, b)
 }
 
-// DenseAdd is the method Add of mat.Dense.
-func DenseAdd(m *mat.Dense, a, b mat.Matrix) {
-	direct := elementwise(m, a, b)
+// elementwise stores op of the elements of a and b in m.
+func elementwise(m *mat.Dense, a, b mat.Matrix, op func(x, y float64) float64) {
+	direct := matching(m, a, b)
 	x, tx := operand(a)
 	y, ty := operand(b)
 	z := workspace(m, direct)
@@ -102,66 +102,32 @@ func DenseAdd(m *mat.Dense, a, b mat.Matrix) {
 	yr, yc := steps(y, ty)
 	for i := 0; i < z.Rows; i++ {
 		for j := 0; j < z.Cols; j++ {
-			z.Data[i*z.Stride+j] = x.Data[i*xr+j*xc] + y.Data[i*yr+j*yc]
+			z.Data[i*z.Stride+j] = op(x.Data[i*xr+j*xc], y.Data[i*yr+j*yc])
 		}
 	}
 	if !direct {
 		restore(m, z)
 	}
+}
+
+// DenseAdd is the method Add of mat.Dense.
+func DenseAdd(m *mat.Dense, a, b mat.Matrix) {
+	elementwise(m, a, b, func(x, y float64) float64 { return x + y })
 }
 
 // DenseSub is the method Sub of mat.Dense.
 func DenseSub(m *mat.Dense, a, b mat.Matrix) {
-	direct := elementwise(m, a, b)
-	x, tx := operand(a)
-	y, ty := operand(b)
-	z := workspace(m, direct)
-	xr, xc := steps(x, tx)
-	yr, yc := steps(y, ty)
-	for i := 0; i < z.Rows; i++ {
-		for j := 0; j < z.Cols; j++ {
-			z.Data[i*z.Stride+j] = x.Data[i*xr+j*xc] - y.Data[i*yr+j*yc]
-		}
-	}
-	if !direct {
-		restore(m, z)
-	}
+	elementwise(m, a, b, func(x, y float64) float64 { return x - y })
 }
 
 // DenseMulElem is the method MulElem of mat.Dense.
 func DenseMulElem(m *mat.Dense, a, b mat.Matrix) {
-	direct := elementwise(m, a, b)
-	x, tx := operand(a)
-	y, ty := operand(b)
-	z := workspace(m, direct)
-	xr, xc := steps(x, tx)
-	yr, yc := steps(y, ty)
-	for i := 0; i < z.Rows; i++ {
-		for j := 0; j < z.Cols; j++ {
-			z.Data[i*z.Stride+j] = x.Data[i*xr+j*xc] * y.Data[i*yr+j*yc]
-		}
-	}
-	if !direct {
-		restore(m, z)
-	}
+	elementwise(m, a, b, func(x, y float64) float64 { return x * y })
 }
 
 // DenseDivElem is the method DivElem of mat.Dense.
 func DenseDivElem(m *mat.Dense, a, b mat.Matrix) {
-	direct := elementwise(m, a, b)
-	x, tx := operand(a)
-	y, ty := operand(b)
-	z := workspace(m, direct)
-	xr, xc := steps(x, tx)
-	yr, yc := steps(y, ty)
-	for i := 0; i < z.Rows; i++ {
-		for j := 0; j < z.Cols; j++ {
-			z.Data[i*z.Stride+j] = x.Data[i*xr+j*xc] / y.Data[i*yr+j*yc]
-		}
-	}
-	if !direct {
-		restore(m, z)
-	}
+	elementwise(m, a, b, func(x, y float64) float64 { return x / y })
 }
 
 // mapped tests the argument of a method of m that computes each element of m from that of a, gives m its size, and

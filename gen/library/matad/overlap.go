@@ -22,36 +22,36 @@ func distance(a, b []float64) int {
 	return int(uintptr(q)-uintptr(p)) / int(unsafe.Sizeof(float64(0)))
 }
 
-// apart reports whether a slice that begins off numbers behind another one, of length n, is not within it, or the other
-// way round if off is negative.
-func apart(off, n, m int) bool { return off > 0 && n <= off || off < 0 && m <= -off }
+// offset is like within, by the addresses of the memory.
+func offset(a, b []float64) (off int, ok bool) {
+	if cap(a) == 0 || cap(b) == 0 {
+		return 0, false
+	}
+	off = distance(a, b)
+	return off, off == 0 || -len(b) < off && off < len(a)
+}
 
 // CheckOverlap panics if the matrices a and b overlap.
 //
 //nabla:passive
 func CheckOverlap(a, b blas64.General) {
-	if cap(a.Data) == 0 || cap(b.Data) == 0 {
-		return
+	if off, ok := offset(a.Data, b.Data); ok {
+		checkOverlap(a, b, off)
 	}
-	off := distance(a.Data, b.Data)
-	if off != 0 && apart(off, len(a.Data), len(b.Data)) {
-		return
-	}
-	checkOverlap(a, b, off)
 }
 
 // CheckOverlapPlain panics if the matrices a and b overlap.
 func CheckOverlapPlain(a, b blas64.General) {
-	if cap(a.Data) == 0 || cap(b.Data) == 0 {
-		return
-	}
 	if off, ok := within(a.Data, b.Data); ok {
 		checkOverlap(a, b, off)
 	}
 }
 
-// within returns how many numbers b begins behind a, and whether it begins within a, or a within b. Both have memory.
+// within returns how many numbers b begins behind a, and whether it begins within a, or a within b.
 func within(a, b []float64) (off int, ok bool) {
+	if cap(a) == 0 || cap(b) == 0 {
+		return 0, false
+	}
 	a, b = a[:max(len(a), 1)], b[:max(len(b), 1)]
 	for i := 0; i < len(a); i++ {
 		if &a[i] == &b[0] {
@@ -101,21 +101,13 @@ func rectanglesOverlap(off, first, second, stride int) bool {
 //
 //nabla:passive
 func CheckOverlapVec(a, b blas64.Vector) {
-	if cap(a.Data) == 0 || cap(b.Data) == 0 {
-		return
+	if off, ok := offset(a.Data, b.Data); ok {
+		checkOverlapVec(a, b, off)
 	}
-	off := distance(a.Data, b.Data)
-	if off != 0 && apart(off, len(a.Data), len(b.Data)) {
-		return
-	}
-	checkOverlapVec(a, b, off)
 }
 
 // CheckOverlapVecPlain panics if the vectors a and b overlap.
 func CheckOverlapVecPlain(a, b blas64.Vector) {
-	if cap(a.Data) == 0 || cap(b.Data) == 0 {
-		return
-	}
 	if off, ok := within(a.Data, b.Data); ok {
 		checkOverlapVec(a, b, off)
 	}

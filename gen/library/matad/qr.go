@@ -195,36 +195,36 @@ func solveQR(t blas.Transpose, trans bool, a blas64.General, tau []float64, cond
 	return conditionError(cond)
 }
 
-// QRSolveTo is the method SolveTo of mat.QR.
-func QRSolveTo(f *mat.QR, dst *mat.Dense, trans bool, b mat.Matrix) error {
-	a := factorsOfQR(f)
+// solveTo sets dst to the solution of solveQR, of the method SolveTo of mat.QR or mat.LQ.
+func solveTo(t blas.Transpose, trans bool, a blas64.General, tau []float64, cond float64, dst *mat.Dense,
+	b mat.Matrix) error {
 	rows, cols := b.Dims()
-	in, out := a.Rows, a.Cols
-	if trans {
-		in, out = out, in
-	}
+	in, out := sides(t, trans, a)
 	if rows != in {
 		panic(mat.ErrShape)
 	}
 	receive(dst, out, cols)
-	return solveQR(blas.NoTrans, trans, a, (*qr)(unsafe.Pointer(f)).tau, (*qr)(unsafe.Pointer(f)).cond,
-		elementsOf(b), dst.RawMatrix())
+	return solveQR(t, trans, a, tau, cond, elementsOf(b), dst.RawMatrix())
+}
+
+// sides returns the numbers of rows of the right-hand side and of the solution of solveQR.
+func sides(t blas.Transpose, trans bool, a blas64.General) (in, out int) {
+	if (t == blas.Trans) != trans {
+		return a.Cols, a.Rows
+	}
+	return a.Rows, a.Cols
+}
+
+// QRSolveTo is the method SolveTo of mat.QR.
+func QRSolveTo(f *mat.QR, dst *mat.Dense, trans bool, b mat.Matrix) error {
+	return solveTo(blas.NoTrans, trans, factorsOfQR(f), (*qr)(unsafe.Pointer(f)).tau, (*qr)(unsafe.Pointer(f)).cond,
+		dst, b)
 }
 
 // LQSolveTo is the method SolveTo of mat.LQ.
 func LQSolveTo(f *mat.LQ, dst *mat.Dense, trans bool, b mat.Matrix) error {
-	a := factorsOfLQ(f)
-	rows, cols := b.Dims()
-	in, out := a.Rows, a.Cols
-	if trans {
-		in, out = out, in
-	}
-	if rows != in {
-		panic(mat.ErrShape)
-	}
-	receive(dst, out, cols)
-	return solveQR(blas.Trans, !trans, a, (*lq)(unsafe.Pointer(f)).tau, (*lq)(unsafe.Pointer(f)).cond,
-		elementsOf(b), dst.RawMatrix())
+	return solveTo(blas.Trans, !trans, factorsOfLQ(f), (*lq)(unsafe.Pointer(f)).tau, (*lq)(unsafe.Pointer(f)).cond,
+		dst, b)
 }
 
 // rightSideVec returns a copy of b as a matrix, and panics if it overlaps dst without being it.
@@ -236,44 +236,32 @@ func rightSideVec(dst *mat.VecDense, b mat.Vector) blas64.General {
 	return copyOf(column(x))
 }
 
-// QRSolveVecTo is the method SolveVecTo of mat.QR.
-func QRSolveVecTo(f *mat.QR, dst *mat.VecDense, trans bool, b mat.Vector) error {
-	a := factorsOfQR(f)
+// solveVecTo is like solveTo, for the method SolveVecTo.
+func solveVecTo(t blas.Transpose, trans bool, a blas64.General, tau []float64, cond float64, dst *mat.VecDense,
+	b mat.Vector) error {
 	rows, cols := b.Dims()
 	if cols != 1 {
 		panic(mat.ErrShape)
 	}
 	x := rightSideVec(dst, b)
-	in, out := a.Rows, a.Cols
-	if trans {
-		in, out = out, in
-	}
+	in, out := sides(t, trans, a)
 	receiveVec(dst, out)
 	if rows != in {
 		panic(mat.ErrShape)
 	}
-	return solveQR(blas.NoTrans, trans, a, (*qr)(unsafe.Pointer(f)).tau, (*qr)(unsafe.Pointer(f)).cond,
-		x, column(dst.RawVector()))
+	return solveQR(t, trans, a, tau, cond, x, column(dst.RawVector()))
+}
+
+// QRSolveVecTo is the method SolveVecTo of mat.QR.
+func QRSolveVecTo(f *mat.QR, dst *mat.VecDense, trans bool, b mat.Vector) error {
+	return solveVecTo(blas.NoTrans, trans, factorsOfQR(f), (*qr)(unsafe.Pointer(f)).tau,
+		(*qr)(unsafe.Pointer(f)).cond, dst, b)
 }
 
 // LQSolveVecTo is the method SolveVecTo of mat.LQ.
 func LQSolveVecTo(f *mat.LQ, dst *mat.VecDense, trans bool, b mat.Vector) error {
-	a := factorsOfLQ(f)
-	rows, cols := b.Dims()
-	if cols != 1 {
-		panic(mat.ErrShape)
-	}
-	x := rightSideVec(dst, b)
-	in, out := a.Rows, a.Cols
-	if trans {
-		in, out = out, in
-	}
-	receiveVec(dst, out)
-	if rows != in {
-		panic(mat.ErrShape)
-	}
-	return solveQR(blas.Trans, !trans, a, (*lq)(unsafe.Pointer(f)).tau, (*lq)(unsafe.Pointer(f)).cond,
-		x, column(dst.RawVector()))
+	return solveVecTo(blas.Trans, !trans, factorsOfLQ(f), (*lq)(unsafe.Pointer(f)).tau,
+		(*lq)(unsafe.Pointer(f)).cond, dst, b)
 }
 
 // leastSquares sets dst to the solution X of A·X = B with the least squares, or that with the least norm if A has more

@@ -156,17 +156,22 @@ func AddPairs(f float64, x, y blas64.General, a blas64.Symmetric) {
 	}
 }
 
+// bilinear calls add, which adds a product of X and Y, for the tangent of each of the two.
+func bilinear(x, y, xDot, yDot blas64.General, add func(x, y blas64.General)) {
+	if xDot.Data != nil {
+		add(shadow(xDot, x), y)
+	}
+	if yDot.Data != nil {
+		add(x, shadow(yDot, y))
+	}
+}
+
 // AddPairsTangent adds f times the pairs of Ẋ·Yᵀ and of X·Ẏᵀ to Ȧ.
 func AddPairsTangent(f float64, x, y blas64.General, a blas64.Symmetric, xDot, yDot blas64.General,
 	aDot blas64.Symmetric) {
 	if aDot.Data != nil {
 		d := ofSymmetric(aDot, a)
-		if xDot.Data != nil {
-			AddPairs(f, shadow(xDot, x), y, d)
-		}
-		if yDot.Data != nil {
-			AddPairs(f, x, shadow(yDot, y), d)
-		}
+		bilinear(x, y, xDot, yDot, func(x, y blas64.General) { AddPairs(f, x, y, d) })
 	}
 	AddPairs(f, x, y, a)
 }
@@ -265,12 +270,7 @@ func AddOuterTangent(f float64, x, y blas64.General, t blas64.Triangular, xDot, 
 	tDot blas64.Triangular) {
 	if tDot.Data != nil {
 		d := ofTriangle(tDot, t)
-		if xDot.Data != nil {
-			AddOuter(f, shadow(xDot, x), y, d)
-		}
-		if yDot.Data != nil {
-			AddOuter(f, x, shadow(yDot, y), d)
-		}
+		bilinear(x, y, xDot, yDot, func(x, y blas64.General) { AddOuter(f, x, y, d) })
 	}
 	AddOuter(f, x, y, t)
 }

@@ -94,31 +94,28 @@ func pair(v *mat.VecDense, a, b mat.Vector) {
 	}
 }
 
-// VecDenseAddVec is the method AddVec of mat.VecDense.
-func VecDenseAddVec(v *mat.VecDense, a, b mat.Vector) {
+// elementwiseVec stores op of the elements of a and b in v.
+func elementwiseVec(v *mat.VecDense, a, b mat.Vector, op func(x, y float64) float64) {
 	pair(v, a, b)
 	x, y, z := vector(a), vector(b), v.RawVector()
 	for i := 0; i < z.N; i++ {
-		z.Data[i*z.Inc] = x.Data[i*x.Inc] + y.Data[i*y.Inc]
+		z.Data[i*z.Inc] = op(x.Data[i*x.Inc], y.Data[i*y.Inc])
 	}
+}
+
+// VecDenseAddVec is the method AddVec of mat.VecDense.
+func VecDenseAddVec(v *mat.VecDense, a, b mat.Vector) {
+	elementwiseVec(v, a, b, func(x, y float64) float64 { return x + y })
 }
 
 // VecDenseSubVec is the method SubVec of mat.VecDense.
 func VecDenseSubVec(v *mat.VecDense, a, b mat.Vector) {
-	pair(v, a, b)
-	x, y, z := vector(a), vector(b), v.RawVector()
-	for i := 0; i < z.N; i++ {
-		z.Data[i*z.Inc] = x.Data[i*x.Inc] - y.Data[i*y.Inc]
-	}
+	elementwiseVec(v, a, b, func(x, y float64) float64 { return x - y })
 }
 
 // VecDenseMulElemVec is the method MulElemVec of mat.VecDense.
 func VecDenseMulElemVec(v *mat.VecDense, a, b mat.Vector) {
-	pair(v, a, b)
-	x, y, z := vector(a), vector(b), v.RawVector()
-	for i := 0; i < z.N; i++ {
-		z.Data[i*z.Inc] = x.Data[i*x.Inc] * y.Data[i*y.Inc]
-	}
+	elementwiseVec(v, a, b, func(x, y float64) float64 { return x * y })
 }
 
 // VecDenseDivElemVec is the method DivElemVec of mat.VecDense.
