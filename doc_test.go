@@ -119,7 +119,7 @@ func TestEnginesAreListed(t *testing.T) {
 	compare("README.md", rows, values)
 }
 
-// all returns what the first group of a regular expression matches in text.
+// all returns the matches of the first group of a regular expression in text.
 func all(expr, text string) (list []string) {
 	for _, m := range regexp.MustCompile(expr).FindAllStringSubmatch(text, -1) {
 		list = append(list, m[1])

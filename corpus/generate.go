@@ -117,7 +117,7 @@ type crashError struct{ text string }
 
 func (e *crashError) Error() string { return e.text }
 
-// A generated is what nabla gen says about a package.
+// A generated holds the report of nabla gen on a package.
 type generated struct {
 	Path       string
 	Functions  []string

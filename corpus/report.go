@@ -121,7 +121,7 @@ var held = regexp.MustCompile(`^call of \w+: which function it holds`)
 // A value that is taken out of an interface value.
 var behind = regexp.MustCompile(`a \S+ is taken out of the interface value \w+,`)
 
-// The end of the reason why the source of a library is refused: the place, and what follows from it.
+// The end of the reason why the source of a library is refused: the place, and the consequences.
 var inner = regexp.MustCompile(` \([^()]*\.go:\d+\).*`)
 
 // Kinds of constructs of libraries, of which refusals list some by name only.

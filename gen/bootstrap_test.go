@@ -230,7 +230,7 @@ func Loss(x []float64) (s float64) {
 `,
 		"elements.go": `package boot
 
-// elements is what a slice has.
+// elements are the contents of a slice.
 //
 // It is a function of its own.
 func elements(x []float64) func(yield func(float64) bool) {

@@ -179,7 +179,7 @@ func (u *unit) simple(t *target) *ir.Func {
 // A unit is the generated code of a package for one build constraint, which is in one file or several.
 type unit struct {
 	*home
-	file        *File            // the file with all of it, or with what the parts share
+	file        *File            // the file with all of it, or with the declarations that the parts share
 	parts       []*File          // files for source files, in the layout OnePerSource
 	output      lower.OutputFile // name of file, and suffix of unexported names, distinct for each unit
 	workspace   string           // name of the workspace type

@@ -91,7 +91,7 @@ func command(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// runTests runs the tests of a module. Checks by vet and what debuggers need would take a third of the time.
+// runTests runs the tests of a module. Checks by vet and data for debuggers would take a third of the time.
 func runTests(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	command(t, dir, slices.Concat([]string{"test"}, quick(), args)...)

@@ -46,7 +46,7 @@ func H(x []float64) float64 {
 
 func cube(x float64) float64 { return x * x * x }
 
-// Newton calls what is generated in each of the builds.
+// Newton calls the functions that are generated in each of the builds.
 func Newton(x []float64) float64 {
 	bar := make([]float64, len(x))
 	var w FAdjointWork

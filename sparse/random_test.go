@@ -112,7 +112,7 @@ func each(f func(r *rand.Rand, rows, cols int)) {
 	}
 }
 
-// panics returns what f panics with.
+// panics returns the value that f panics with.
 func panics(f func()) (v any) {
 	defer func() { v = recover() }()
 	f()

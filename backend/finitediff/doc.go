@@ -34,7 +34,7 @@
 // Complex takes central differences of complex-step gradients, with an error of
 // eps^(2/3), for 2n² or 2n runs of the program.
 //
-// # What f must bear
+// # Requirements on f
 //
 // f is called at points near x, inside [Bounds] where there are some. It never
 // sees the slice that the user passed. Kinks and jumps within a step of x give

@@ -22,7 +22,7 @@ func titled(rows []bench.Row) []bench.Row {
 	return rows
 }
 
-// TestRead reads what nabla bench writes.
+// TestRead reads the output of nabla bench.
 func TestRead(t *testing.T) {
 	wrong := bench.Row{Task: "T1", N: 10, Engine: "liar", PlainNS: 4, Ratio: 2, DerivativeNS: 8, PrepareNS: 3,
 		UnpreparedNS: 5, BreakEven: 7}

@@ -16,7 +16,7 @@ func carries(t types.Type) bool {
 	return HasFloats(t) || contains(t, func(t types.Type) bool { return types.IsInterface(t) }, map[types.Type]bool{})
 }
 
-// checkAssertions checks that what f takes out of interfaces is passive.
+// checkAssertions checks that the values that f takes out of interfaces are passive.
 func (f *Facts) checkAssertions() (err error) {
 	ir.Walk(f.Func.Body, func(s ir.Stmt) bool {
 		ir.EachExpr(s, func(e ir.Expr) {

@@ -18,7 +18,7 @@ type Options struct {
 	Unsimplified bool
 }
 
-// A Program builds the adjoints of functions that may call each other, and caches what they share: normal forms,
+// A Program builds the adjoints of functions that may call each other, and caches their shared data: normal forms,
 // activity, specialisations of callees, and the workspace. It is not safe for concurrent use. After an error it may
 // hold half-built specialisations and must be discarded.
 type Program struct {

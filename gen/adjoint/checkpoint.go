@@ -46,8 +46,8 @@ type checkpointedLoop struct {
 
 // checkpointed returns the specialisation k of a segment function, reversed segment by segment. It returns nil, and
 // notes the reason in the segment, if the loop must be reversed like any other: iterations leak allocations, references
-// become active only in the loop, or the memory that it writes does not fit a snapshot. What callers read of the
-// result, its summary, is derived from the analysis of the segment.
+// become active only in the loop, or the memory that it writes does not fit a snapshot. The summary of the result,
+// which callers read, is derived from the analysis of the segment.
 func (p *Program) checkpointed(k spec) *specialization {
 	k.mode = modeCheckpointed
 	if sp := p.specializations[k]; sp != nil {

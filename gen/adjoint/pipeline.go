@@ -47,7 +47,7 @@ func (p *Program) Of(f *ir.Func, m activity.Mask) (a *Adjoint, err error) {
 }
 
 // analyse runs phases 3 to 6 for sp: it pairs the statements with their adjoints, collects the locations that they read
-// and write, decides what is fused, recomputed and recorded, and completes the summary for callers.
+// and write, decides which are fused, recomputed and recorded, and completes the summary for callers.
 func (sp *specialization) analyse() {
 	sp.body = sp.pairFunc() // callees are analysed on the way
 	sp.locations.collect(sp.body)

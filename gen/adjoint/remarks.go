@@ -13,7 +13,7 @@ type Remark struct {
 	Text string         // for the user
 	// Ignored is set if a directive at Pos has no effect, for the reason in Text.
 	Ignored bool
-	Remedy  string // what to do to give the directive an effect, empty for a change of the memory that iterations use
+	Remedy  string // change that gives the directive an effect, empty for a change of the memory that iterations use
 }
 
 // remarks returns the decisions in sp and its callees, without repetitions, in execution order with callees after their

@@ -4,7 +4,7 @@ import "go/types"
 
 // Dynamic types of interface values: the test whether a value has a type, and the extraction of the value, an
 // assertion. A program tests first, so that an assertion does not panic unless the source does. Both compare types
-// exactly. What is taken out of an interface has no derivatives: package activity refuses numbers that would need them.
+// exactly. Values taken out of an interface have no derivatives: package activity refuses numbers that would need them.
 
 // IsAssertion reports whether e is x.(T) for an interface value x, and not a conversion, which every value of the type
 // of x allows.

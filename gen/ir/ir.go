@@ -15,8 +15,8 @@ type Func struct {
 	Recv     bool // the first parameter is a receiver
 	Variadic bool // the last parameter is a slice of the remaining arguments
 	Passive  bool // calls of it have no derivative
-	// RecordsPassive is set for the sweeps of a passive function that record values. They have no tangent: what they
-	// record has to be on the tapes of values and of derivatives, and their results have no derivative.
+	// RecordsPassive is set for the sweeps of a passive function that record values. They have no tangent: recorded
+	// values have to be on the tapes of values and of derivatives, and their results have no derivative.
 	RecordsPassive bool
 	Params         []*Var
 	Results        []*Var

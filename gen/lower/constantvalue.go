@@ -103,7 +103,7 @@ func (p *Program) resolveConstant(v initialiser) (initialiser, bool) {
 	return v, false
 }
 
-// followConstant returns what v stands for, or v itself.
+// followConstant returns the initialiser that v stands for, or v itself.
 func (p *Program) followConstant(v initialiser) (initialiser, bool) {
 	if w, ok := p.resolveConstant(v); ok {
 		return w, true

@@ -118,7 +118,7 @@
 // beyond the length of a slice. A slice or pointer that it returns must be one of its arguments.
 // With writes=x,y it writes memory of the parameters x and y only; its source is not looked at for that.
 // With plain=SolvePlain code over nabla.Real follows that function, of the same type and with the same results. With
-// source=none the source of a function of package library is not differentiated for what the rule lacks either.
+// source=none the source of a function of package library is not differentiated either if the rule lacks a derivative.
 //
 // The library derivatives, which come with nabla, are rules for gonum's packages floats, blas64 and
 // mathext and for sorting, see package library. Derivatives they lack are obtained from the source

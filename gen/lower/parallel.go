@@ -17,7 +17,7 @@ func (l *lowerer) parallel(n ast.Node, places []*ir.Place, es []ir.Expr) {
 			if w == nil {
 				continue
 			}
-			// Assignment j comes before assignment i: what i reads must not depend on it.
+			// Assignment j comes before assignment i: the values that i reads must not depend on it.
 			if l.readBy(w, es[i]) {
 				es[i] = loadVar(l.temp(n, "t", es[i].Type(), es[i]))
 			}

@@ -82,7 +82,7 @@ func passiveStandard(fn *types.Func) (ok bool, why string) {
 	return true, ""
 }
 
-// passiveRemedy returns what to do instead of calling a function of a listed package that cannot be called.
+// passiveRemedy returns the remedy for a call of a function of a listed package that cannot be called.
 func passiveRemedy(fn *types.Func) string {
 	switch fn.Pkg().Path() {
 	case "math/rand", "math/rand/v2":
@@ -159,8 +159,8 @@ func passiveRule(fn *types.Func) *ir.Rule {
 	return r
 }
 
-// writerArgument refuses the first argument of fmt.Fprint and similar functions if it is not known what writing to it
-// does: it must be a file, a buffer or another object of the standard library.
+// writerArgument refuses the first argument of fmt.Fprint and similar functions if the effects of writing to it are not
+// known: it must be a file, a buffer or another object of the standard library.
 func (l *lowerer) writerArgument(call *ast.CallExpr, fn *types.Func) bool {
 	if fn.Pkg() == nil || fn.Pkg().Path() != "fmt" || !strings.HasPrefix(fn.Name(), "Fprint") {
 		return true

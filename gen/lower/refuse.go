@@ -17,7 +17,7 @@ type Refusal struct {
 	Func   string // function that contains the construct
 	What   string // the construct that is refused
 	Reason string
-	Remedy string // what to do instead, may be empty
+	Remedy string // a change of the source that avoids the refusal, may be empty
 }
 
 // Error returns file:line:col: construct: reason; remedy.

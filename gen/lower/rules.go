@@ -258,7 +258,7 @@ func (p *Program) resolve() {
 		if w.library && !w.noSource && !slices.Contains(r.NoDerivative, true) {
 			r.Source = p.lowerIfPossible(r.Object)
 			if r.Source != nil && calls(r.Source, r, map[*ir.Func]bool{}) {
-				r.Source = nil // what is differentiated in place of a callee calls the function
+				r.Source = nil // it calls the function itself
 			}
 		}
 		if r.ReadOnly != nil {

@@ -24,11 +24,11 @@ type numberSet map[string]bool
 // A readAnalysis finds the numbers that one function reads before it has written them.
 type readAnalysis struct {
 	tracked map[*ir.Var]bool
-	// summaries maps functions to what they read first and write in any case.
+	// summaries maps functions to the numbers that they read first and those that they write in any case.
 	summaries map[*ir.Func]*readSummary
 	f         *ir.Func
 	s         *readSummary
-	leaves    map[*ir.Label][]numberSet // what has been written where a label is left
+	leaves    map[*ir.Label][]numberSet // the numbers written before a label is left
 	read      map[string]bool           // numbers that are read anywhere
 }
 

@@ -197,8 +197,8 @@ func (l *lowerer) wrapper(n ast.Node, f *ir.Func, slice, result types.Type,
 	return g
 }
 
-// plainSorter returns the method Less of a slice type whose methods Len and Swap do what their names say, nil if t is
-// none.
+// plainSorter returns the method Less of a slice type whose methods Len and Swap return the length and swap elements,
+// nil if t is none.
 func (l *lowerer) plainSorter(t types.Type) *types.Func {
 	if _, ok := t.Underlying().(*types.Slice); !ok {
 		return nil

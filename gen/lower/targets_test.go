@@ -251,7 +251,7 @@ func State(x float64) float64 { return scaled.Do(x) }
 	if f, err := q.Func(q.Lookup("m", "Use")); err == nil {
 		t.Errorf("Use is lowered:\n%s", f)
 	}
-	// The type of what other variables hold is tested.
+	// The type of the values of other variables is tested.
 	tested := func(p *lower.Program, name string) {
 		f, err := p.Func(p.Lookup("m", name))
 		if err != nil || !strings.Contains(f.String(), "typeis[m.Plain](dyn)") {

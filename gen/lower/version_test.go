@@ -76,7 +76,7 @@ func Two(x []float64) (s float64) {
 	return s + *first
 }
 
-// Post: what the last statement of an iteration writes to is the variable of the next one.
+// Post: the last statement of an iteration writes to the variable of the next one.
 func Post(x []float64) (s float64) {
 	var old *float64
 	for v := 1.0; v < 9; v *= 2 {

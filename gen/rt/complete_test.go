@@ -32,7 +32,7 @@ func newTree(depth int) *tree {
 	return t
 }
 
-// without are ways to take memory away from the shadow of a tree, with what is left of it: places that lead to
+// without are ways to take memory away from the shadow of a tree, with the rest of it: places that lead to
 // float64s, and
 // places that stay nil.
 var without = map[string]struct {

@@ -23,7 +23,7 @@ type table struct {
 	push, pull time.Duration // of a sweep
 }
 
-// A tableLog counts what tables computed.
+// A tableLog counts the computations of tables.
 type tableLog struct{ sweeps, products int }
 
 func (e *table) Name() string       { return "table" }

@@ -48,9 +48,9 @@ type Spec struct {
 
 // A sweeper computes products with a matrix, in one goroutine.
 type sweeper interface {
-	// sweep writes A·seed, or Aᵀ·seed if row is set, to result. Unless out is nil, it gets what A is the derivative of:
-	// the value of the function for a Jacobian, the gradient for a Hessian. Then y is the value of a function whose
-	// Hessian A is.
+	// sweep writes A·seed, or Aᵀ·seed if row is set, to result. Unless out is nil, it gets the value that A is the
+	// derivative of: that of the function for a Jacobian, the gradient for a Hessian. Then y is the value of a function
+	// whose Hessian A is.
 	sweep(row bool, out []float64, result engine.Block, x []float64, seed engine.Block) (y float64, err error)
 	// Recordings returns how often the function was recorded.
 	Recordings() int

@@ -100,7 +100,7 @@ func TestProbe(t *testing.T) {
 			}
 		}
 	}
-	// A component of the point that is NaN is left out: what depends on it cannot be compared.
+	// A component of the point that is NaN is left out: values that depend on it cannot be compared.
 	if err := probed(t, right, right, 3, []float64{nan, 0, 0}, 0, 0, false); err != nil {
 		t.Errorf("NaN at the point: %v", err)
 	}

@@ -25,8 +25,8 @@ func (c *choosy) Binary(op rules.Op, a, b int32, _, _, _ float64) int32 {
 	return 8
 }
 
-// TestHookWithoutDerivative: a result that the engine gives no id is a constant, and what is
-// computed from it is no matter of the engine.
+// TestHookWithoutDerivative: a result that the engine gives no id is a constant, and the engine does not see
+// operations on it.
 func TestHookWithoutDerivative(t *testing.T) {
 	var tr Tracer
 	h := new(choosy)

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// complete is what must be requested for a load to have all that Packages computes.
+// complete is the mode of the loads whose results Packages keeps.
 const complete = packages.NeedImports | packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes |
 	packages.NeedSyntax | packages.NeedTypesInfo
 
@@ -125,7 +125,7 @@ func (l *loader) load(p *packages.Package) {
 	known[key], l.numbers[p] = k, k.number
 }
 
-// key is what the syntax, types and errors of a package depend on.
+// key returns a hash of everything that the syntax, types and errors of a package depend on.
 func (l *loader) key(p *packages.Package, texts [][]byte) string {
 	version := ""
 	if p.Module != nil {

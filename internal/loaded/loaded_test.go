@@ -17,7 +17,8 @@ const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFil
 	packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo |
 	packages.NeedModule
 
-// seen is what is compared of packages and their imports: declarations, the number of types and uses, and errors.
+// seen returns the properties of packages and their imports that are compared: declarations, the number of types and
+// uses, and errors.
 func seen(pkgs []*packages.Package) (list []string) {
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if p.Fset == nil || p.TypesSizes == nil {

@@ -281,7 +281,7 @@ func (r *Reader) next(missing string) ([]string, error) {
 }
 
 // end returns why there is no next line: an error of the reader, a line that is too
-// long, or the end of the file, which is what the message says.
+// long, or the end of the file, which the message names.
 func (r *Reader) end(format string, args ...any) error {
 	switch err := r.lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):

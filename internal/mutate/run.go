@@ -316,7 +316,7 @@ func (m *mutant) overlay(dir string) (string, error) {
 	return name, os.WriteFile(name, text, 0o666)
 }
 
-// A prefixWriter keeps the beginning of what is written to it, since a mutant may print without end.
+// A prefixWriter keeps the beginning of the text written to it, since a mutant may print without end.
 type prefixWriter struct {
 	text []byte
 	max  int

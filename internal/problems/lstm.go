@@ -127,7 +127,7 @@ func recurrentGradient(p []float64, d *Recurrent) []float64 {
 	extra := p[8*layers*b:]
 	state := append([]float64(nil), d.State...)
 	kept := make([]gates, (chars-1)*layers*b)
-	last := make([]float64, (chars-1)*b) // what leaves the last layer
+	last := make([]float64, (chars-1)*b) // the outputs of the last layer
 	for t := range chars - 1 {
 		for i := range b {
 			x := d.Text[t*b+i] * extra[i]
@@ -168,7 +168,7 @@ func recurrentGradient(p []float64, d *Recurrent) []float64 {
 				hbar, cbar := &bar[2*k*b+i], &bar[(2*k+1)*b+i]
 				h := *hbar + xbar
 				c := *cbar + h*g.out*(1-g.tanh*g.tanh)
-				pre := [4]float64{ // by what is in the brackets of the gates
+				pre := [4]float64{ // derivatives with respect to the arguments of the gates
 					c * g.cell * g.forget * (1 - g.forget),
 					c * g.change * g.in * (1 - g.in),
 					h * g.tanh * g.out * (1 - g.out),

@@ -230,7 +230,7 @@ var shapes = []struct {
 	vars  map[Kind][]string
 	index []string
 	ret   []string
-	call  string // on what it gives, with $0… as below
+	call  string // a call on its results, with $0… as below
 	again string // how it calls itself
 	pure  bool
 }{

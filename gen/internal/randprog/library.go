@@ -184,7 +184,7 @@ func odd(x []float64, k int) float64 {
 	return even(x, k-1)*0.5
 }
 
-// text does what can be done with strings.
+// text has all operations on strings.
 func text(k int) (n int) {
 	s := "aé"
 	for i := 0; i < k%4; i++ {

@@ -502,7 +502,7 @@ func factorTo(f func(*mat.Cholesky, *mat.TriDense), r random) []any {
 	return list(z)
 }
 
-// numbers returns what can be seen of v as numbers.
+// numbers returns the visible contents of v as numbers.
 func numbers(v any) (out []float64) {
 	out = []float64{}
 	switch v := v.(type) {

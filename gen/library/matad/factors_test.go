@@ -21,7 +21,7 @@ func randomDense(r *rand.Rand, rows, cols int) *mat.Dense {
 	return m
 }
 
-// outcome is what a method does: the matrices and numbers that it writes and returns, its error and its panic.
+// outcome holds the effects of a method: the matrices and numbers that it writes and returns, its error and its panic.
 type outcome struct {
 	m     []float64
 	err   error
@@ -50,7 +50,7 @@ func flat(m mat.Matrix) []float64 {
 	return out
 }
 
-// compare compares what the function of this package does with what the method of package mat does.
+// compare compares the effects of the function of this package with those of the method of package mat.
 func compare(t *testing.T, what string, got, want func() ([]float64, error)) {
 	t.Helper()
 	g, w := record(got), record(want)
