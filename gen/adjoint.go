@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"go/types"
-	"strings"
+	"slices"
 
-	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
+	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // workspaceName is the name of the workspace type in a file without build constraint.
@@ -24,7 +24,6 @@ Adjoints that use it again do not allocate.`
 
 var (
 	adjointBuild = &build{name: "adjoint", suffix: "Adjoint", code: "Adjoint", essential: true, make: makeAdjoint}
-	secondBuild  = &build{name: "adjointTangent", suffix: "AdjointTangent", code: "AdjointTangent", make: makeSecond}
 	tracedBuild  = &build{name: "traced", suffix: "Traced", code: "Traced", make: makeTraced}
 )
 
@@ -46,6 +45,7 @@ func (u *unit) adjointOf(t *target) (*built, error) {
 		if a, err = u.adjoint.Of(t.f, t.mask); err != nil {
 			return nil, err
 		}
+		nameResults(t, a.Func)
 		u.adjoints[t] = a
 	}
 	b := &built{fn: a.Func, facts: a.Facts}
@@ -68,6 +68,19 @@ func (u *unit) adjointOf(t *target) (*built, error) {
 	return b, nil
 }
 
+// nameResults gives the first results of a derivative, those of the primal, the names that they have in the primal. A
+// variable that has such a name gets that of the result.
+func nameResults(t *target, f *ir.Func) {
+	vars := ir.Vars(f)
+	for i, r := range t.f.Results {
+		v := f.Results[i]
+		if k := slices.IndexFunc(vars, func(v *ir.Var) bool { return v.Name == r.Name }); k >= 0 {
+			vars[k].Name = v.Name
+		}
+		v.Name = r.Name
+	}
+}
+
 func makeAdjoint(u *unit, t *target) (*built, error) {
 	b, err := u.adjointOf(t)
 	if err != nil {
@@ -83,55 +96,6 @@ func makeAdjoint(u *unit, t *target) (*built, error) {
 		}
 	}
 	return b, nil
-}
-
-// makeSecond builds the tangent of the adjoint with constant seeds: second-order derivatives, forward over reverse.
-func makeSecond(u *unit, t *target) (*built, error) {
-	first, err := u.adjointOf(t)
-	if err != nil {
-		return nil, err
-	}
-	var m activity.Mask
-	for i, r := range first.params {
-		if !r.work && !r.result && (r.slot == bar || t.mask.Has(r.of)) && activity.HasFloats(first.fn.Params[i].Type) {
-			m = m.With(i)
-		}
-	}
-	fn, facts, err := u.tangent(1).Build(first.fn, m)
-	if err != nil {
-		return nil, err
-	}
-	b := &built{fn: fn, facts: first.facts}
-	b.params = withDots(first.params, facts.Params)
-	b.results = withDots(first.results, facts.Results)
-	b = b.withoutResults(
-		func(r role) bool { return r.result && r.slot == dot },
-	) // a tangent computes them at lower cost
-	fn.Name += "_second"
-	b.doc = "computes " + t.base + adjointBuild.suffix +
-		" and the derivatives of its bars in the direction " +
-		tuple(b.namesOf(directions(t))) + ",\nfor constant seeds, from " + t.where() + "."
-	return b, nil
-}
-
-// directions returns a predicate that reports whether a role is that of the tangent of an active parameter.
-func directions(t *target) func(r role) bool {
-	return func(r role) bool { return !r.work && r.slot == dot && t.mask.Has(r.of) && !r.result }
-}
-
-// withDots returns the roles followed by those of the tangents of active ones.
-func withDots(list []role, active activity.Mask) []role {
-	out := append([]role(nil), list...)
-	for i, r := range list {
-		if active.Has(i) {
-			r.slot += dot - value
-			if list[i].slot == bar {
-				r.slot = barDot
-			}
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 // makeTraced builds the primal over nabla.Real.
@@ -151,55 +115,6 @@ func makeTraced(u *unit, t *target) (*built, error) {
 		b.results = append(b.results, role{result: true, of: i})
 	}
 	return b, nil
-}
-
-// adjointDoc returns the doc comment of an adjoint.
-func adjointDoc(t *target, b *built) string {
-	seeds := b.namesOf(func(r role) bool { return r.result && r.slot == bar && !r.work })
-	shadows := b.namesOf(func(r role) bool { return !r.result && r.slot == bar && !r.work && t.mask.Has(r.of) })
-	written := func(r role) bool { return t.shape == nil && b.facts.Written.Has(r.of) }
-	scratch := b.namesOf(
-		func(r role) bool { return !r.result && r.slot == bar && !r.work && !t.mask.Has(r.of) && !written(r) },
-	)
-	work := b.namesOf(func(r role) bool { return r.work })
-	weighted := ""
-	if len(seeds) > 0 {
-		weighted = ", weighted by " + strings.Join(seeds, ", ") + ","
-	}
-	var parts []string
-	if len(shadows) > 0 {
-		parts = append(parts, "adds the derivatives of the outputs"+weighted+" to "+strings.Join(shadows, ", "))
-	}
-	if names := b.resultNames(func(r role) bool { return !r.result && r.slot == bar }); len(names) > 0 {
-		derivatives := "those"
-		if len(shadows) == 0 {
-			derivatives = "the derivatives of the outputs" + weighted
-		}
-		parts = append(
-			parts,
-			"returns "+derivatives+" with respect to arguments passed by value as "+strings.Join(names, ", "),
-		)
-	}
-	text := "returns " + t.call()
-	if len(t.f.Results) == 0 {
-		text = "computes " + t.call()
-	}
-	text += ", from " + t.where() + "."
-	if len(parts) > 0 {
-		text += "\nIt " + strings.Join(parts, ", and ") + "."
-	}
-	if !b.facts.Written.Empty() {
-		text += "\nThe bars of memory that it writes hold the weights of the values written."
-	}
-	for _, name := range scratch {
-		text += "\n" + name + " must hold zeros initially, in the shape of the argument that it is named after."
-	}
-	text += dataDoc(t, b)
-	text += "\nThe zero value of " + strings.Join(work, ", ") + " is ready to use."
-	if len(disjointChecks(b)) > 0 {
-		text += " It panics with a *rt.OverlapError if slices share memory."
-	}
-	return text
 }
 
 // namesOf returns the names of the parameters whose roles are wanted.

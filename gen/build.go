@@ -273,6 +273,7 @@ func (u *unit) make(t *target, kind *build) (*built, error) {
 			simplify.DeadCode(f, u.trusts(b))
 		}
 	}
+	b.joinWorkspaces(u)
 	err = t.checkWellFormed(kind.name, b.fn)
 	if err == nil {
 		err = u.checkSIMDVariants(b.fn)

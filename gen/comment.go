@@ -90,6 +90,145 @@ func tuple(names []string) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
+// adjointDoc returns the doc comment of an adjoint.
+func adjointDoc(t *target, b *built) string {
+	seeds := b.namesOf(func(r role) bool { return r.result && r.slot == bar && !r.work })
+	bars := func(want bool) []string {
+		return b.namesOf(func(r role) bool {
+			return !r.result && r.slot == bar && !r.work && (t.mask.Has(r.of) || b.outputs(t, r)) == want
+		})
+	}
+	shadows := b.namesOf(func(r role) bool { return !r.result && r.slot == bar && !r.work && t.mask.Has(r.of) })
+	weighted := ""
+	if len(seeds) > 0 {
+		weighted = ", weighted by " + strings.Join(seeds, ", ") + ","
+	}
+	var parts []string
+	if len(shadows) > 0 {
+		parts = append(parts, "adds the derivatives of the outputs"+weighted+" to "+strings.Join(shadows, ", "))
+	}
+	if names := b.resultNames(func(r role) bool { return !r.result && r.slot == bar }); len(names) > 0 {
+		derivatives := "those"
+		if len(shadows) == 0 {
+			derivatives = "the derivatives of the outputs" + weighted
+		}
+		parts = append(
+			parts,
+			"returns "+derivatives+" with respect to arguments passed by value as "+strings.Join(names, ", "),
+		)
+	}
+	text := "returns " + t.call()
+	if len(t.f.Results) == 0 {
+		text = "computes " + t.call()
+	}
+	text += ", from " + t.where() + "."
+	if len(parts) > 0 {
+		text += "\nIt " + strings.Join(parts, ", and ") + "."
+	}
+	text += b.resultsDoc(t, seeds)
+	if !b.facts.Written.Empty() {
+		text += "\nThe bars of memory that it writes hold the weights of the values written, and on return the " +
+			"derivatives\nwith respect to the values overwritten."
+	}
+	for _, name := range bars(false) {
+		text += "\n" + name + " must hold zeros initially, in the shape of the argument that it is named after."
+	}
+	return text + dataDoc(t, b) + b.nilDoc("Bars that are not wanted") + b.overlapDoc()
+}
+
+// overlapDoc returns a sentence on the slices that must not overlap.
+func (b *built) overlapDoc() string {
+	var list []string
+	for _, c := range disjointChecks(b) {
+		list = append(list, anyOf(namesOf(c.Written))+" shares memory with another slice")
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "\nIt panics with a *rt.OverlapError if " + strings.Join(list, ", or if ") + "."
+}
+
+// outputs reports whether r is the bar of a parameter in whose memory the function stores values for the caller, though
+// it is not among those that it is differentiated with respect to.
+func (b *built) outputs(t *target, r role) bool { return t.shape == nil && b.facts.Written.Has(r.of) }
+
+// resultsDoc returns sentences on the seeds of an adjoint and on its first results, those of the primal.
+func (b *built) resultsDoc(t *target, seeds []string) (text string) {
+	if len(t.f.Results) < 2 {
+		return ""
+	}
+	names := b.resultNames(func(r role) bool { return r.result && r.slot == value })
+	text = "\nIts first results " + strings.Join(names, ", ") + " are those of " + t.of
+	var of []string
+	for i, r := range b.params {
+		if r.result && r.slot == bar && !r.work {
+			of = append(of, b.fn.Params[i].Name+" of "+names[r.of])
+		}
+	}
+	if len(of) > 0 {
+		text += "; the weights are " + strings.Join(of, ", ")
+	}
+	text += "."
+	if slices.ContainsFunc(b.seeds(), func(i int) bool { return !ir.IsFloat(b.fn.Params[i].Type) }) {
+		text += " Weights that are nil are zero."
+	}
+	return text
+}
+
+// nilDoc returns a sentence on the shadows and workspaces of a derivative that may be nil; shadows describes which.
+func (b *built) nilDoc(shadows string) string {
+	work := strings.Join(b.namesOf(func(r role) bool { return r.work && r.slot == value }), ", ")
+	has := slices.ContainsFunc(b.fn.Params, func(v *ir.Var) bool {
+		r := b.params[slices.Index(b.fn.Params, v)]
+		return !r.work && !r.result && r.slot != value && ir.HasRefs(v.Type)
+	})
+	switch {
+	case work == "" && !has:
+		return ""
+	case work == "":
+		return "\n" + shadows + " may be nil."
+	case !has:
+		return "\n" + work + " may be nil; using it again saves allocations."
+	}
+	return "\n" + shadows + " may be nil, and so may " + work + "; using it again saves allocations."
+}
+
+// anyOf returns a single name as it is, and several as one of a, b.
+func anyOf(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return "one of " + strings.Join(names, ", ")
+}
+
+// secondDoc returns the doc comment of the tangent of an adjoint.
+func secondDoc(t *target, b *built) string {
+	text := "computes " + t.base + adjointBuild.suffix + " and the derivatives of its bars in the direction " +
+		tuple(b.namesOf(directions(t))) + ",\nfor constant seeds, from " + t.where() + "."
+	var bars, dots []string
+	for i, r := range b.params {
+		if j := slices.Index(b.params, role{of: r.of, slot: barDot}); r == (role{of: r.of, slot: bar}) && j >= 0 {
+			bars, dots = append(bars, b.fn.Params[i].Name), append(dots, b.fn.Params[j].Name)
+		}
+	}
+	var parts []string
+	if len(bars) > 0 {
+		parts = append(parts, "adds the derivatives of "+strings.Join(bars, ", ")+" to "+strings.Join(dots, ", "))
+	}
+	bars = b.resultNames(func(r role) bool { return !r.result && r.slot == bar })
+	dots = b.resultNames(func(r role) bool { return !r.result && r.slot == barDot })
+	if len(dots) > 0 {
+		parts = append(parts, "returns those of "+strings.Join(bars, ", ")+" as "+strings.Join(dots, ", "))
+	}
+	if len(parts) > 0 {
+		text += "\nIt " + strings.Join(parts, ", and ") + "."
+	}
+	if !b.facts.Written.Empty() {
+		text += "\nOf memory that it writes, the derivatives of bars are zero initially, for constant weights."
+	}
+	return text + dataDoc(t, b) + b.nilDoc("Directions that are zero and bars that are not wanted") + b.overlapDoc()
+}
+
 // skipDoc returns a sentence on strong zeros if f or a callee leaves products with zeros out.
 func skipDoc(f *ir.Func) string {
 	if !skips(f, map[*ir.Func]bool{}) {

@@ -65,7 +65,7 @@
 // Callers may pass nil for any shadow: as a direction nil is zero, and cotangents that would
 // be added to it are dropped. The same holds for slices and pointers in structs; those that
 // are nil stay nil. A nil struct shadow, or a nil in one, costs an allocation in each call.
-// For a nil workspace a new one is allocated.
+// For a nil workspace a new one is allocated; one workspace serves all functions of a package, one call at a time.
 //
 // A tangent or cotangent that is 0 is a strong zero: its product with an infinite or NaN
 // partial derivative is 0, so that a square root at 0 whose value is not used has no

@@ -171,7 +171,7 @@ func TestRunFactorisations(t *testing.T) {
 		files["f_"+name+".go"] = bodies["f_"+name+".go"]
 		table += strings.ReplaceAll(`	{"F", F, FTangent,
 		func(x, xBar []float64) float64 { return FAdjoint(x, xBar, 1, nil) },
-		func(x, xBar, xDot, xBarDot []float64) { FAdjointTangent(x, xBar, 1, nil, xDot, xBarDot, nil) }},
+		func(x, xBar, xDot, xBarDot []float64) { FAdjointTangent(x, xBar, 1, nil, xDot, xBarDot) }},
 `, "F", name)
 	}
 	files["functions_test.go"] = table + "}\n"

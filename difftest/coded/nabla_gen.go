@@ -16,6 +16,8 @@ import (
 type AdjointWork struct {
 	v              []float64
 	cond           []bool
+	tape           *AdjointWork
+	tapeDot        *AdjointWork
 	x              []float64
 	left           []float64
 	v1             []float64
@@ -255,8 +257,10 @@ func branchTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // branchAdjoint computes branch(y, x), from behaviour.go:10.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func branchAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("branchAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -384,6 +388,10 @@ func branchAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 
 // branchAdjointTangent computes branchAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from behaviour.go:10.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 func branchAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("branchAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -558,8 +566,9 @@ func branchVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 
 // branchVectorAdjoint returns branchVector(x), from behaviour.go:19.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func branchVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func branchVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("branchVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -579,7 +588,7 @@ func branchVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 		y[0] = 3 * x[1]
 		y[1] = t1
 	}
-	r1 = y
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
@@ -603,7 +612,7 @@ func branchVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 
 // branchVectorAdjoint4 is branchVectorAdjoint for 4 seeds in one call, from behaviour.go:19.
 // Each array holds 4 numbers, one for each seed.
-func branchVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func branchVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("branchVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -623,7 +632,7 @@ func branchVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 		y[0] = 3 * x[1]
 		y[1] = t1
 	}
-	r1 = y
+	r = y
 	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
 		rSeedRow := &rSeed[i]
 		yBarRow := &yBar[i]
@@ -699,7 +708,10 @@ func branchVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 
 // branchVectorAdjointTangent computes branchVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:19.
-func branchVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func branchVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("branchVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -735,7 +747,7 @@ func branchVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot,
 		yDot[1] = t1Dot
 		y[1] = t1
 	}
-	r1 = y
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
@@ -814,8 +826,9 @@ func branchScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot
 
 // branchScalarAdjoint returns branchScalar(x), from behaviour.go:28.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func branchScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func branchScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("branchScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -830,7 +843,7 @@ func branchScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 f
 	} else {
 		r2 = x[0] * x[1] * x[1]
 	}
-	r1 = r2
+	r = r2
 	if cond {
 		t1 := rBar * x[1]
 		t2 := t1 * x[0]
@@ -873,7 +886,10 @@ func branchScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 
 // branchScalarAdjointTangent computes branchScalarAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:28.
-func branchScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func branchScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("branchScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -903,7 +919,7 @@ func branchScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork
 		t11 := x[1]
 		r2 = t10 * t11
 	}
-	r1 = r2
+	r = r2
 	if cond {
 		t1Dot := rBar * xDot[1]
 		t1 := rBar * x[1]
@@ -1032,8 +1048,9 @@ func loopTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3
 
 // loopAdjoint returns loop(x), from behaviour.go:38.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func loopAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func loopAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("loopAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1058,7 +1075,7 @@ func loopAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) 
 		v = v*v + x[1]
 		k++
 	}
-	r1 = v
+	r = v
 	vBar := rBar
 	for k1 := n - 1; k1 > -1; k1-- {
 		if !cond {
@@ -1077,13 +1094,13 @@ func loopAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) 
 
 // loopAdjointTangent computes loopAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:38.
-func loopAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func loopAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("loopAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -1094,9 +1111,15 @@ func loopAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, 
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	wsDot.v = wsDot.v[:0]
-	ws.v = ws.v[:0]
-	ws.cond = ws.cond[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.v = tapeDot.v[:0]
+	tape.v = tape.v[:0]
+	tape.cond = tape.cond[:0]
 	var cond bool
 	vDot := xDot[0]
 	v := x[0]
@@ -1104,36 +1127,36 @@ func loopAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, 
 	n := 0
 	for {
 		n++
-		ws.cond = append(ws.cond, cond)
+		tape.cond = append(tape.cond, cond)
 		cond = !(k < 20 && v < 50)
 		if cond {
 			break
 		}
-		wsDot.v = append(wsDot.v, vDot)
-		ws.v = append(ws.v, v)
+		tapeDot.v = append(tapeDot.v, vDot)
+		tape.v = append(tape.v, v)
 		vDot = (v+v)*vDot + xDot[1]
 		v = v*v + x[1]
 		k++
 	}
-	r1 = v
+	r = v
 	var vBarDot float64
 	vBar := rBar
 	for k1 := n - 1; k1 > -1; k1-- {
 		if !cond {
 			tDot := vBarDot
 			t := vBar
-			vDot = wsDot.v[len(ws.v)-1]
-			v = ws.v[len(ws.v)-1]
-			wsDot.v = wsDot.v[:len(ws.v)-1]
-			ws.v = ws.v[:len(ws.v)-1]
+			vDot = tapeDot.v[len(tape.v)-1]
+			v = tape.v[len(tape.v)-1]
+			tapeDot.v = tapeDot.v[:len(tape.v)-1]
+			tape.v = tape.v[:len(tape.v)-1]
 			t1 := t + t
 			vBarDot = (tDot+tDot)*v + t1*vDot
 			vBar = t1 * v
 			xBarDot[1] += tDot
 			xBar[1] += t
 		}
-		cond = ws.cond[len(ws.cond)-1]
-		ws.cond = ws.cond[:len(ws.cond)-1]
+		cond = tape.cond[len(tape.cond)-1]
+		tape.cond = tape.cond[:len(tape.cond)-1]
 	}
 	xBarDot[0] += vBarDot
 	xBar[0] += vBar
@@ -1203,8 +1226,10 @@ func constantOutputTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // constantOutputAdjoint computes constantOutput(y, x), from behaviour.go:47.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func constantOutputAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("constantOutputAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -1264,6 +1289,10 @@ func constantOutputAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *Adjoint
 
 // constantOutputAdjointTangent computes constantOutputAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from behaviour.go:47.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 func constantOutputAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("constantOutputAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -1330,8 +1359,9 @@ func constantOutputVectorTangent4(x []float64, xDot [][4]float64) (r []float64, 
 
 // constantOutputVectorAdjoint returns constantOutputVector(x), from behaviour.go:50.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func constantOutputVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func constantOutputVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("constantOutputVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1340,7 +1370,7 @@ func constantOutputVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 
 		xBar = make([]float64, len(x))
 	}
 	rBar := []float64{1: 0}
-	r1 = []float64{4, x[1]}
+	r = []float64{4, x[1]}
 	for i := 0; i < len(rSeed); i++ {
 		rBar[i] += rSeed[i]
 	}
@@ -1351,7 +1381,7 @@ func constantOutputVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 
 
 // constantOutputVectorAdjoint4 is constantOutputVectorAdjoint for 4 seeds in one call, from behaviour.go:50.
 // Each array holds 4 numbers, one for each seed.
-func constantOutputVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func constantOutputVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("constantOutputVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1360,7 +1390,7 @@ func constantOutputVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adj
 		xBar = make([][4]float64, len(x))
 	}
 	rBar := [][4]float64{1: [4]float64{}}
-	r1 = []float64{4, x[1]}
+	r = []float64{4, x[1]}
 	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
 		rSeedRow := &rSeed[i]
 		rBarRow := &rBar[i]
@@ -1385,7 +1415,10 @@ func constantOutputVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adj
 
 // constantOutputVectorAdjointTangent computes constantOutputVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:50.
-func constantOutputVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func constantOutputVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("constantOutputVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1398,7 +1431,7 @@ func constantOutputVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWor
 	}
 	rBar := []float64{1: 0}
 	_ = []float64{1: xDot[1]}
-	r1 = []float64{4, x[1]}
+	r = []float64{4, x[1]}
 	for i := 0; i < len(rSeed); i++ {
 		rBar[i] += rSeed[i]
 	}
@@ -1424,8 +1457,9 @@ func constantScalarTangent4(x []float64, xDot [][4]float64) (r float64) {
 
 // constantScalarAdjoint returns constantScalar(x), from behaviour.go:53.
 // It adds the derivatives of the outputs to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func constantScalarAdjoint(x, xBar []float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func constantScalarAdjoint(x, xBar []float64, ws *AdjointWork) (r float64) {
 	rt.Apart("constantScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1443,7 +1477,10 @@ func constantScalarAdjointOnly(x, xBar []float64, ws *AdjointWork) {
 
 // constantScalarAdjointTangent computes constantScalarAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:53.
-func constantScalarAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func constantScalarAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("constantScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1481,8 +1518,9 @@ func returnsInputTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 
 // returnsInputAdjoint returns returnsInput(x), from behaviour.go:56.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func returnsInputAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func returnsInputAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("returnsInputAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1490,7 +1528,7 @@ func returnsInputAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
-	r1 = x
+	r = x
 	for i := 0; i < len(rSeed); i++ {
 		xBar[i] += rSeed[i]
 	}
@@ -1499,7 +1537,7 @@ func returnsInputAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 
 // returnsInputAdjoint4 is returnsInputAdjoint for 4 seeds in one call, from behaviour.go:56.
 // Each array holds 4 numbers, one for each seed.
-func returnsInputAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func returnsInputAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("returnsInputAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1507,7 +1545,7 @@ func returnsInputAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 	if xBar == nil {
 		xBar = make([][4]float64, len(x))
 	}
-	r1 = x
+	r = x
 	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
 		rSeedRow := &rSeed[i]
 		xBarRow := &xBar[i]
@@ -1521,7 +1559,10 @@ func returnsInputAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 
 // returnsInputAdjointTangent computes returnsInputAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:56.
-func returnsInputAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func returnsInputAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("returnsInputAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1529,7 +1570,7 @@ func returnsInputAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot,
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
-	r1 = x
+	r = x
 	for i := 0; i < len(rSeed); i++ {
 		xBar[i] += rSeed[i]
 	}
@@ -1592,9 +1633,11 @@ func overwritesInputTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 
 // overwritesInputAdjoint returns overwritesInput(x), from behaviour.go:61.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func overwritesInputAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of x, xBar shares memory with another slice.
+func overwritesInputAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("overwritesInputAdjoint", "x, xBar", 2, x, xBar)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1610,7 +1653,7 @@ func overwritesInputAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 		x[i] *= 2
 		s += x[i] * x[i]
 	}
-	r1 = s
+	r = s
 	ws.left = append(ws.left[:0], x...)
 	twice := rBar + rBar
 	if hi > 0 {
@@ -1659,13 +1702,14 @@ func overwritesInputAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 
 // overwritesInputAdjointTangent computes overwritesInputAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:61.
-func overwritesInputAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of x, xBar, xDot, xBarDot shares memory with another slice.
+func overwritesInputAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("overwritesInputAdjointTangent", "x, xBar, xDot, xBarDot", 4, x, xBar, xDot, xBarDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -1676,21 +1720,27 @@ func overwritesInputAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	wsDot.x = wsDot.x[:0]
-	ws.x = ws.x[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.x = tapeDot.x[:0]
+	tape.x = tape.x[:0]
 	s := 0.0
 	hi := len(x)
 	for i := 0; i < hi; i++ {
-		wsDot.x = append(wsDot.x, xDot[i])
-		ws.x = append(ws.x, x[i])
+		tapeDot.x = append(tapeDot.x, xDot[i])
+		tape.x = append(tape.x, x[i])
 		xDot[i] *= 2
 		x[i] *= 2
 		t1 := x[i]
 		s += t1 * t1
 	}
-	r1 = s
-	wsDot.left = append(wsDot.left[:0], xDot...)
-	ws.left = append(ws.left[:0], x...)
+	r = s
+	tapeDot.left = append(tapeDot.left[:0], xDot...)
+	tape.left = append(tape.left[:0], x...)
 	twice := rBar + rBar
 	if hi > 0 {
 		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi]
@@ -1700,16 +1750,16 @@ func overwritesInputAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 			xBar1[i1] += twice * x[i1]
 			tDot := xBar1Dot[i1]
 			t := xBar1[i1]
-			xDot[i1] = wsDot.x[len(ws.x)-1]
-			x[i1] = ws.x[len(ws.x)-1]
-			wsDot.x = wsDot.x[:len(ws.x)-1]
-			ws.x = ws.x[:len(ws.x)-1]
+			xDot[i1] = tapeDot.x[len(tape.x)-1]
+			x[i1] = tape.x[len(tape.x)-1]
+			tapeDot.x = tapeDot.x[:len(tape.x)-1]
+			tape.x = tape.x[:len(tape.x)-1]
 			xBar1Dot[i1] = tDot * 2
 			xBar1[i1] = t * 2
 		}
 	}
-	copy(xDot, wsDot.left)
-	copy(x, ws.left)
+	copy(xDot, tapeDot.left)
+	copy(x, tape.left)
 	return
 }
 
@@ -1813,8 +1863,10 @@ func prefixSumsTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // prefixSumsAdjoint computes prefixSums(y, x), from behaviour.go:73.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func prefixSumsAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("prefixSumsAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -2037,18 +2089,19 @@ func prefixSumsAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork
 
 // prefixSumsAdjointTangent computes prefixSumsAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from behaviour.go:73.
-func prefixSumsAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
+func prefixSumsAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("prefixSumsAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
-	}
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
 		done := rt.Complete(yDotWhole, xDotWhole)
-		prefixSumsAdjointTangent(y, x, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot, wsDot)
+		prefixSumsAdjointTangent(y, x, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot)
 		done()
 		return
 	}
@@ -2064,28 +2117,34 @@ func prefixSumsAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot,
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	wsDot.v1 = wsDot.v1[:0]
-	ws.v1 = ws.v1[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.v1 = tapeDot.v1[:0]
+	tape.v1 = tape.v1[:0]
 	var vDot float64
 	var v float64
 	n1 := len(x)
-	if cap(ws.bufBar) < n1 {
-		wsDot.bufBar = make([]float64, n1)
-		ws.bufBar = make([]float64, n1)
+	if cap(tape.bufBar) < n1 {
+		tapeDot.bufBar = make([]float64, n1)
+		tape.bufBar = make([]float64, n1)
 	}
-	clear(wsDot.bufBar[:n1])
-	clear(ws.bufBar[:n1])
-	bufBarDot := wsDot.bufBar[0:n1:n1]
-	bufBar := ws.bufBar[0:n1:n1]
+	clear(tapeDot.bufBar[:n1])
+	clear(tape.bufBar[:n1])
+	bufBarDot := tapeDot.bufBar[0:n1:n1]
+	bufBar := tape.bufBar[0:n1:n1]
 	n2 := len(x)
-	if cap(ws.buf) < n2 {
-		wsDot.buf = make([]float64, n2)
-		ws.buf = make([]float64, n2)
+	if cap(tape.buf) < n2 {
+		tapeDot.buf = make([]float64, n2)
+		tape.buf = make([]float64, n2)
 	}
-	clear(wsDot.buf[:n2])
-	clear(ws.buf[:n2])
-	bufDot := wsDot.buf[0:n2:n2]
-	buf := ws.buf[0:n2:n2]
+	clear(tapeDot.buf[:n2])
+	clear(tape.buf[:n2])
+	bufDot := tapeDot.buf[0:n2:n2]
+	buf := tape.buf[0:n2:n2]
 	n := min(len(buf), len(x))
 	_ = bufDot[:n]
 	_ = buf[:n]
@@ -2108,8 +2167,8 @@ func prefixSumsAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot,
 		y1Dot := yDot[:len(y):len(y)][:hi2]
 		y1 := y[:len(y):len(y)][:hi2]
 		for i2 := 0; i2 < hi2; i2++ {
-			wsDot.v1 = append(wsDot.v1, vDot)
-			ws.v1 = append(ws.v1, v)
+			tapeDot.v1 = append(tapeDot.v1, vDot)
+			tape.v1 = append(tape.v1, v)
 			vDot = bufDot[i2]
 			v = buf[i2]
 			bufDot[i2] = 0
@@ -2131,10 +2190,10 @@ func prefixSumsAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot,
 			t5 := t3 + t3
 			bufBar1Dot[i21] = (t3Dot+t3Dot)*v + t5*vDot
 			bufBar1[i21] = t5 * v
-			vDot = wsDot.v1[len(ws.v1)-1]
-			v = ws.v1[len(ws.v1)-1]
-			wsDot.v1 = wsDot.v1[:len(ws.v1)-1]
-			ws.v1 = ws.v1[:len(ws.v1)-1]
+			vDot = tapeDot.v1[len(tape.v1)-1]
+			v = tape.v1[len(tape.v1)-1]
+			tapeDot.v1 = tapeDot.v1[:len(tape.v1)-1]
+			tape.v1 = tape.v1[:len(tape.v1)-1]
 		}
 	}
 	if hi1 > 1 {
@@ -2161,14 +2220,14 @@ func prefixSumsAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot,
 			bufBar3[i4-1] += t1
 		}
 	}
-	if cap(ws.t) < n {
-		wsDot.t = make([]float64, n)
-		ws.t = make([]float64, n)
+	if cap(tape.t) < n {
+		tapeDot.t = make([]float64, n)
+		tape.t = make([]float64, n)
 	}
-	clear(wsDot.t[:n])
-	clear(ws.t[:n])
-	tDot := wsDot.t[0:n:n]
-	t := ws.t[0:n:n]
+	clear(tapeDot.t[:n])
+	clear(tape.t[:n])
+	tDot := tapeDot.t[0:n:n]
+	t := tape.t[0:n:n]
 	copy(tDot, windowBarDot)
 	copy(t, windowBar)
 	clear(windowBarDot)
@@ -2285,8 +2344,9 @@ func prefixSumsVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot
 
 // prefixSumsVectorAdjoint returns prefixSumsVector(x), from behaviour.go:88.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func prefixSumsVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func prefixSumsVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("prefixSumsVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -2332,7 +2392,7 @@ func prefixSumsVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []fl
 			y1[i2] = v * v
 		}
 	}
-	r1 = y
+	r = y
 	for i4 := 0; i4 < len(rSeed); i4++ {
 		yBar[i4] += rSeed[i4]
 	}
@@ -2382,7 +2442,7 @@ func prefixSumsVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []fl
 
 // prefixSumsVectorAdjoint4 is prefixSumsVectorAdjoint for 4 seeds in one call, from behaviour.go:88.
 // Each array holds 4 numbers, one for each seed.
-func prefixSumsVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func prefixSumsVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("prefixSumsVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -2428,7 +2488,7 @@ func prefixSumsVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adjoint
 			y1[i2] = v * v
 		}
 	}
-	r1 = y
+	r = y
 	for i4, i4End := 0, len(rSeed); i4 < i4End; i4++ {
 		rSeedRow := &rSeed[i4]
 		yBarRow := &yBar[i4]
@@ -2521,13 +2581,13 @@ func prefixSumsVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adjoint
 
 // prefixSumsVectorAdjointTangent computes prefixSumsVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:88.
-func prefixSumsVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func prefixSumsVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("prefixSumsVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -2538,31 +2598,37 @@ func prefixSumsVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, x
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	wsDot.v2 = wsDot.v2[:0]
-	ws.v2 = ws.v2[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.v2 = tapeDot.v2[:0]
+	tape.v2 = tape.v2[:0]
 	var vDot float64
 	var v float64
 	yBar := make([]float64, len(x))
 	yDot := make([]float64, len(x))
 	y := make([]float64, len(x))
 	n1 := len(x)
-	if cap(ws.bufBar2) < n1 {
-		wsDot.bufBar2 = make([]float64, n1)
-		ws.bufBar2 = make([]float64, n1)
+	if cap(tape.bufBar2) < n1 {
+		tapeDot.bufBar2 = make([]float64, n1)
+		tape.bufBar2 = make([]float64, n1)
 	}
-	clear(wsDot.bufBar2[:n1])
-	clear(ws.bufBar2[:n1])
-	bufBarDot := wsDot.bufBar2[0:n1:n1]
-	bufBar := ws.bufBar2[0:n1:n1]
+	clear(tapeDot.bufBar2[:n1])
+	clear(tape.bufBar2[:n1])
+	bufBarDot := tapeDot.bufBar2[0:n1:n1]
+	bufBar := tape.bufBar2[0:n1:n1]
 	n2 := len(x)
-	if cap(ws.buf1) < n2 {
-		wsDot.buf1 = make([]float64, n2)
-		ws.buf1 = make([]float64, n2)
+	if cap(tape.buf1) < n2 {
+		tapeDot.buf1 = make([]float64, n2)
+		tape.buf1 = make([]float64, n2)
 	}
-	clear(wsDot.buf1[:n2])
-	clear(ws.buf1[:n2])
-	bufDot := wsDot.buf1[0:n2:n2]
-	buf := ws.buf1[0:n2:n2]
+	clear(tapeDot.buf1[:n2])
+	clear(tape.buf1[:n2])
+	bufDot := tapeDot.buf1[0:n2:n2]
+	buf := tape.buf1[0:n2:n2]
 	n := min(len(buf), len(x))
 	_ = bufDot[:n]
 	_ = buf[:n]
@@ -2585,8 +2651,8 @@ func prefixSumsVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, x
 		y1Dot := yDot[:len(y):len(y)][:hi2]
 		y1 := y[:len(y):len(y)][:hi2]
 		for i2 := 0; i2 < hi2; i2++ {
-			wsDot.v2 = append(wsDot.v2, vDot)
-			ws.v2 = append(ws.v2, v)
+			tapeDot.v2 = append(tapeDot.v2, vDot)
+			tape.v2 = append(tape.v2, v)
 			vDot = bufDot[i2]
 			v = buf[i2]
 			bufDot[i2] = 0
@@ -2595,7 +2661,7 @@ func prefixSumsVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, x
 			y1[i2] = v * v
 		}
 	}
-	r1 = y
+	r = y
 	for i4 := 0; i4 < len(rSeed); i4++ {
 		yBar[i4] += rSeed[i4]
 	}
@@ -2609,10 +2675,10 @@ func prefixSumsVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, x
 			t5 := t3 + t3
 			bufBar1Dot[i21] = t5 * vDot
 			bufBar1[i21] = t5 * v
-			vDot = wsDot.v2[len(ws.v2)-1]
-			v = ws.v2[len(ws.v2)-1]
-			wsDot.v2 = wsDot.v2[:len(ws.v2)-1]
-			ws.v2 = ws.v2[:len(ws.v2)-1]
+			vDot = tapeDot.v2[len(tape.v2)-1]
+			v = tape.v2[len(tape.v2)-1]
+			tapeDot.v2 = tapeDot.v2[:len(tape.v2)-1]
+			tape.v2 = tape.v2[:len(tape.v2)-1]
 		}
 	}
 	if hi1 > 1 {
@@ -2639,14 +2705,14 @@ func prefixSumsVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, x
 			bufBar3[i5-1] += t1
 		}
 	}
-	if cap(ws.t2) < n {
-		wsDot.t2 = make([]float64, n)
-		ws.t2 = make([]float64, n)
+	if cap(tape.t2) < n {
+		tapeDot.t2 = make([]float64, n)
+		tape.t2 = make([]float64, n)
 	}
-	clear(wsDot.t2[:n])
-	clear(ws.t2[:n])
-	tDot := wsDot.t2[0:n:n]
-	t := ws.t2[0:n:n]
+	clear(tapeDot.t2[:n])
+	clear(tape.t2[:n])
+	tDot := tapeDot.t2[0:n:n]
+	t := tape.t2[0:n:n]
 	copy(tDot, windowBarDot)
 	copy(t, windowBar)
 	clear(windowBarDot)
@@ -2823,8 +2889,10 @@ func gramTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // gramAdjoint computes gram(y, x), from behaviour.go:97.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func gramAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("gramAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -3011,6 +3079,10 @@ func gramAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 
 // gramAdjointTangent computes gramAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from behaviour.go:97.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 func gramAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("gramAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -3282,8 +3354,9 @@ func gramVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]
 
 // gramVectorAdjoint returns gramVector(x), from behaviour.go:110.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func gramVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func gramVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("gramVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -3317,7 +3390,7 @@ func gramVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 		s11 += x[2*i11+1] * x[2*i11+1]
 	}
 	y[3] = s11
-	r1 = y
+	r = y
 	for i3 := 0; i3 < len(rSeed); i3++ {
 		yBar[i3] += rSeed[i3]
 	}
@@ -3350,7 +3423,7 @@ func gramVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 
 // gramVectorAdjoint4 is gramVectorAdjoint for 4 seeds in one call, from behaviour.go:110.
 // Each array holds 4 numbers, one for each seed.
-func gramVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func gramVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("gramVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -3384,7 +3457,7 @@ func gramVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 		s11 += x[2*i11+1] * x[2*i11+1]
 	}
 	y[3] = s11
-	r1 = y
+	r = y
 	for i3, i3End := 0, len(rSeed); i3 < i3End; i3++ {
 		rSeedRow := &rSeed[i3]
 		yBarRow := &yBar[i3]
@@ -3486,7 +3559,10 @@ func gramVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 
 // gramVectorAdjointTangent computes gramVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:110.
-func gramVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func gramVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("gramVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -3545,7 +3621,7 @@ func gramVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, x
 	}
 	yDot[3] = s11Dot
 	y[3] = s11
-	r1 = y
+	r = y
 	for i3 := 0; i3 < len(rSeed); i3++ {
 		yBar[i3] += rSeed[i3]
 	}
@@ -3811,8 +3887,9 @@ func gramNormTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, r
 
 // gramNormAdjoint returns gramNorm(x), from behaviour.go:119.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func gramNormAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func gramNormAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("gramNormAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -3865,7 +3942,7 @@ func gramNormAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float
 	s += v2 * v2
 	v3 := yPtr[3]
 	s += v3 * v3
-	r1 = s
+	r = s
 	yPtrBar[3] += (rBar + rBar) * v3
 	yPtrBar[2] += (rBar + rBar) * v2
 	yPtrBar[1] += (rBar + rBar) * v1
@@ -3899,13 +3976,13 @@ func gramNormAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float
 
 // gramNormAdjointTangent computes gramNormAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:119.
-func gramNormAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func gramNormAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("gramNormAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -3916,22 +3993,28 @@ func gramNormAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xD
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	if ws.yPtrBar == nil {
-		wsDot.yPtrBar = new([4]float64)
-		ws.yPtrBar = new([4]float64)
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
 	}
-	*wsDot.yPtrBar = [4]float64{}
-	*ws.yPtrBar = [4]float64{}
-	yPtrBarDot := wsDot.yPtrBar
-	yPtrBar := ws.yPtrBar
-	if ws.yPtr == nil {
-		wsDot.yPtr = new([4]float64)
-		ws.yPtr = new([4]float64)
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	if tape.yPtrBar == nil {
+		tapeDot.yPtrBar = new([4]float64)
+		tape.yPtrBar = new([4]float64)
 	}
-	*wsDot.yPtr = [4]float64{}
-	*ws.yPtr = [4]float64{}
-	yPtrDot := wsDot.yPtr
-	yPtr := ws.yPtr
+	*tapeDot.yPtrBar = [4]float64{}
+	*tape.yPtrBar = [4]float64{}
+	yPtrBarDot := tapeDot.yPtrBar
+	yPtrBar := tape.yPtrBar
+	if tape.yPtr == nil {
+		tapeDot.yPtr = new([4]float64)
+		tape.yPtr = new([4]float64)
+	}
+	*tapeDot.yPtr = [4]float64{}
+	*tape.yPtr = [4]float64{}
+	yPtrDot := tapeDot.yPtr
+	yPtr := tape.yPtr
 	y1BarDot := yPtrBarDot[:]
 	y1Bar := yPtrBar[:]
 	y1Dot := yPtrDot[:]
@@ -3991,7 +4074,7 @@ func gramNormAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xD
 	v3Dot := yPtrDot[3]
 	v3 := yPtr[3]
 	s += v3 * v3
-	r1 = s
+	r = s
 	t10 := rBar + rBar
 	yPtrBarDot[3] += t10 * v3Dot
 	yPtrBar[3] += t10 * v3
@@ -4054,13 +4137,10 @@ func gramNormAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xD
 }
 
 // gramNormHVP is gramNormAdjointTangent without value and gradient, from behaviour.go:119.
-func gramNormHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) {
+func gramNormHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("gramNormHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -4068,22 +4148,28 @@ func gramNormHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []flo
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	if ws.yPtrBar == nil {
-		wsDot.yPtrBar = new([4]float64)
-		ws.yPtrBar = new([4]float64)
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
 	}
-	*wsDot.yPtrBar = [4]float64{}
-	*ws.yPtrBar = [4]float64{}
-	yPtrBarDot := wsDot.yPtrBar
-	yPtrBar := ws.yPtrBar
-	if ws.yPtr == nil {
-		wsDot.yPtr = new([4]float64)
-		ws.yPtr = new([4]float64)
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	if tape.yPtrBar == nil {
+		tapeDot.yPtrBar = new([4]float64)
+		tape.yPtrBar = new([4]float64)
 	}
-	*wsDot.yPtr = [4]float64{}
-	*ws.yPtr = [4]float64{}
-	yPtrDot := wsDot.yPtr
-	yPtr := ws.yPtr
+	*tapeDot.yPtrBar = [4]float64{}
+	*tape.yPtrBar = [4]float64{}
+	yPtrBarDot := tapeDot.yPtrBar
+	yPtrBar := tape.yPtrBar
+	if tape.yPtr == nil {
+		tapeDot.yPtr = new([4]float64)
+		tape.yPtr = new([4]float64)
+	}
+	*tapeDot.yPtr = [4]float64{}
+	*tape.yPtr = [4]float64{}
+	yPtrDot := tapeDot.yPtr
+	yPtr := tape.yPtr
 	y1BarDot := yPtrBarDot[:]
 	y1Bar := yPtrBar[:]
 	y1Dot := yPtrDot[:]
@@ -4240,8 +4326,10 @@ func complexSineTangent(y, x, yDot, xDot []float64) {
 
 // complexSineAdjoint computes complexSine(y, x), from behaviour.go:133.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func complexSineAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("complexSineAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
@@ -4290,6 +4378,10 @@ func complexSineAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 
 // complexSineAdjointTangent computes complexSineAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from behaviour.go:133.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func complexSineAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("complexSineAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
@@ -4428,9 +4520,10 @@ func complexSineVectorTangent(x, xDot []float64) (r, rDot []float64) {
 
 // complexSineVectorAdjoint returns complexSineVector(x), from behaviour.go:142.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func complexSineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+func complexSineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("complexSineVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -4448,7 +4541,7 @@ func complexSineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []f
 		y[i-1] = real(w)
 		y[i] = imag(w)
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
@@ -4481,8 +4574,11 @@ func complexSineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []f
 
 // complexSineVectorAdjointTangent computes complexSineVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:142.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func complexSineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+func complexSineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("complexSineVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -4520,7 +4616,7 @@ func complexSineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, 
 		yDot[i] = imag(wDot)
 		y[i] = imag(w)
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
@@ -4591,8 +4687,9 @@ func complexSquareTangent(x, xDot []float64) (r, rDot float64) {
 
 // complexSquareAdjoint returns complexSquare(x), from behaviour.go:151.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func complexSquareAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func complexSquareAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("complexSquareAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -4636,7 +4733,10 @@ func complexSquareAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) 
 
 // complexSquareAdjointTangent computes complexSquareAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:151.
-func complexSquareAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func complexSquareAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("complexSquareAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -4722,8 +4822,9 @@ func complexAbs2Tangent(x, xDot []float64) (r, rDot float64) {
 
 // complexAbs2Adjoint returns complexAbs2(x), from behaviour.go:163.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func complexAbs2Adjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func complexAbs2Adjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("complexAbs2Adjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -4765,7 +4866,10 @@ func complexAbs2AdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 
 // complexAbs2AdjointTangent computes complexAbs2Adjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:163.
-func complexAbs2AdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func complexAbs2AdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("complexAbs2AdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -4857,8 +4961,9 @@ func cubeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3
 
 // cubeAdjoint returns cube(x), from behaviour.go:173.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func cubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func cubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("cubeAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -4866,7 +4971,7 @@ func cubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) 
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
-	r1 = x[0] * x[0] * x[0]
+	r = x[0] * x[0] * x[0]
 	t1 := rBar * x[0]
 	xBar[0] += (t1+t1)*x[0] + rBar*(x[0]*x[0])
 	return
@@ -4888,7 +4993,10 @@ func cubeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 
 // cubeAdjointTangent computes cubeAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:173.
-func cubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func cubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("cubeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -4905,7 +5013,7 @@ func cubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, 
 	t := x[0]
 	t2 := t * t
 	t3 := x[0]
-	r1 = t2 * t3
+	r = t2 * t3
 	t1Dot := rBar * xDot[0]
 	t1 := rBar * x[0]
 	t4 := t1 + t1
@@ -4995,8 +5103,10 @@ func wideTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // wideAdjoint computes wide(y, x), from behaviour.go:178.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func wideAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("wideAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -5079,6 +5189,10 @@ func wideAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 
 // wideAdjointTangent computes wideAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from behaviour.go:178.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 func wideAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("wideAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -5190,8 +5304,9 @@ func wideVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]
 
 // wideVectorAdjoint returns wideVector(x), from behaviour.go:186.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func wideVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func wideVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("wideVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -5206,7 +5321,7 @@ func wideVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 		v := x[i%len(x)]
 		y[i] = float64(i+1)*v*v + x[(i+1)%len(x)]
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
@@ -5226,7 +5341,7 @@ func wideVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 
 // wideVectorAdjoint4 is wideVectorAdjoint for 4 seeds in one call, from behaviour.go:186.
 // Each array holds 4 numbers, one for each seed.
-func wideVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func wideVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("wideVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -5241,7 +5356,7 @@ func wideVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 		v := x[i%len(x)]
 		y[i] = float64(i+1)*v*v + x[(i+1)%len(x)]
 	}
-	r1 = y
+	r = y
 	for i1, i1End := 0, len(rSeed); i1 < i1End; i1++ {
 		rSeedRow := &rSeed[i1]
 		yBarRow := &yBar[i1]
@@ -5286,7 +5401,10 @@ func wideVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 
 // wideVectorAdjointTangent computes wideVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:186.
-func wideVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func wideVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("wideVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -5312,7 +5430,7 @@ func wideVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, x
 		yDot[i] = t1*vDot*v + t2*vDot + xDot[(i+1)%len(x)]
 		y[i] = t2*v + x[(i+1)%len(x)]
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
@@ -5390,8 +5508,9 @@ func wideScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2,
 
 // wideScalarAdjoint returns wideScalar(x), from behaviour.go:195.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func wideScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func wideScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("wideScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -5433,7 +5552,10 @@ func wideScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 
 // wideScalarAdjointTangent computes wideScalarAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:195.
-func wideScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func wideScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("wideScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -5547,8 +5669,9 @@ func largeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot
 
 // largeAdjoint returns large(x), from behaviour.go:206.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func largeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func largeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("largeAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -5604,7 +5727,10 @@ func largeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 
 // largeAdjointTangent computes largeAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from behaviour.go:206.
-func largeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func largeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("largeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -5782,8 +5908,10 @@ func scaledIntoTangent4(y, x []float64, b *binding, yDot, xDot [][4]float64) {
 
 // scaledIntoAdjoint computes scaledInto(y, x, b), from bound.go:93.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func scaledIntoAdjoint(y, x []float64, b *binding, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("scaledIntoAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -5999,18 +6127,19 @@ func scaledIntoAdjoint4(y, x []float64, b *binding, yBar, xBar [][4]float64, ws 
 
 // scaledIntoAdjointTangent computes scaledIntoAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from bound.go:93.
-func scaledIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
+func scaledIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("scaledIntoAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
-	}
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
 		done := rt.Complete(yDotWhole, xDotWhole)
-		scaledIntoAdjointTangent(y, x, b, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot, wsDot)
+		scaledIntoAdjointTangent(y, x, b, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot)
 		done()
 		return
 	}
@@ -6026,50 +6155,56 @@ func scaledIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x), cap(x))
 	}
-	wsDot.y = wsDot.y[:0]
-	ws.y = ws.y[:0]
-	wsDot.y1 = wsDot.y1[:0]
-	ws.y1 = ws.y1[:0]
-	wsDot.y2 = wsDot.y2[:0]
-	ws.y2 = ws.y2[:0]
-	wsDot.y3 = wsDot.y3[:0]
-	ws.y3 = ws.y3[:0]
-	wsDot.computeFrames = wsDot.computeFrames[:0]
-	ws.computeFrames = ws.computeFrames[:0]
-	wsDot.y4 = wsDot.y4[:0]
-	ws.y4 = ws.y4[:0]
-	wsDot.y5 = wsDot.y5[:0]
-	ws.y5 = ws.y5[:0]
-	wsDot.y6 = wsDot.y6[:0]
-	ws.y6 = ws.y6[:0]
-	wsDot.y7 = wsDot.y7[:0]
-	ws.y7 = ws.y7[:0]
-	wsDot.window = wsDot.window[:0]
-	ws.window = ws.window[:0]
-	wsDot.four = wsDot.four[:0]
-	ws.four = ws.four[:0]
-	wsDot.six = wsDot.six[:0]
-	ws.six = ws.six[:0]
-	wsDot.y11 = wsDot.y11[:0]
-	ws.y11 = ws.y11[:0]
-	wsDot.y12 = wsDot.y12[:0]
-	ws.y12 = ws.y12[:0]
-	wsDot.y21 = wsDot.y21[:0]
-	ws.y21 = ws.y21[:0]
-	wsDot.y22 = wsDot.y22[:0]
-	ws.y22 = ws.y22[:0]
-	wsDot.tBar = wsDot.tBar[:0]
-	ws.tBar = ws.tBar[:0]
-	wsDot.t3 = wsDot.t3[:0]
-	ws.t3 = ws.t3[:0]
-	wsDot.y8 = wsDot.y8[:0]
-	ws.y8 = ws.y8[:0]
-	wsDot.y9 = wsDot.y9[:0]
-	ws.y9 = ws.y9[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.y = tapeDot.y[:0]
+	tape.y = tape.y[:0]
+	tapeDot.y1 = tapeDot.y1[:0]
+	tape.y1 = tape.y1[:0]
+	tapeDot.y2 = tapeDot.y2[:0]
+	tape.y2 = tape.y2[:0]
+	tapeDot.y3 = tapeDot.y3[:0]
+	tape.y3 = tape.y3[:0]
+	tapeDot.computeFrames = tapeDot.computeFrames[:0]
+	tape.computeFrames = tape.computeFrames[:0]
+	tapeDot.y4 = tapeDot.y4[:0]
+	tape.y4 = tape.y4[:0]
+	tapeDot.y5 = tapeDot.y5[:0]
+	tape.y5 = tape.y5[:0]
+	tapeDot.y6 = tapeDot.y6[:0]
+	tape.y6 = tape.y6[:0]
+	tapeDot.y7 = tapeDot.y7[:0]
+	tape.y7 = tape.y7[:0]
+	tapeDot.window = tapeDot.window[:0]
+	tape.window = tape.window[:0]
+	tapeDot.four = tapeDot.four[:0]
+	tape.four = tape.four[:0]
+	tapeDot.six = tapeDot.six[:0]
+	tape.six = tape.six[:0]
+	tapeDot.y11 = tapeDot.y11[:0]
+	tape.y11 = tape.y11[:0]
+	tapeDot.y12 = tapeDot.y12[:0]
+	tape.y12 = tape.y12[:0]
+	tapeDot.y21 = tapeDot.y21[:0]
+	tape.y21 = tape.y21[:0]
+	tapeDot.y22 = tapeDot.y22[:0]
+	tape.y22 = tape.y22[:0]
+	tapeDot.tBar = tapeDot.tBar[:0]
+	tape.tBar = tape.tBar[:0]
+	tapeDot.t3 = tapeDot.t3[:0]
+	tape.t3 = tape.t3[:0]
+	tapeDot.y8 = tapeDot.y8[:0]
+	tape.y8 = tape.y8[:0]
+	tapeDot.y9 = tapeDot.y9[:0]
+	tape.y9 = tape.y9[:0]
 	var hi int
 	var cond1 bool
 	var hi2 int
-	bindingComputeForwardTangent111110(b, y, x, yBar, xBar, ws, yDot, xDot, yBarDot, xBarDot, wsDot)
+	bindingComputeForwardTangent111110(b, y, x, yBar, xBar, tape, yDot, xDot, yBarDot, xBarDot, tapeDot)
 	tag := b.Kind
 	cond := tag == constant
 	if cond {
@@ -6103,8 +6238,8 @@ func scaledIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 			}
 		}
 	}
-	wsDot.left1 = append(wsDot.left1[:0], yDot[:cap(y)]...)
-	ws.left1 = append(ws.left1[:0], y[:cap(y)]...)
+	tapeDot.left1 = append(tapeDot.left1[:0], yDot[:cap(y)]...)
+	tape.left1 = append(tape.left1[:0], y[:cap(y)]...)
 	if cond {
 		if hi > 0 {
 			yBar1Dot := yBarDot[:len(yBar):len(yBar)][:hi]
@@ -6139,9 +6274,9 @@ func scaledIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 			yBar[i11] += vBar
 		}
 	}
-	bindingComputeReverseTangent111110(b, y, x, yBar, xBar, ws, yDot, xDot, yBarDot, xBarDot, wsDot)
-	copy(yDot[:cap(y)], wsDot.left1)
-	copy(y[:cap(y)], ws.left1)
+	bindingComputeReverseTangent111110(b, y, x, yBar, xBar, tape, yDot, xDot, yBarDot, xBarDot, tapeDot)
+	copy(yDot[:cap(y)], tapeDot.left1)
+	copy(y[:cap(y)], tape.left1)
 }
 
 // scaledIntoTraced is scaledInto over Reals, from bound.go:93.
@@ -6191,8 +6326,9 @@ func scaledVectorTangent4(x []float64, b *binding, xDot [][4]float64) (r []float
 
 // scaledVectorAdjoint returns scaledVector(x, b), from bound.go:113.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func scaledVectorAdjoint(x []float64, b *binding, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func scaledVectorAdjoint(x []float64, b *binding, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("scaledVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -6229,19 +6365,19 @@ func scaledVectorAdjoint(x []float64, b *binding, xBar, rSeed []float64, ws *Adj
 	yBar := make([]float64, t)
 	y := make([]float64, t)
 	scaledIntoForward(y, x, b, yBar, xBar, ws)
-	r1 = y
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	ws.left2 = append(ws.left2[:0], r1[:cap(r1)]...)
+	ws.left2 = append(ws.left2[:0], r[:cap(r)]...)
 	scaledIntoReverse(y, x, b, yBar, xBar, ws)
-	copy(r1[:cap(r1)], ws.left2)
+	copy(r[:cap(r)], ws.left2)
 	return
 }
 
 // scaledVectorAdjoint4 is scaledVectorAdjoint for 4 seeds in one call, from bound.go:113.
 // Each array holds 4 numbers, one for each seed.
-func scaledVectorAdjoint4(x []float64, b *binding, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func scaledVectorAdjoint4(x []float64, b *binding, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("scaledVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -6278,7 +6414,7 @@ func scaledVectorAdjoint4(x []float64, b *binding, xBar, rSeed [][4]float64, ws 
 	yBar := make([][4]float64, t)
 	y := make([]float64, t)
 	scaledIntoForwardLanes4(y, x, b, yBar, xBar, ws)
-	r1 = y
+	r = y
 	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
 		rSeedRow := &rSeed[i]
 		yBarRow := &yBar[i]
@@ -6287,21 +6423,21 @@ func scaledVectorAdjoint4(x []float64, b *binding, xBar, rSeed [][4]float64, ws 
 		yBarRow[2] += rSeedRow[2]
 		yBarRow[3] += rSeedRow[3]
 	}
-	ws.left2 = append(ws.left2[:0], r1[:cap(r1)]...)
+	ws.left2 = append(ws.left2[:0], r[:cap(r)]...)
 	scaledIntoReverseLanes4(y, x, b, yBar, xBar, ws)
-	copy(r1[:cap(r1)], ws.left2)
+	copy(r[:cap(r)], ws.left2)
 	return
 }
 
 // scaledVectorAdjointTangent computes scaledVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from bound.go:113.
-func scaledVectorAdjointTangent(x []float64, b *binding, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func scaledVectorAdjointTangent(x []float64, b *binding, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("scaledVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x), cap(x))
@@ -6312,70 +6448,76 @@ func scaledVectorAdjointTangent(x []float64, b *binding, xBar, rSeed []float64, 
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x), cap(x))
 	}
-	var r1Dot []float64
-	wsDot.y10 = wsDot.y10[:0]
-	ws.y10 = ws.y10[:0]
-	wsDot.y13 = wsDot.y13[:0]
-	ws.y13 = ws.y13[:0]
-	wsDot.y14 = wsDot.y14[:0]
-	ws.y14 = ws.y14[:0]
-	wsDot.y = wsDot.y[:0]
-	ws.y = ws.y[:0]
-	wsDot.y1 = wsDot.y1[:0]
-	ws.y1 = ws.y1[:0]
-	wsDot.y2 = wsDot.y2[:0]
-	ws.y2 = ws.y2[:0]
-	wsDot.y3 = wsDot.y3[:0]
-	ws.y3 = ws.y3[:0]
-	wsDot.computeFrames = wsDot.computeFrames[:0]
-	ws.computeFrames = ws.computeFrames[:0]
-	wsDot.y4 = wsDot.y4[:0]
-	ws.y4 = ws.y4[:0]
-	wsDot.y5 = wsDot.y5[:0]
-	ws.y5 = ws.y5[:0]
-	wsDot.y6 = wsDot.y6[:0]
-	ws.y6 = ws.y6[:0]
-	wsDot.y7 = wsDot.y7[:0]
-	ws.y7 = ws.y7[:0]
-	wsDot.window = wsDot.window[:0]
-	ws.window = ws.window[:0]
-	wsDot.four = wsDot.four[:0]
-	ws.four = ws.four[:0]
-	wsDot.six = wsDot.six[:0]
-	ws.six = ws.six[:0]
-	wsDot.y11 = wsDot.y11[:0]
-	ws.y11 = ws.y11[:0]
-	wsDot.y12 = wsDot.y12[:0]
-	ws.y12 = ws.y12[:0]
-	wsDot.y21 = wsDot.y21[:0]
-	ws.y21 = ws.y21[:0]
-	wsDot.y22 = wsDot.y22[:0]
-	ws.y22 = ws.y22[:0]
-	wsDot.tBar = wsDot.tBar[:0]
-	ws.tBar = ws.tBar[:0]
-	wsDot.t3 = wsDot.t3[:0]
-	ws.t3 = ws.t3[:0]
-	wsDot.y8 = wsDot.y8[:0]
-	ws.y8 = ws.y8[:0]
-	wsDot.y9 = wsDot.y9[:0]
-	ws.y9 = ws.y9[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	var rDot []float64
+	tapeDot.y10 = tapeDot.y10[:0]
+	tape.y10 = tape.y10[:0]
+	tapeDot.y13 = tapeDot.y13[:0]
+	tape.y13 = tape.y13[:0]
+	tapeDot.y14 = tapeDot.y14[:0]
+	tape.y14 = tape.y14[:0]
+	tapeDot.y = tapeDot.y[:0]
+	tape.y = tape.y[:0]
+	tapeDot.y1 = tapeDot.y1[:0]
+	tape.y1 = tape.y1[:0]
+	tapeDot.y2 = tapeDot.y2[:0]
+	tape.y2 = tape.y2[:0]
+	tapeDot.y3 = tapeDot.y3[:0]
+	tape.y3 = tape.y3[:0]
+	tapeDot.computeFrames = tapeDot.computeFrames[:0]
+	tape.computeFrames = tape.computeFrames[:0]
+	tapeDot.y4 = tapeDot.y4[:0]
+	tape.y4 = tape.y4[:0]
+	tapeDot.y5 = tapeDot.y5[:0]
+	tape.y5 = tape.y5[:0]
+	tapeDot.y6 = tapeDot.y6[:0]
+	tape.y6 = tape.y6[:0]
+	tapeDot.y7 = tapeDot.y7[:0]
+	tape.y7 = tape.y7[:0]
+	tapeDot.window = tapeDot.window[:0]
+	tape.window = tape.window[:0]
+	tapeDot.four = tapeDot.four[:0]
+	tape.four = tape.four[:0]
+	tapeDot.six = tapeDot.six[:0]
+	tape.six = tape.six[:0]
+	tapeDot.y11 = tapeDot.y11[:0]
+	tape.y11 = tape.y11[:0]
+	tapeDot.y12 = tapeDot.y12[:0]
+	tape.y12 = tape.y12[:0]
+	tapeDot.y21 = tapeDot.y21[:0]
+	tape.y21 = tape.y21[:0]
+	tapeDot.y22 = tapeDot.y22[:0]
+	tape.y22 = tape.y22[:0]
+	tapeDot.tBar = tapeDot.tBar[:0]
+	tape.tBar = tape.tBar[:0]
+	tapeDot.t3 = tapeDot.t3[:0]
+	tape.t3 = tape.t3[:0]
+	tapeDot.y8 = tapeDot.y8[:0]
+	tape.y8 = tape.y8[:0]
+	tapeDot.y9 = tapeDot.y9[:0]
+	tape.y9 = tape.y9[:0]
 	var t int
 	arg := len(x)
 	t = b.outputs(arg)
 	yBar := make([]float64, t)
 	yDot := make([]float64, t)
 	y := make([]float64, t)
-	scaledIntoForwardTangent110011(y, x, b, yBar, xBar, ws, yDot, xDot, xBarDot, wsDot)
-	r1Dot = yDot
-	r1 = y
+	scaledIntoForwardTangent110011(y, x, b, yBar, xBar, tape, yDot, xDot, xBarDot, tapeDot)
+	rDot = yDot
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	wsDot.left2 = append(wsDot.left2[:0], r1Dot[:cap(r1)]...)
-	ws.left2 = append(ws.left2[:0], r1[:cap(r1)]...)
-	scaledIntoReverseTangent110011(y, x, b, yBar, xBar, ws, yDot, xDot, xBarDot, wsDot)
-	copy(r1Dot[:cap(r1)], wsDot.left2)
-	copy(r1[:cap(r1)], ws.left2)
+	tapeDot.left2 = append(tapeDot.left2[:0], rDot[:cap(r)]...)
+	tape.left2 = append(tape.left2[:0], r[:cap(r)]...)
+	scaledIntoReverseTangent110011(y, x, b, yBar, xBar, tape, yDot, xDot, xBarDot, tapeDot)
+	copy(rDot[:cap(r)], tapeDot.left2)
+	copy(r[:cap(r)], tape.left2)
 	return
 }
 
@@ -6411,8 +6553,9 @@ func scaledScalarTangent4(x []float64, b *binding, xDot [][4]float64) (r, rDot0,
 
 // scaledScalarAdjoint returns scaledScalar(x, b), from bound.go:120.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func scaledScalarAdjoint(x []float64, b *binding, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func scaledScalarAdjoint(x []float64, b *binding, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("scaledScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -6456,7 +6599,7 @@ func scaledScalarAdjoint(x []float64, b *binding, xBar []float64, rBar float64, 
 	argBar := yPtrBar[:]
 	arg := yPtr[:]
 	scaledIntoForward(arg, x, b, argBar, xBar, ws)
-	r1 = yPtr[0]
+	r = yPtr[0]
 	yPtrBar[0] += rBar
 	scaledIntoReverse(arg, x, b, argBar, xBar, ws)
 	return
@@ -6464,13 +6607,13 @@ func scaledScalarAdjoint(x []float64, b *binding, xBar []float64, rBar float64, 
 
 // scaledScalarAdjointTangent computes scaledScalarAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from bound.go:120.
-func scaledScalarAdjointTangent(x []float64, b *binding, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func scaledScalarAdjointTangent(x []float64, b *binding, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("scaledScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x), cap(x))
@@ -6481,77 +6624,83 @@ func scaledScalarAdjointTangent(x []float64, b *binding, xBar []float64, rBar fl
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x), cap(x))
 	}
-	wsDot.y10 = wsDot.y10[:0]
-	ws.y10 = ws.y10[:0]
-	wsDot.y13 = wsDot.y13[:0]
-	ws.y13 = ws.y13[:0]
-	wsDot.y14 = wsDot.y14[:0]
-	ws.y14 = ws.y14[:0]
-	wsDot.y = wsDot.y[:0]
-	ws.y = ws.y[:0]
-	wsDot.y1 = wsDot.y1[:0]
-	ws.y1 = ws.y1[:0]
-	wsDot.y2 = wsDot.y2[:0]
-	ws.y2 = ws.y2[:0]
-	wsDot.y3 = wsDot.y3[:0]
-	ws.y3 = ws.y3[:0]
-	wsDot.computeFrames = wsDot.computeFrames[:0]
-	ws.computeFrames = ws.computeFrames[:0]
-	wsDot.y4 = wsDot.y4[:0]
-	ws.y4 = ws.y4[:0]
-	wsDot.y5 = wsDot.y5[:0]
-	ws.y5 = ws.y5[:0]
-	wsDot.y6 = wsDot.y6[:0]
-	ws.y6 = ws.y6[:0]
-	wsDot.y7 = wsDot.y7[:0]
-	ws.y7 = ws.y7[:0]
-	wsDot.window = wsDot.window[:0]
-	ws.window = ws.window[:0]
-	wsDot.four = wsDot.four[:0]
-	ws.four = ws.four[:0]
-	wsDot.six = wsDot.six[:0]
-	ws.six = ws.six[:0]
-	wsDot.y11 = wsDot.y11[:0]
-	ws.y11 = ws.y11[:0]
-	wsDot.y12 = wsDot.y12[:0]
-	ws.y12 = ws.y12[:0]
-	wsDot.y21 = wsDot.y21[:0]
-	ws.y21 = ws.y21[:0]
-	wsDot.y22 = wsDot.y22[:0]
-	ws.y22 = ws.y22[:0]
-	wsDot.tBar = wsDot.tBar[:0]
-	ws.tBar = ws.tBar[:0]
-	wsDot.t3 = wsDot.t3[:0]
-	ws.t3 = ws.t3[:0]
-	wsDot.y8 = wsDot.y8[:0]
-	ws.y8 = ws.y8[:0]
-	wsDot.y9 = wsDot.y9[:0]
-	ws.y9 = ws.y9[:0]
-	if ws.yPtrBar1 == nil {
-		wsDot.yPtrBar1 = new([1]float64)
-		ws.yPtrBar1 = new([1]float64)
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
 	}
-	*wsDot.yPtrBar1 = [1]float64{}
-	*ws.yPtrBar1 = [1]float64{}
-	yPtrBarDot := wsDot.yPtrBar1
-	yPtrBar := ws.yPtrBar1
-	if ws.yPtr1 == nil {
-		wsDot.yPtr1 = new([1]float64)
-		ws.yPtr1 = new([1]float64)
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.y10 = tapeDot.y10[:0]
+	tape.y10 = tape.y10[:0]
+	tapeDot.y13 = tapeDot.y13[:0]
+	tape.y13 = tape.y13[:0]
+	tapeDot.y14 = tapeDot.y14[:0]
+	tape.y14 = tape.y14[:0]
+	tapeDot.y = tapeDot.y[:0]
+	tape.y = tape.y[:0]
+	tapeDot.y1 = tapeDot.y1[:0]
+	tape.y1 = tape.y1[:0]
+	tapeDot.y2 = tapeDot.y2[:0]
+	tape.y2 = tape.y2[:0]
+	tapeDot.y3 = tapeDot.y3[:0]
+	tape.y3 = tape.y3[:0]
+	tapeDot.computeFrames = tapeDot.computeFrames[:0]
+	tape.computeFrames = tape.computeFrames[:0]
+	tapeDot.y4 = tapeDot.y4[:0]
+	tape.y4 = tape.y4[:0]
+	tapeDot.y5 = tapeDot.y5[:0]
+	tape.y5 = tape.y5[:0]
+	tapeDot.y6 = tapeDot.y6[:0]
+	tape.y6 = tape.y6[:0]
+	tapeDot.y7 = tapeDot.y7[:0]
+	tape.y7 = tape.y7[:0]
+	tapeDot.window = tapeDot.window[:0]
+	tape.window = tape.window[:0]
+	tapeDot.four = tapeDot.four[:0]
+	tape.four = tape.four[:0]
+	tapeDot.six = tapeDot.six[:0]
+	tape.six = tape.six[:0]
+	tapeDot.y11 = tapeDot.y11[:0]
+	tape.y11 = tape.y11[:0]
+	tapeDot.y12 = tapeDot.y12[:0]
+	tape.y12 = tape.y12[:0]
+	tapeDot.y21 = tapeDot.y21[:0]
+	tape.y21 = tape.y21[:0]
+	tapeDot.y22 = tapeDot.y22[:0]
+	tape.y22 = tape.y22[:0]
+	tapeDot.tBar = tapeDot.tBar[:0]
+	tape.tBar = tape.tBar[:0]
+	tapeDot.t3 = tapeDot.t3[:0]
+	tape.t3 = tape.t3[:0]
+	tapeDot.y8 = tapeDot.y8[:0]
+	tape.y8 = tape.y8[:0]
+	tapeDot.y9 = tapeDot.y9[:0]
+	tape.y9 = tape.y9[:0]
+	if tape.yPtrBar1 == nil {
+		tapeDot.yPtrBar1 = new([1]float64)
+		tape.yPtrBar1 = new([1]float64)
 	}
-	*wsDot.yPtr1 = [1]float64{}
-	*ws.yPtr1 = [1]float64{}
-	yPtrDot := wsDot.yPtr1
-	yPtr := ws.yPtr1
+	*tapeDot.yPtrBar1 = [1]float64{}
+	*tape.yPtrBar1 = [1]float64{}
+	yPtrBarDot := tapeDot.yPtrBar1
+	yPtrBar := tape.yPtrBar1
+	if tape.yPtr1 == nil {
+		tapeDot.yPtr1 = new([1]float64)
+		tape.yPtr1 = new([1]float64)
+	}
+	*tapeDot.yPtr1 = [1]float64{}
+	*tape.yPtr1 = [1]float64{}
+	yPtrDot := tapeDot.yPtr1
+	yPtr := tape.yPtr1
 	argBarDot := yPtrBarDot[:]
 	argBar := yPtrBar[:]
 	argDot := yPtrDot[:]
 	arg := yPtr[:]
-	scaledIntoForwardTangent111011(arg, x, b, argBar, xBar, ws, argDot, xDot, argBarDot, xBarDot, wsDot)
+	scaledIntoForwardTangent111011(arg, x, b, argBar, xBar, tape, argDot, xDot, argBarDot, xBarDot, tapeDot)
 	_ = yPtrDot[0]
-	r1 = yPtr[0]
+	r = yPtr[0]
 	yPtrBar[0] += rBar
-	scaledIntoReverseTangent111011(arg, x, b, argBar, xBar, ws, argDot, xDot, argBarDot, xBarDot, wsDot)
+	scaledIntoReverseTangent111011(arg, x, b, argBar, xBar, tape, argDot, xDot, argBarDot, xBarDot, tapeDot)
 	return
 }
 
@@ -6649,9 +6798,11 @@ func cachedIntoTangent4(y, x []float64, b *binding, yDot, xDot [][4]float64, bDo
 
 // cachedIntoAdjoint computes cachedInto(y, x, b), from bound.go:129.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
 // bBar must hold zeros initially, in the shape of the argument that it is named after.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func cachedIntoAdjoint(y, x []float64, b *binding, yBar, xBar []float64, bBar *binding, ws *AdjointWork) {
 	rt.Apart("cachedIntoAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -6974,101 +7125,108 @@ func cachedIntoAdjoint4(y, x []float64, b *binding, yBar, xBar [][4]float64, bBa
 
 // cachedIntoAdjointTangent computes cachedIntoAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from bound.go:129.
-func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, bBar *binding, ws *AdjointWork, yDot, xDot []float64, bDot *binding, yBarDot, xBarDot []float64, bBarDot *binding, wsDot *AdjointWork) {
+// It adds the derivatives of yBar, xBar, bBar to yBarDot, xBarDot, bBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
+func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, bBar *binding, ws *AdjointWork, yDot, xDot []float64, bDot *binding, yBarDot, xBarDot []float64, bBarDot *binding) {
 	rt.Apart("cachedIntoAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
-	}
 	if y != nil && yDot == nil || x != nil && xDot == nil || b != nil && (bDot == nil || b.V != nil && bDot.V == nil || b.Useful != nil && bDot.Useful == nil || b.Useless != nil && bDot.Useless == nil) {
 		yDotWhole, xDotWhole, bDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot), rt.MissingOf(b, bDot)
 		done := rt.Complete(yDotWhole, xDotWhole, bDotWhole)
-		cachedIntoAdjointTangent(y, x, b, yBar, xBar, bBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, bDotWhole.Shadow, yBarDot, xBarDot, bBarDot, wsDot)
+		cachedIntoAdjointTangent(y, x, b, yBar, xBar, bBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, bDotWhole.Shadow, yBarDot, xBarDot, bBarDot)
 		done()
 		return
 	}
 	if y != nil && yBar == nil || x != nil && xBar == nil || b != nil && (bBar == nil || b.V != nil && bBar.V == nil || b.Useful != nil && bBar.Useful == nil || b.Useless != nil && bBar.Useless == nil) {
 		yBarWhole, xBarWhole, bBarWhole := rt.MissingOf(y, yBar), rt.MissingOf(x, xBar), rt.MissingOf(b, bBar)
 		done1 := rt.Complete(yBarWhole, xBarWhole, bBarWhole)
-		cachedIntoAdjointTangent(y, x, b, yBarWhole.Shadow, xBarWhole.Shadow, bBarWhole.Shadow, ws, yDot, xDot, bDot, yBarDot, xBarDot, bBarDot, wsDot)
+		cachedIntoAdjointTangent(y, x, b, yBarWhole.Shadow, xBarWhole.Shadow, bBarWhole.Shadow, ws, yDot, xDot, bDot, yBarDot, xBarDot, bBarDot)
 		done1()
 		return
 	}
 	if y != nil && yBarDot == nil || x != nil && xBarDot == nil || b != nil && (bBarDot == nil || b.V != nil && bBarDot.V == nil || b.Useful != nil && bBarDot.Useful == nil || b.Useless != nil && bBarDot.Useless == nil) {
 		yBarDotWhole, xBarDotWhole, bBarDotWhole := rt.MissingOf(y, yBarDot), rt.MissingOf(x, xBarDot), rt.MissingOf(b, bBarDot)
 		done2 := rt.Complete(yBarDotWhole, xBarDotWhole, bBarDotWhole)
-		cachedIntoAdjointTangent(y, x, b, yBar, xBar, bBar, ws, yDot, xDot, bDot, yBarDotWhole.Shadow, xBarDotWhole.Shadow, bBarDotWhole.Shadow, wsDot)
+		cachedIntoAdjointTangent(y, x, b, yBar, xBar, bBar, ws, yDot, xDot, bDot, yBarDotWhole.Shadow, xBarDotWhole.Shadow, bBarDotWhole.Shadow)
 		done2()
 		return
 	}
-	wsDot.y33 = wsDot.y33[:0]
-	ws.y33 = ws.y33[:0]
-	wsDot.y15 = wsDot.y15[:0]
-	ws.y15 = ws.y15[:0]
-	wsDot.y16 = wsDot.y16[:0]
-	ws.y16 = ws.y16[:0]
-	wsDot.y17 = wsDot.y17[:0]
-	ws.y17 = ws.y17[:0]
-	wsDot.y18 = wsDot.y18[:0]
-	ws.y18 = ws.y18[:0]
-	wsDot.computeFrames1 = wsDot.computeFrames1[:0]
-	ws.computeFrames1 = ws.computeFrames1[:0]
-	wsDot.y19 = wsDot.y19[:0]
-	ws.y19 = ws.y19[:0]
-	wsDot.y20 = wsDot.y20[:0]
-	ws.y20 = ws.y20[:0]
-	wsDot.y23 = wsDot.y23[:0]
-	ws.y23 = ws.y23[:0]
-	wsDot.y24 = wsDot.y24[:0]
-	ws.y24 = ws.y24[:0]
-	wsDot.window2 = wsDot.window2[:0]
-	ws.window2 = ws.window2[:0]
-	wsDot.four1 = wsDot.four1[:0]
-	ws.four1 = ws.four1[:0]
-	wsDot.six1 = wsDot.six1[:0]
-	ws.six1 = ws.six1[:0]
-	wsDot.y11 = wsDot.y11[:0]
-	ws.y11 = ws.y11[:0]
-	wsDot.y12 = wsDot.y12[:0]
-	ws.y12 = ws.y12[:0]
-	wsDot.y21 = wsDot.y21[:0]
-	ws.y21 = ws.y21[:0]
-	wsDot.y22 = wsDot.y22[:0]
-	ws.y22 = ws.y22[:0]
-	wsDot.tBar = wsDot.tBar[:0]
-	ws.tBar = ws.tBar[:0]
-	wsDot.t3 = wsDot.t3[:0]
-	ws.t3 = ws.t3[:0]
-	wsDot.y8 = wsDot.y8[:0]
-	ws.y8 = ws.y8[:0]
-	wsDot.y9 = wsDot.y9[:0]
-	ws.y9 = ws.y9[:0]
-	wsDot.y25 = wsDot.y25[:0]
-	ws.y25 = ws.y25[:0]
-	wsDot.y26 = wsDot.y26[:0]
-	ws.y26 = ws.y26[:0]
-	wsDot.y27 = wsDot.y27[:0]
-	ws.y27 = ws.y27[:0]
-	wsDot.y28 = wsDot.y28[:0]
-	ws.y28 = ws.y28[:0]
-	wsDot.computeFrames2 = wsDot.computeFrames2[:0]
-	ws.computeFrames2 = ws.computeFrames2[:0]
-	wsDot.y29 = wsDot.y29[:0]
-	ws.y29 = ws.y29[:0]
-	wsDot.y30 = wsDot.y30[:0]
-	ws.y30 = ws.y30[:0]
-	wsDot.y31 = wsDot.y31[:0]
-	ws.y31 = ws.y31[:0]
-	wsDot.y32 = wsDot.y32[:0]
-	ws.y32 = ws.y32[:0]
-	wsDot.window3 = wsDot.window3[:0]
-	ws.window3 = ws.window3[:0]
-	wsDot.four2 = wsDot.four2[:0]
-	ws.four2 = ws.four2[:0]
-	wsDot.six2 = wsDot.six2[:0]
-	ws.six2 = ws.six2[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.y33 = tapeDot.y33[:0]
+	tape.y33 = tape.y33[:0]
+	tapeDot.y15 = tapeDot.y15[:0]
+	tape.y15 = tape.y15[:0]
+	tapeDot.y16 = tapeDot.y16[:0]
+	tape.y16 = tape.y16[:0]
+	tapeDot.y17 = tapeDot.y17[:0]
+	tape.y17 = tape.y17[:0]
+	tapeDot.y18 = tapeDot.y18[:0]
+	tape.y18 = tape.y18[:0]
+	tapeDot.computeFrames1 = tapeDot.computeFrames1[:0]
+	tape.computeFrames1 = tape.computeFrames1[:0]
+	tapeDot.y19 = tapeDot.y19[:0]
+	tape.y19 = tape.y19[:0]
+	tapeDot.y20 = tapeDot.y20[:0]
+	tape.y20 = tape.y20[:0]
+	tapeDot.y23 = tapeDot.y23[:0]
+	tape.y23 = tape.y23[:0]
+	tapeDot.y24 = tapeDot.y24[:0]
+	tape.y24 = tape.y24[:0]
+	tapeDot.window2 = tapeDot.window2[:0]
+	tape.window2 = tape.window2[:0]
+	tapeDot.four1 = tapeDot.four1[:0]
+	tape.four1 = tape.four1[:0]
+	tapeDot.six1 = tapeDot.six1[:0]
+	tape.six1 = tape.six1[:0]
+	tapeDot.y11 = tapeDot.y11[:0]
+	tape.y11 = tape.y11[:0]
+	tapeDot.y12 = tapeDot.y12[:0]
+	tape.y12 = tape.y12[:0]
+	tapeDot.y21 = tapeDot.y21[:0]
+	tape.y21 = tape.y21[:0]
+	tapeDot.y22 = tapeDot.y22[:0]
+	tape.y22 = tape.y22[:0]
+	tapeDot.tBar = tapeDot.tBar[:0]
+	tape.tBar = tape.tBar[:0]
+	tapeDot.t3 = tapeDot.t3[:0]
+	tape.t3 = tape.t3[:0]
+	tapeDot.y8 = tapeDot.y8[:0]
+	tape.y8 = tape.y8[:0]
+	tapeDot.y9 = tapeDot.y9[:0]
+	tape.y9 = tape.y9[:0]
+	tapeDot.y25 = tapeDot.y25[:0]
+	tape.y25 = tape.y25[:0]
+	tapeDot.y26 = tapeDot.y26[:0]
+	tape.y26 = tape.y26[:0]
+	tapeDot.y27 = tapeDot.y27[:0]
+	tape.y27 = tape.y27[:0]
+	tapeDot.y28 = tapeDot.y28[:0]
+	tape.y28 = tape.y28[:0]
+	tapeDot.computeFrames2 = tapeDot.computeFrames2[:0]
+	tape.computeFrames2 = tape.computeFrames2[:0]
+	tapeDot.y29 = tapeDot.y29[:0]
+	tape.y29 = tape.y29[:0]
+	tapeDot.y30 = tapeDot.y30[:0]
+	tape.y30 = tape.y30[:0]
+	tapeDot.y31 = tapeDot.y31[:0]
+	tape.y31 = tape.y31[:0]
+	tapeDot.y32 = tapeDot.y32[:0]
+	tape.y32 = tape.y32[:0]
+	tapeDot.window3 = tapeDot.window3[:0]
+	tape.window3 = tape.window3[:0]
+	tapeDot.four2 = tapeDot.four2[:0]
+	tape.four2 = tape.four2[:0]
+	tapeDot.six2 = tapeDot.six2[:0]
+	tape.six2 = tape.six2[:0]
 	var bufBarDot []float64
 	var bufBar []float64
 	var bufDot []float64
@@ -7087,7 +7245,7 @@ func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 		bufBar = bBar.Useful[:len(y)]
 		bufDot = bDot.Useful[:len(y)]
 		buf = b.Useful[:len(y)]
-		bindingComputeForwardTangent1111111(b, buf, x, bBar, bufBar, xBar, ws, bDot, bufDot, xDot, bBarDot, bufBarDot, xBarDot, wsDot)
+		bindingComputeForwardTangent1111111(b, buf, x, bBar, bufBar, xBar, tape, bDot, bufDot, xDot, bBarDot, bufBarDot, xBarDot, tapeDot)
 		view1BarDot = bufBarDot
 		view1Bar = bufBar
 		n = min(len(y), len(buf))
@@ -7098,7 +7256,7 @@ func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 		copy(yDot, bufDot)
 		copy(y, buf)
 	} else {
-		bindingComputeForwardTangent11111111(b, y, x, bBar, yBar, xBar, ws, bDot, yDot, xDot, bBarDot, yBarDot, xBarDot, wsDot)
+		bindingComputeForwardTangent11111111(b, y, x, bBar, yBar, xBar, tape, bDot, yDot, xDot, bBarDot, yBarDot, xBarDot, tapeDot)
 	}
 	tag := b.Kind
 	cond1 := tag == cacheStruct
@@ -7116,8 +7274,8 @@ func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 				y1Dot := yDot[:len(y):len(y)][:hi]
 				y1 := y[:len(y):len(y)][:hi]
 				for i := 0; i < hi; i++ {
-					wsDot.y33 = append(wsDot.y33, y1Dot[i])
-					ws.y33 = append(ws.y33, y1[i])
+					tapeDot.y33 = append(tapeDot.y33, y1Dot[i])
+					tape.y33 = append(tape.y33, y1[i])
 					t5 := y1[i]
 					t6 := b.A + b.V[0]
 					y1Dot[i] = y1Dot[i]*t6 + t5*(bDot.A+bDot.V[0])
@@ -7126,13 +7284,13 @@ func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 			}
 		}
 	}
-	wsDot.left3 = append(wsDot.left3[:0], yDot[:cap(y)]...)
-	ws.left3 = append(ws.left3[:0], y[:cap(y)]...)
+	tapeDot.left3 = append(tapeDot.left3[:0], yDot[:cap(y)]...)
+	tape.left3 = append(tape.left3[:0], y[:cap(y)]...)
 	if b != nil {
-		wsDot.left4 = append(wsDot.left4[:0], bDot.Useful[:cap(b.Useful)]...)
-		ws.left4 = append(ws.left4[:0], b.Useful[:cap(b.Useful)]...)
-		wsDot.left5 = append(wsDot.left5[:0], bDot.Useless[:cap(b.Useless)]...)
-		ws.left5 = append(ws.left5[:0], b.Useless[:cap(b.Useless)]...)
+		tapeDot.left4 = append(tapeDot.left4[:0], bDot.Useful[:cap(b.Useful)]...)
+		tape.left4 = append(tape.left4[:0], b.Useful[:cap(b.Useful)]...)
+		tapeDot.left5 = append(tapeDot.left5[:0], bDot.Useless[:cap(b.Useless)]...)
+		tape.left5 = append(tape.left5[:0], b.Useless[:cap(b.Useless)]...)
 	}
 	if cond1 {
 		if cond2 {
@@ -7154,10 +7312,10 @@ func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 				t2 := yBar1[i2]
 				yBar1Dot[i2] = 0
 				yBar1[i2] = 0
-				y2Dot[i2] = wsDot.y33[len(ws.y33)-1]
-				y2[i2] = ws.y33[len(ws.y33)-1]
-				wsDot.y33 = wsDot.y33[:len(ws.y33)-1]
-				ws.y33 = ws.y33[:len(ws.y33)-1]
+				y2Dot[i2] = tapeDot.y33[len(tape.y33)-1]
+				y2[i2] = tape.y33[len(tape.y33)-1]
+				tapeDot.y33 = tapeDot.y33[:len(tape.y33)-1]
+				tape.y33 = tape.y33[:len(tape.y33)-1]
 				t7 := b.A + b.V[0]
 				yBar1Dot[i2] += t2Dot*t7 + t2*(bDot.A+bDot.V[0])
 				yBar1[i2] += t2 * t7
@@ -7172,14 +7330,14 @@ func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 		}
 	}
 	if cond {
-		if cap(ws.t4) < n {
-			wsDot.t4 = make([]float64, n)
-			ws.t4 = make([]float64, n)
+		if cap(tape.t4) < n {
+			tapeDot.t4 = make([]float64, n)
+			tape.t4 = make([]float64, n)
 		}
-		clear(wsDot.t4[:n])
-		clear(ws.t4[:n])
-		tDot := wsDot.t4[0:n:n]
-		t := ws.t4[0:n:n]
+		clear(tapeDot.t4[:n])
+		clear(tape.t4[:n])
+		tDot := tapeDot.t4[0:n:n]
+		t := tape.t4[0:n:n]
 		copy(tDot, windowBarDot)
 		copy(t, windowBar)
 		clear(windowBarDot)
@@ -7194,17 +7352,17 @@ func cachedIntoAdjointTangent(y, x []float64, b *binding, yBar, xBar []float64, 
 				view1Bar1[i1] += t4[i1]
 			}
 		}
-		bindingComputeReverseTangent1111111(b, buf, x, bBar, bufBar, xBar, ws, bDot, bufDot, xDot, bBarDot, bufBarDot, xBarDot, wsDot)
+		bindingComputeReverseTangent1111111(b, buf, x, bBar, bufBar, xBar, tape, bDot, bufDot, xDot, bBarDot, bufBarDot, xBarDot, tapeDot)
 	} else {
-		bindingComputeReverseTangent11111111(b, y, x, bBar, yBar, xBar, ws, bDot, yDot, xDot, bBarDot, yBarDot, xBarDot, wsDot)
+		bindingComputeReverseTangent11111111(b, y, x, bBar, yBar, xBar, tape, bDot, yDot, xDot, bBarDot, yBarDot, xBarDot, tapeDot)
 	}
-	copy(yDot[:cap(y)], wsDot.left3)
-	copy(y[:cap(y)], ws.left3)
+	copy(yDot[:cap(y)], tapeDot.left3)
+	copy(y[:cap(y)], tape.left3)
 	if b != nil {
-		copy(bDot.Useful[:cap(b.Useful)], wsDot.left4)
-		copy(b.Useful[:cap(b.Useful)], ws.left4)
-		copy(bDot.Useless[:cap(b.Useless)], wsDot.left5)
-		copy(b.Useless[:cap(b.Useless)], ws.left5)
+		copy(bDot.Useful[:cap(b.Useful)], tapeDot.left4)
+		copy(b.Useful[:cap(b.Useful)], tape.left4)
+		copy(bDot.Useless[:cap(b.Useless)], tapeDot.left5)
+		copy(b.Useless[:cap(b.Useless)], tape.left5)
 	}
 }
 
@@ -7269,10 +7427,12 @@ func cachedVectorTangent4(x []float64, b *binding, xDot [][4]float64, bDot *bind
 
 // cachedVectorAdjoint returns cachedVector(x, b), from bound.go:150.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The bars of memory that it writes hold the weights of the values written.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
 // bBar must hold zeros initially, in the shape of the argument that it is named after.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func cachedVectorAdjoint(x []float64, b *binding, xBar []float64, bBar *binding, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func cachedVectorAdjoint(x []float64, b *binding, xBar []float64, bBar *binding, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("cachedVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -7280,7 +7440,7 @@ func cachedVectorAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 	if x != nil && xBar == nil || b != nil && (bBar == nil || b.V != nil && bBar.V == nil || b.Useful != nil && bBar.Useful == nil || b.Useless != nil && bBar.Useless == nil) {
 		xBarWhole, bBarWhole := rt.MissingOf(x, xBar), rt.MissingOf(b, bBar)
 		done := rt.Complete(xBarWhole, bBarWhole)
-		r1 = cachedVectorAdjoint(x, b, xBarWhole.Shadow, bBarWhole.Shadow, rSeed, ws)
+		r = cachedVectorAdjoint(x, b, xBarWhole.Shadow, bBarWhole.Shadow, rSeed, ws)
 		done()
 		return
 	}
@@ -7325,7 +7485,7 @@ func cachedVectorAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 	yBar := make([]float64, t)
 	y := make([]float64, t)
 	cachedIntoForward(y, x, b, yBar, xBar, bBar, ws)
-	r1 = y
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
@@ -7333,20 +7493,20 @@ func cachedVectorAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 		ws.left6 = append(ws.left6[:0], b.Useful[:cap(b.Useful)]...)
 		ws.left7 = append(ws.left7[:0], b.Useless[:cap(b.Useless)]...)
 	}
-	ws.left8 = append(ws.left8[:0], r1[:cap(r1)]...)
+	ws.left8 = append(ws.left8[:0], r[:cap(r)]...)
 	cachedIntoReverse(y, x, b, yBar, xBar, bBar, ws)
 	bindingOutputsReverse(bBar, ws)
 	if b != nil {
 		copy(b.Useful[:cap(b.Useful)], ws.left6)
 		copy(b.Useless[:cap(b.Useless)], ws.left7)
 	}
-	copy(r1[:cap(r1)], ws.left8)
+	copy(r[:cap(r)], ws.left8)
 	return
 }
 
 // cachedVectorAdjoint4 is cachedVectorAdjoint for 4 seeds in one call, from bound.go:150.
 // Each array holds 4 numbers, one for each seed.
-func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bindingLanes4, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bindingLanes4, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("cachedVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -7354,7 +7514,7 @@ func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bind
 	if x != nil && xBar == nil || b != nil && (bBar == nil || b.V != nil && bBar.V == nil || b.Useful != nil && bBar.Useful == nil || b.Useless != nil && bBar.Useless == nil) {
 		xBarWhole, bBarWhole := rt.MissingOf(x, xBar), rt.MissingOf(b, bBar)
 		done := rt.Complete(xBarWhole, bBarWhole)
-		r1 = cachedVectorAdjoint4(x, b, xBarWhole.Shadow, bBarWhole.Shadow, rSeed, ws)
+		r = cachedVectorAdjoint4(x, b, xBarWhole.Shadow, bBarWhole.Shadow, rSeed, ws)
 		done()
 		return
 	}
@@ -7399,7 +7559,7 @@ func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bind
 	yBar := make([][4]float64, t)
 	y := make([]float64, t)
 	cachedIntoForwardLanes4(y, x, b, yBar, xBar, bBar, ws)
-	r1 = y
+	r = y
 	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
 		rSeedRow := &rSeed[i]
 		yBarRow := &yBar[i]
@@ -7412,150 +7572,157 @@ func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bind
 		ws.left6 = append(ws.left6[:0], b.Useful[:cap(b.Useful)]...)
 		ws.left7 = append(ws.left7[:0], b.Useless[:cap(b.Useless)]...)
 	}
-	ws.left8 = append(ws.left8[:0], r1[:cap(r1)]...)
+	ws.left8 = append(ws.left8[:0], r[:cap(r)]...)
 	cachedIntoReverseLanes4(y, x, b, yBar, xBar, bBar, ws)
 	bindingOutputsReverseLanes4(bBar, ws)
 	if b != nil {
 		copy(b.Useful[:cap(b.Useful)], ws.left6)
 		copy(b.Useless[:cap(b.Useless)], ws.left7)
 	}
-	copy(r1[:cap(r1)], ws.left8)
+	copy(r[:cap(r)], ws.left8)
 	return
 }
 
 // cachedVectorAdjointTangent computes cachedVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from bound.go:150.
-func cachedVectorAdjointTangent(x []float64, b *binding, xBar []float64, bBar *binding, rSeed []float64, ws *AdjointWork, xDot []float64, bDot *binding, xBarDot []float64, bBarDot *binding, wsDot *AdjointWork) (r1 []float64) {
+// It adds the derivatives of xBar, bBar to xBarDot, bBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func cachedVectorAdjointTangent(x []float64, b *binding, xBar []float64, bBar *binding, rSeed []float64, ws *AdjointWork, xDot []float64, bDot *binding, xBarDot []float64, bBarDot *binding) (r []float64) {
 	rt.Apart("cachedVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
-	}
 	if x != nil && xDot == nil || b != nil && (bDot == nil || b.V != nil && bDot.V == nil || b.Useful != nil && bDot.Useful == nil || b.Useless != nil && bDot.Useless == nil) {
 		xDotWhole, bDotWhole := rt.MissingOf(x, xDot), rt.MissingOf(b, bDot)
 		done := rt.Complete(xDotWhole, bDotWhole)
-		r1 = cachedVectorAdjointTangent(x, b, xBar, bBar, rSeed, ws, xDotWhole.Shadow, bDotWhole.Shadow, xBarDot, bBarDot, wsDot)
+		r = cachedVectorAdjointTangent(x, b, xBar, bBar, rSeed, ws, xDotWhole.Shadow, bDotWhole.Shadow, xBarDot, bBarDot)
 		done()
 		return
 	}
 	if x != nil && xBar == nil || b != nil && (bBar == nil || b.V != nil && bBar.V == nil || b.Useful != nil && bBar.Useful == nil || b.Useless != nil && bBar.Useless == nil) {
 		xBarWhole, bBarWhole := rt.MissingOf(x, xBar), rt.MissingOf(b, bBar)
 		done1 := rt.Complete(xBarWhole, bBarWhole)
-		r1 = cachedVectorAdjointTangent(x, b, xBarWhole.Shadow, bBarWhole.Shadow, rSeed, ws, xDot, bDot, xBarDot, bBarDot, wsDot)
+		r = cachedVectorAdjointTangent(x, b, xBarWhole.Shadow, bBarWhole.Shadow, rSeed, ws, xDot, bDot, xBarDot, bBarDot)
 		done1()
 		return
 	}
 	if x != nil && xBarDot == nil || b != nil && (bBarDot == nil || b.V != nil && bBarDot.V == nil || b.Useful != nil && bBarDot.Useful == nil || b.Useless != nil && bBarDot.Useless == nil) {
 		xBarDotWhole, bBarDotWhole := rt.MissingOf(x, xBarDot), rt.MissingOf(b, bBarDot)
 		done2 := rt.Complete(xBarDotWhole, bBarDotWhole)
-		r1 = cachedVectorAdjointTangent(x, b, xBar, bBar, rSeed, ws, xDot, bDot, xBarDotWhole.Shadow, bBarDotWhole.Shadow, wsDot)
+		r = cachedVectorAdjointTangent(x, b, xBar, bBar, rSeed, ws, xDot, bDot, xBarDotWhole.Shadow, bBarDotWhole.Shadow)
 		done2()
 		return
 	}
-	var r1Dot []float64
-	wsDot.window1 = wsDot.window1[:0]
-	ws.window1 = ws.window1[:0]
-	wsDot.b = wsDot.b[:0]
-	ws.b = ws.b[:0]
-	wsDot.y34 = wsDot.y34[:0]
-	ws.y34 = ws.y34[:0]
-	wsDot.y15 = wsDot.y15[:0]
-	ws.y15 = ws.y15[:0]
-	wsDot.y16 = wsDot.y16[:0]
-	ws.y16 = ws.y16[:0]
-	wsDot.y17 = wsDot.y17[:0]
-	ws.y17 = ws.y17[:0]
-	wsDot.y18 = wsDot.y18[:0]
-	ws.y18 = ws.y18[:0]
-	wsDot.computeFrames1 = wsDot.computeFrames1[:0]
-	ws.computeFrames1 = ws.computeFrames1[:0]
-	wsDot.y19 = wsDot.y19[:0]
-	ws.y19 = ws.y19[:0]
-	wsDot.y20 = wsDot.y20[:0]
-	ws.y20 = ws.y20[:0]
-	wsDot.y23 = wsDot.y23[:0]
-	ws.y23 = ws.y23[:0]
-	wsDot.y24 = wsDot.y24[:0]
-	ws.y24 = ws.y24[:0]
-	wsDot.window2 = wsDot.window2[:0]
-	ws.window2 = ws.window2[:0]
-	wsDot.four1 = wsDot.four1[:0]
-	ws.four1 = ws.four1[:0]
-	wsDot.six1 = wsDot.six1[:0]
-	ws.six1 = ws.six1[:0]
-	wsDot.y11 = wsDot.y11[:0]
-	ws.y11 = ws.y11[:0]
-	wsDot.y12 = wsDot.y12[:0]
-	ws.y12 = ws.y12[:0]
-	wsDot.y21 = wsDot.y21[:0]
-	ws.y21 = ws.y21[:0]
-	wsDot.y22 = wsDot.y22[:0]
-	ws.y22 = ws.y22[:0]
-	wsDot.tBar = wsDot.tBar[:0]
-	ws.tBar = ws.tBar[:0]
-	wsDot.t3 = wsDot.t3[:0]
-	ws.t3 = ws.t3[:0]
-	wsDot.y8 = wsDot.y8[:0]
-	ws.y8 = ws.y8[:0]
-	wsDot.y9 = wsDot.y9[:0]
-	ws.y9 = ws.y9[:0]
-	wsDot.y25 = wsDot.y25[:0]
-	ws.y25 = ws.y25[:0]
-	wsDot.y26 = wsDot.y26[:0]
-	ws.y26 = ws.y26[:0]
-	wsDot.y27 = wsDot.y27[:0]
-	ws.y27 = ws.y27[:0]
-	wsDot.y28 = wsDot.y28[:0]
-	ws.y28 = ws.y28[:0]
-	wsDot.computeFrames2 = wsDot.computeFrames2[:0]
-	ws.computeFrames2 = ws.computeFrames2[:0]
-	wsDot.y29 = wsDot.y29[:0]
-	ws.y29 = ws.y29[:0]
-	wsDot.y30 = wsDot.y30[:0]
-	ws.y30 = ws.y30[:0]
-	wsDot.y31 = wsDot.y31[:0]
-	ws.y31 = ws.y31[:0]
-	wsDot.y32 = wsDot.y32[:0]
-	ws.y32 = ws.y32[:0]
-	wsDot.window3 = wsDot.window3[:0]
-	ws.window3 = ws.window3[:0]
-	wsDot.four2 = wsDot.four2[:0]
-	ws.four2 = ws.four2[:0]
-	wsDot.six2 = wsDot.six2[:0]
-	ws.six2 = ws.six2[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	var rDot []float64
+	tapeDot.window1 = tapeDot.window1[:0]
+	tape.window1 = tape.window1[:0]
+	tapeDot.b = tapeDot.b[:0]
+	tape.b = tape.b[:0]
+	tapeDot.y34 = tapeDot.y34[:0]
+	tape.y34 = tape.y34[:0]
+	tapeDot.y15 = tapeDot.y15[:0]
+	tape.y15 = tape.y15[:0]
+	tapeDot.y16 = tapeDot.y16[:0]
+	tape.y16 = tape.y16[:0]
+	tapeDot.y17 = tapeDot.y17[:0]
+	tape.y17 = tape.y17[:0]
+	tapeDot.y18 = tapeDot.y18[:0]
+	tape.y18 = tape.y18[:0]
+	tapeDot.computeFrames1 = tapeDot.computeFrames1[:0]
+	tape.computeFrames1 = tape.computeFrames1[:0]
+	tapeDot.y19 = tapeDot.y19[:0]
+	tape.y19 = tape.y19[:0]
+	tapeDot.y20 = tapeDot.y20[:0]
+	tape.y20 = tape.y20[:0]
+	tapeDot.y23 = tapeDot.y23[:0]
+	tape.y23 = tape.y23[:0]
+	tapeDot.y24 = tapeDot.y24[:0]
+	tape.y24 = tape.y24[:0]
+	tapeDot.window2 = tapeDot.window2[:0]
+	tape.window2 = tape.window2[:0]
+	tapeDot.four1 = tapeDot.four1[:0]
+	tape.four1 = tape.four1[:0]
+	tapeDot.six1 = tapeDot.six1[:0]
+	tape.six1 = tape.six1[:0]
+	tapeDot.y11 = tapeDot.y11[:0]
+	tape.y11 = tape.y11[:0]
+	tapeDot.y12 = tapeDot.y12[:0]
+	tape.y12 = tape.y12[:0]
+	tapeDot.y21 = tapeDot.y21[:0]
+	tape.y21 = tape.y21[:0]
+	tapeDot.y22 = tapeDot.y22[:0]
+	tape.y22 = tape.y22[:0]
+	tapeDot.tBar = tapeDot.tBar[:0]
+	tape.tBar = tape.tBar[:0]
+	tapeDot.t3 = tapeDot.t3[:0]
+	tape.t3 = tape.t3[:0]
+	tapeDot.y8 = tapeDot.y8[:0]
+	tape.y8 = tape.y8[:0]
+	tapeDot.y9 = tapeDot.y9[:0]
+	tape.y9 = tape.y9[:0]
+	tapeDot.y25 = tapeDot.y25[:0]
+	tape.y25 = tape.y25[:0]
+	tapeDot.y26 = tapeDot.y26[:0]
+	tape.y26 = tape.y26[:0]
+	tapeDot.y27 = tapeDot.y27[:0]
+	tape.y27 = tape.y27[:0]
+	tapeDot.y28 = tapeDot.y28[:0]
+	tape.y28 = tape.y28[:0]
+	tapeDot.computeFrames2 = tapeDot.computeFrames2[:0]
+	tape.computeFrames2 = tape.computeFrames2[:0]
+	tapeDot.y29 = tapeDot.y29[:0]
+	tape.y29 = tape.y29[:0]
+	tapeDot.y30 = tapeDot.y30[:0]
+	tape.y30 = tape.y30[:0]
+	tapeDot.y31 = tapeDot.y31[:0]
+	tape.y31 = tape.y31[:0]
+	tapeDot.y32 = tapeDot.y32[:0]
+	tape.y32 = tape.y32[:0]
+	tapeDot.window3 = tapeDot.window3[:0]
+	tape.window3 = tape.window3[:0]
+	tapeDot.four2 = tapeDot.four2[:0]
+	tape.four2 = tape.four2[:0]
+	tapeDot.six2 = tapeDot.six2[:0]
+	tape.six2 = tape.six2[:0]
 	var t int
 	arg := len(x)
-	t = bindingOutputsForwardTangent1101(b, arg, bBar, ws, bDot, bBarDot, wsDot)
+	t = bindingOutputsForwardTangent1101(b, arg, bBar, tape, bDot, bBarDot, tapeDot)
 	yBarDot := make([]float64, t)
 	yBar := make([]float64, t)
 	yDot := make([]float64, t)
 	y := make([]float64, t)
-	cachedIntoForwardTangent1111111(y, x, b, yBar, xBar, bBar, ws, yDot, xDot, bDot, yBarDot, xBarDot, bBarDot, wsDot)
-	r1Dot = yDot
-	r1 = y
+	cachedIntoForwardTangent1111111(y, x, b, yBar, xBar, bBar, tape, yDot, xDot, bDot, yBarDot, xBarDot, bBarDot, tapeDot)
+	rDot = yDot
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
 	if b != nil {
-		wsDot.left6 = append(wsDot.left6[:0], bDot.Useful[:cap(b.Useful)]...)
-		ws.left6 = append(ws.left6[:0], b.Useful[:cap(b.Useful)]...)
-		wsDot.left7 = append(wsDot.left7[:0], bDot.Useless[:cap(b.Useless)]...)
-		ws.left7 = append(ws.left7[:0], b.Useless[:cap(b.Useless)]...)
+		tapeDot.left6 = append(tapeDot.left6[:0], bDot.Useful[:cap(b.Useful)]...)
+		tape.left6 = append(tape.left6[:0], b.Useful[:cap(b.Useful)]...)
+		tapeDot.left7 = append(tapeDot.left7[:0], bDot.Useless[:cap(b.Useless)]...)
+		tape.left7 = append(tape.left7[:0], b.Useless[:cap(b.Useless)]...)
 	}
-	wsDot.left8 = append(wsDot.left8[:0], r1Dot[:cap(r1)]...)
-	ws.left8 = append(ws.left8[:0], r1[:cap(r1)]...)
-	cachedIntoReverseTangent1111111(y, x, b, yBar, xBar, bBar, ws, yDot, xDot, bDot, yBarDot, xBarDot, bBarDot, wsDot)
-	bindingOutputsReverseTangent11(bBar, ws, bBarDot, wsDot)
+	tapeDot.left8 = append(tapeDot.left8[:0], rDot[:cap(r)]...)
+	tape.left8 = append(tape.left8[:0], r[:cap(r)]...)
+	cachedIntoReverseTangent1111111(y, x, b, yBar, xBar, bBar, tape, yDot, xDot, bDot, yBarDot, xBarDot, bBarDot, tapeDot)
+	bindingOutputsReverseTangent11(bBar, tape, bBarDot, tapeDot)
 	if b != nil {
-		copy(bDot.Useful[:cap(b.Useful)], wsDot.left6)
-		copy(b.Useful[:cap(b.Useful)], ws.left6)
-		copy(bDot.Useless[:cap(b.Useless)], wsDot.left7)
-		copy(b.Useless[:cap(b.Useless)], ws.left7)
+		copy(bDot.Useful[:cap(b.Useful)], tapeDot.left6)
+		copy(b.Useful[:cap(b.Useful)], tape.left6)
+		copy(bDot.Useless[:cap(b.Useless)], tapeDot.left7)
+		copy(b.Useless[:cap(b.Useless)], tape.left7)
 	}
-	copy(r1Dot[:cap(r1)], wsDot.left8)
-	copy(r1[:cap(r1)], ws.left8)
+	copy(rDot[:cap(r)], tapeDot.left8)
+	copy(r[:cap(r)], tape.left8)
 	return
 }
 
@@ -7605,10 +7772,12 @@ func cachedScalarTangent4(x []float64, b *binding, xDot [][4]float64, bDot *bind
 
 // cachedScalarAdjoint returns cachedScalar(x, b), from bound.go:157.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The bars of memory that it writes hold the weights of the values written.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
 // bBar must hold zeros initially, in the shape of the argument that it is named after.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func cachedScalarAdjoint(x []float64, b *binding, xBar []float64, bBar *binding, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func cachedScalarAdjoint(x []float64, b *binding, xBar []float64, bBar *binding, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("cachedScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -7616,7 +7785,7 @@ func cachedScalarAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 	if x != nil && xBar == nil || b != nil && (bBar == nil || b.V != nil && bBar.V == nil || b.Useful != nil && bBar.Useful == nil || b.Useless != nil && bBar.Useless == nil) {
 		xBarWhole, bBarWhole := rt.MissingOf(x, xBar), rt.MissingOf(b, bBar)
 		done := rt.Complete(xBarWhole, bBarWhole)
-		r1 = cachedScalarAdjoint(x, b, xBarWhole.Shadow, bBarWhole.Shadow, rBar, ws)
+		r = cachedScalarAdjoint(x, b, xBarWhole.Shadow, bBarWhole.Shadow, rBar, ws)
 		done()
 		return
 	}
@@ -7668,7 +7837,7 @@ func cachedScalarAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 	argBar := yPtrBar[:]
 	arg := yPtr[:]
 	cachedIntoForward(arg, x, b, argBar, xBar, bBar, ws)
-	r1 = yPtr[0]
+	r = yPtr[0]
 	if b != nil {
 		ws.left9 = append(ws.left9[:0], b.Useful[:cap(b.Useful)]...)
 		ws.left10 = append(ws.left10[:0], b.Useless[:cap(b.Useless)]...)
@@ -7684,141 +7853,148 @@ func cachedScalarAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 
 // cachedScalarAdjointTangent computes cachedScalarAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from bound.go:157.
-func cachedScalarAdjointTangent(x []float64, b *binding, xBar []float64, bBar *binding, rBar float64, ws *AdjointWork, xDot []float64, bDot *binding, xBarDot []float64, bBarDot *binding, wsDot *AdjointWork) (r1 float64) {
+// It adds the derivatives of xBar, bBar to xBarDot, bBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func cachedScalarAdjointTangent(x []float64, b *binding, xBar []float64, bBar *binding, rBar float64, ws *AdjointWork, xDot []float64, bDot *binding, xBarDot []float64, bBarDot *binding) (r float64) {
 	rt.Apart("cachedScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
-	}
 	if x != nil && xDot == nil || b != nil && (bDot == nil || b.V != nil && bDot.V == nil || b.Useful != nil && bDot.Useful == nil || b.Useless != nil && bDot.Useless == nil) {
 		xDotWhole, bDotWhole := rt.MissingOf(x, xDot), rt.MissingOf(b, bDot)
 		done := rt.Complete(xDotWhole, bDotWhole)
-		r1 = cachedScalarAdjointTangent(x, b, xBar, bBar, rBar, ws, xDotWhole.Shadow, bDotWhole.Shadow, xBarDot, bBarDot, wsDot)
+		r = cachedScalarAdjointTangent(x, b, xBar, bBar, rBar, ws, xDotWhole.Shadow, bDotWhole.Shadow, xBarDot, bBarDot)
 		done()
 		return
 	}
 	if x != nil && xBar == nil || b != nil && (bBar == nil || b.V != nil && bBar.V == nil || b.Useful != nil && bBar.Useful == nil || b.Useless != nil && bBar.Useless == nil) {
 		xBarWhole, bBarWhole := rt.MissingOf(x, xBar), rt.MissingOf(b, bBar)
 		done1 := rt.Complete(xBarWhole, bBarWhole)
-		r1 = cachedScalarAdjointTangent(x, b, xBarWhole.Shadow, bBarWhole.Shadow, rBar, ws, xDot, bDot, xBarDot, bBarDot, wsDot)
+		r = cachedScalarAdjointTangent(x, b, xBarWhole.Shadow, bBarWhole.Shadow, rBar, ws, xDot, bDot, xBarDot, bBarDot)
 		done1()
 		return
 	}
 	if x != nil && xBarDot == nil || b != nil && (bBarDot == nil || b.V != nil && bBarDot.V == nil || b.Useful != nil && bBarDot.Useful == nil || b.Useless != nil && bBarDot.Useless == nil) {
 		xBarDotWhole, bBarDotWhole := rt.MissingOf(x, xBarDot), rt.MissingOf(b, bBarDot)
 		done2 := rt.Complete(xBarDotWhole, bBarDotWhole)
-		r1 = cachedScalarAdjointTangent(x, b, xBar, bBar, rBar, ws, xDot, bDot, xBarDotWhole.Shadow, bBarDotWhole.Shadow, wsDot)
+		r = cachedScalarAdjointTangent(x, b, xBar, bBar, rBar, ws, xDot, bDot, xBarDotWhole.Shadow, bBarDotWhole.Shadow)
 		done2()
 		return
 	}
-	wsDot.window1 = wsDot.window1[:0]
-	ws.window1 = ws.window1[:0]
-	wsDot.b = wsDot.b[:0]
-	ws.b = ws.b[:0]
-	wsDot.y34 = wsDot.y34[:0]
-	ws.y34 = ws.y34[:0]
-	wsDot.y15 = wsDot.y15[:0]
-	ws.y15 = ws.y15[:0]
-	wsDot.y16 = wsDot.y16[:0]
-	ws.y16 = ws.y16[:0]
-	wsDot.y17 = wsDot.y17[:0]
-	ws.y17 = ws.y17[:0]
-	wsDot.y18 = wsDot.y18[:0]
-	ws.y18 = ws.y18[:0]
-	wsDot.computeFrames1 = wsDot.computeFrames1[:0]
-	ws.computeFrames1 = ws.computeFrames1[:0]
-	wsDot.y19 = wsDot.y19[:0]
-	ws.y19 = ws.y19[:0]
-	wsDot.y20 = wsDot.y20[:0]
-	ws.y20 = ws.y20[:0]
-	wsDot.y23 = wsDot.y23[:0]
-	ws.y23 = ws.y23[:0]
-	wsDot.y24 = wsDot.y24[:0]
-	ws.y24 = ws.y24[:0]
-	wsDot.window2 = wsDot.window2[:0]
-	ws.window2 = ws.window2[:0]
-	wsDot.four1 = wsDot.four1[:0]
-	ws.four1 = ws.four1[:0]
-	wsDot.six1 = wsDot.six1[:0]
-	ws.six1 = ws.six1[:0]
-	wsDot.y11 = wsDot.y11[:0]
-	ws.y11 = ws.y11[:0]
-	wsDot.y12 = wsDot.y12[:0]
-	ws.y12 = ws.y12[:0]
-	wsDot.y21 = wsDot.y21[:0]
-	ws.y21 = ws.y21[:0]
-	wsDot.y22 = wsDot.y22[:0]
-	ws.y22 = ws.y22[:0]
-	wsDot.tBar = wsDot.tBar[:0]
-	ws.tBar = ws.tBar[:0]
-	wsDot.t3 = wsDot.t3[:0]
-	ws.t3 = ws.t3[:0]
-	wsDot.y8 = wsDot.y8[:0]
-	ws.y8 = ws.y8[:0]
-	wsDot.y9 = wsDot.y9[:0]
-	ws.y9 = ws.y9[:0]
-	wsDot.y25 = wsDot.y25[:0]
-	ws.y25 = ws.y25[:0]
-	wsDot.y26 = wsDot.y26[:0]
-	ws.y26 = ws.y26[:0]
-	wsDot.y27 = wsDot.y27[:0]
-	ws.y27 = ws.y27[:0]
-	wsDot.y28 = wsDot.y28[:0]
-	ws.y28 = ws.y28[:0]
-	wsDot.computeFrames2 = wsDot.computeFrames2[:0]
-	ws.computeFrames2 = ws.computeFrames2[:0]
-	wsDot.y29 = wsDot.y29[:0]
-	ws.y29 = ws.y29[:0]
-	wsDot.y30 = wsDot.y30[:0]
-	ws.y30 = ws.y30[:0]
-	wsDot.y31 = wsDot.y31[:0]
-	ws.y31 = ws.y31[:0]
-	wsDot.y32 = wsDot.y32[:0]
-	ws.y32 = ws.y32[:0]
-	wsDot.window3 = wsDot.window3[:0]
-	ws.window3 = ws.window3[:0]
-	wsDot.four2 = wsDot.four2[:0]
-	ws.four2 = ws.four2[:0]
-	wsDot.six2 = wsDot.six2[:0]
-	ws.six2 = ws.six2[:0]
-	if ws.yPtrBar2 == nil {
-		wsDot.yPtrBar2 = new([1]float64)
-		ws.yPtrBar2 = new([1]float64)
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
 	}
-	*wsDot.yPtrBar2 = [1]float64{}
-	*ws.yPtrBar2 = [1]float64{}
-	yPtrBarDot := wsDot.yPtrBar2
-	yPtrBar := ws.yPtrBar2
-	if ws.yPtr2 == nil {
-		wsDot.yPtr2 = new([1]float64)
-		ws.yPtr2 = new([1]float64)
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.window1 = tapeDot.window1[:0]
+	tape.window1 = tape.window1[:0]
+	tapeDot.b = tapeDot.b[:0]
+	tape.b = tape.b[:0]
+	tapeDot.y34 = tapeDot.y34[:0]
+	tape.y34 = tape.y34[:0]
+	tapeDot.y15 = tapeDot.y15[:0]
+	tape.y15 = tape.y15[:0]
+	tapeDot.y16 = tapeDot.y16[:0]
+	tape.y16 = tape.y16[:0]
+	tapeDot.y17 = tapeDot.y17[:0]
+	tape.y17 = tape.y17[:0]
+	tapeDot.y18 = tapeDot.y18[:0]
+	tape.y18 = tape.y18[:0]
+	tapeDot.computeFrames1 = tapeDot.computeFrames1[:0]
+	tape.computeFrames1 = tape.computeFrames1[:0]
+	tapeDot.y19 = tapeDot.y19[:0]
+	tape.y19 = tape.y19[:0]
+	tapeDot.y20 = tapeDot.y20[:0]
+	tape.y20 = tape.y20[:0]
+	tapeDot.y23 = tapeDot.y23[:0]
+	tape.y23 = tape.y23[:0]
+	tapeDot.y24 = tapeDot.y24[:0]
+	tape.y24 = tape.y24[:0]
+	tapeDot.window2 = tapeDot.window2[:0]
+	tape.window2 = tape.window2[:0]
+	tapeDot.four1 = tapeDot.four1[:0]
+	tape.four1 = tape.four1[:0]
+	tapeDot.six1 = tapeDot.six1[:0]
+	tape.six1 = tape.six1[:0]
+	tapeDot.y11 = tapeDot.y11[:0]
+	tape.y11 = tape.y11[:0]
+	tapeDot.y12 = tapeDot.y12[:0]
+	tape.y12 = tape.y12[:0]
+	tapeDot.y21 = tapeDot.y21[:0]
+	tape.y21 = tape.y21[:0]
+	tapeDot.y22 = tapeDot.y22[:0]
+	tape.y22 = tape.y22[:0]
+	tapeDot.tBar = tapeDot.tBar[:0]
+	tape.tBar = tape.tBar[:0]
+	tapeDot.t3 = tapeDot.t3[:0]
+	tape.t3 = tape.t3[:0]
+	tapeDot.y8 = tapeDot.y8[:0]
+	tape.y8 = tape.y8[:0]
+	tapeDot.y9 = tapeDot.y9[:0]
+	tape.y9 = tape.y9[:0]
+	tapeDot.y25 = tapeDot.y25[:0]
+	tape.y25 = tape.y25[:0]
+	tapeDot.y26 = tapeDot.y26[:0]
+	tape.y26 = tape.y26[:0]
+	tapeDot.y27 = tapeDot.y27[:0]
+	tape.y27 = tape.y27[:0]
+	tapeDot.y28 = tapeDot.y28[:0]
+	tape.y28 = tape.y28[:0]
+	tapeDot.computeFrames2 = tapeDot.computeFrames2[:0]
+	tape.computeFrames2 = tape.computeFrames2[:0]
+	tapeDot.y29 = tapeDot.y29[:0]
+	tape.y29 = tape.y29[:0]
+	tapeDot.y30 = tapeDot.y30[:0]
+	tape.y30 = tape.y30[:0]
+	tapeDot.y31 = tapeDot.y31[:0]
+	tape.y31 = tape.y31[:0]
+	tapeDot.y32 = tapeDot.y32[:0]
+	tape.y32 = tape.y32[:0]
+	tapeDot.window3 = tapeDot.window3[:0]
+	tape.window3 = tape.window3[:0]
+	tapeDot.four2 = tapeDot.four2[:0]
+	tape.four2 = tape.four2[:0]
+	tapeDot.six2 = tapeDot.six2[:0]
+	tape.six2 = tape.six2[:0]
+	if tape.yPtrBar2 == nil {
+		tapeDot.yPtrBar2 = new([1]float64)
+		tape.yPtrBar2 = new([1]float64)
 	}
-	*wsDot.yPtr2 = [1]float64{}
-	*ws.yPtr2 = [1]float64{}
-	yPtrDot := wsDot.yPtr2
-	yPtr := ws.yPtr2
+	*tapeDot.yPtrBar2 = [1]float64{}
+	*tape.yPtrBar2 = [1]float64{}
+	yPtrBarDot := tapeDot.yPtrBar2
+	yPtrBar := tape.yPtrBar2
+	if tape.yPtr2 == nil {
+		tapeDot.yPtr2 = new([1]float64)
+		tape.yPtr2 = new([1]float64)
+	}
+	*tapeDot.yPtr2 = [1]float64{}
+	*tape.yPtr2 = [1]float64{}
+	yPtrDot := tapeDot.yPtr2
+	yPtr := tape.yPtr2
 	argBarDot := yPtrBarDot[:]
 	argBar := yPtrBar[:]
 	argDot := yPtrDot[:]
 	arg := yPtr[:]
-	cachedIntoForwardTangent1111111(arg, x, b, argBar, xBar, bBar, ws, argDot, xDot, bDot, argBarDot, xBarDot, bBarDot, wsDot)
+	cachedIntoForwardTangent1111111(arg, x, b, argBar, xBar, bBar, tape, argDot, xDot, bDot, argBarDot, xBarDot, bBarDot, tapeDot)
 	_ = yPtrDot[0]
-	r1 = yPtr[0]
+	r = yPtr[0]
 	if b != nil {
-		wsDot.left9 = append(wsDot.left9[:0], bDot.Useful[:cap(b.Useful)]...)
-		ws.left9 = append(ws.left9[:0], b.Useful[:cap(b.Useful)]...)
-		wsDot.left10 = append(wsDot.left10[:0], bDot.Useless[:cap(b.Useless)]...)
-		ws.left10 = append(ws.left10[:0], b.Useless[:cap(b.Useless)]...)
+		tapeDot.left9 = append(tapeDot.left9[:0], bDot.Useful[:cap(b.Useful)]...)
+		tape.left9 = append(tape.left9[:0], b.Useful[:cap(b.Useful)]...)
+		tapeDot.left10 = append(tapeDot.left10[:0], bDot.Useless[:cap(b.Useless)]...)
+		tape.left10 = append(tape.left10[:0], b.Useless[:cap(b.Useless)]...)
 	}
 	yPtrBar[0] += rBar
-	cachedIntoReverseTangent1111111(arg, x, b, argBar, xBar, bBar, ws, argDot, xDot, bDot, argBarDot, xBarDot, bBarDot, wsDot)
+	cachedIntoReverseTangent1111111(arg, x, b, argBar, xBar, bBar, tape, argDot, xDot, bDot, argBarDot, xBarDot, bBarDot, tapeDot)
 	if b != nil {
-		copy(bDot.Useful[:cap(b.Useful)], wsDot.left9)
-		copy(b.Useful[:cap(b.Useful)], ws.left9)
-		copy(bDot.Useless[:cap(b.Useless)], wsDot.left10)
-		copy(b.Useless[:cap(b.Useless)], ws.left10)
+		copy(bDot.Useful[:cap(b.Useful)], tapeDot.left9)
+		copy(b.Useful[:cap(b.Useful)], tape.left9)
+		copy(bDot.Useless[:cap(b.Useless)], tapeDot.left10)
+		copy(b.Useless[:cap(b.Useless)], tape.left10)
 	}
 	return
 }
@@ -7881,8 +8057,10 @@ func sineTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // sineAdjoint computes sine(y, x), from functions.go:8.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func sineAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("sineAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -7961,6 +8139,10 @@ func sineAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 
 // sineAdjointTangent computes sineAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from functions.go:8.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 func sineAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("sineAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -8039,12 +8221,12 @@ func sineNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1,
 
 // sineNumberAdjoint returns sineNumber(x), from functions.go:15.
 // It returns the derivatives of the outputs, weighted by rBar, with respect to arguments passed by value as xBar.
-// The zero value of ws is ready to use.
-func sineNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) {
+// ws may be nil; using it again saves allocations.
+func sineNumberAdjoint(x, rBar float64, ws *AdjointWork) (r, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	r1 = math.Sin(x)
+	r = math.Sin(x)
 	xBar += rBar * math.Cos(x)
 	return
 }
@@ -8060,12 +8242,14 @@ func sineNumberAdjointOnly(x, rBar float64, ws *AdjointWork) (xBar float64) {
 
 // sineNumberAdjointTangent computes sineNumberAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:15.
-func sineNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r1, xBar, xBarDot float64) {
+// It returns those of xBar as xBarDot.
+// ws may be nil; using it again saves allocations.
+func sineNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r, xBar, xBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
 	t := math.Sin(x)
-	r1 = t
+	r = t
 	t1 := math.Cos(x)
 	xBarDot += rBar * -(xDot * math.Sin(x))
 	xBar += rBar * t1
@@ -8110,8 +8294,9 @@ func sineScalarTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2,
 
 // sineScalarAdjoint returns sineScalar(x), from functions.go:18.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func sineScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func sineScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("sineScalarAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8119,7 +8304,7 @@ func sineScalarAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 flo
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
-	r1 = math.Sin(x[0])
+	r = math.Sin(x[0])
 	xBar[0] += rBar * math.Cos(x[0])
 	return
 }
@@ -8139,7 +8324,10 @@ func sineScalarAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 
 // sineScalarAdjointTangent computes sineScalarAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:18.
-func sineScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func sineScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("sineScalarAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8155,7 +8343,7 @@ func sineScalarAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, 
 	}
 	t := x[0]
 	t1 := math.Sin(t)
-	r1 = t1
+	r = t1
 	t2 := x[0]
 	t3 := math.Cos(t2)
 	xBarDot[0] += rBar * -(xDot[0] * math.Sin(t2))
@@ -8230,8 +8418,9 @@ func sineVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]
 
 // sineVectorAdjoint returns sineVector(x), from functions.go:21.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func sineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func sineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("sineVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8249,7 +8438,7 @@ func sineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 			y1[i] = math.Sin(v)
 		}
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
@@ -8268,7 +8457,7 @@ func sineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64)
 
 // sineVectorAdjoint4 is sineVectorAdjoint for 4 seeds in one call, from functions.go:21.
 // Each array holds 4 numbers, one for each seed.
-func sineVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func sineVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("sineVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8286,7 +8475,7 @@ func sineVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 			y1[i] = math.Sin(v)
 		}
 	}
-	r1 = y
+	r = y
 	for i1, i1End := 0, len(rSeed); i1 < i1End; i1++ {
 		rSeedRow := &rSeed[i1]
 		yBarRow := &yBar[i1]
@@ -8322,7 +8511,10 @@ func sineVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) 
 
 // sineVectorAdjointTangent computes sineVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:21.
-func sineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func sineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("sineVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -8351,7 +8543,7 @@ func sineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, x
 			y1[i] = t1
 		}
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
@@ -8445,8 +8637,10 @@ func curveTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // curveAdjoint computes curve(y, x), from functions.go:30.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func curveAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("curveAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -8549,6 +8743,10 @@ func curveAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 
 // curveAdjointTangent computes curveAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from functions.go:30.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 func curveAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("curveAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -8646,8 +8844,8 @@ func curveNumberTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, rD
 
 // curveNumberAdjoint returns curveNumber(t), from functions.go:41.
 // It returns the derivatives of the outputs, weighted by rSeed, with respect to arguments passed by value as tBar.
-// The zero value of ws is ready to use.
-func curveNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float64, tBar float64) {
+// ws may be nil; using it again saves allocations.
+func curveNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r []float64, tBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
@@ -8656,20 +8854,20 @@ func curveNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float
 	t2Bar := []float64{0}
 	t2 := []float64{t}
 	t1, t1Bar := curveVectorForward(t2, t2Bar, ws)
-	r1 = t1
+	r = t1
 	for i := 0; i < len(rSeed); i++ {
 		t1Bar[i] += rSeed[i]
 	}
-	ws.left11 = append(ws.left11[:0], r1[:cap(r1)]...)
+	ws.left11 = append(ws.left11[:0], r[:cap(r)]...)
 	curveVectorReverse(t2, t2Bar, ws)
 	tBar += t2Bar[0]
-	copy(r1[:cap(r1)], ws.left11)
+	copy(r[:cap(r)], ws.left11)
 	return
 }
 
 // curveNumberAdjoint4 is curveNumberAdjoint for 4 seeds in one call, from functions.go:41.
 // Each array holds 4 numbers, one for each seed.
-func curveNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []float64, tBar0, tBar1, tBar2, tBar3 float64) {
+func curveNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r []float64, tBar0, tBar1, tBar2, tBar3 float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
@@ -8678,7 +8876,7 @@ func curveNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []f
 	t2Bar := [][4]float64{[4]float64{}}
 	t2 := []float64{t}
 	t1, t1Bar := curveVectorForwardLanes4(t2, t2Bar, ws)
-	r1 = t1
+	r = t1
 	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
 		rSeedRow := &rSeed[i]
 		t1BarRow := &t1Bar[i]
@@ -8687,48 +8885,53 @@ func curveNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []f
 		t1BarRow[2] += rSeedRow[2]
 		t1BarRow[3] += rSeedRow[3]
 	}
-	ws.left11 = append(ws.left11[:0], r1[:cap(r1)]...)
+	ws.left11 = append(ws.left11[:0], r[:cap(r)]...)
 	curveVectorReverseLanes4(t2, t2Bar, ws)
 	t2BarRow := &t2Bar[0]
 	tBar0 += t2BarRow[0]
 	tBar1 += t2BarRow[1]
 	tBar2 += t2BarRow[2]
 	tBar3 += t2BarRow[3]
-	copy(r1[:cap(r1)], ws.left11)
+	copy(r[:cap(r)], ws.left11)
 	return
 }
 
 // curveNumberAdjointTangent computes curveNumberAdjoint and the derivatives of its bars in the direction tDot,
 // for constant seeds, from functions.go:41.
-func curveNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot float64, wsDot *AdjointWork) (r1 []float64, tBar, tBarDot float64) {
+// It returns those of tBar as tBarDot.
+// ws may be nil; using it again saves allocations.
+func curveNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot float64) (r []float64, tBar, tBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
 	}
-	var r1Dot []float64
-	wsDot.yBar = wsDot.yBar[:0]
-	ws.yBar = ws.yBar[:0]
-	wsDot.y35 = wsDot.y35[:0]
-	ws.y35 = ws.y35[:0]
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	var rDot []float64
+	tapeDot.yBar = tapeDot.yBar[:0]
+	tape.yBar = tape.yBar[:0]
+	tapeDot.y35 = tapeDot.y35[:0]
+	tape.y35 = tape.y35[:0]
 	t2BarDot := []float64{0}
 	t2Bar := []float64{0}
 	t2Dot := []float64{tDot}
 	t2 := []float64{t}
-	t1, t1Bar, t1Dot, _ := curveVectorForwardTangent111(t2, t2Bar, ws, t2Dot, t2BarDot, wsDot)
-	r1Dot = t1Dot
-	r1 = t1
+	t1, t1Bar, t1Dot, _ := curveVectorForwardTangent111(t2, t2Bar, tape, t2Dot, t2BarDot, tapeDot)
+	rDot = t1Dot
+	r = t1
 	for i := 0; i < len(rSeed); i++ {
 		t1Bar[i] += rSeed[i]
 	}
-	wsDot.left11 = append(wsDot.left11[:0], r1Dot[:cap(r1)]...)
-	ws.left11 = append(ws.left11[:0], r1[:cap(r1)]...)
-	curveVectorReverseTangent111(t2, t2Bar, ws, t2Dot, t2BarDot, wsDot)
+	tapeDot.left11 = append(tapeDot.left11[:0], rDot[:cap(r)]...)
+	tape.left11 = append(tape.left11[:0], r[:cap(r)]...)
+	curveVectorReverseTangent111(t2, t2Bar, tape, t2Dot, t2BarDot, tapeDot)
 	tBarDot += t2BarDot[0]
 	tBar += t2Bar[0]
-	copy(r1Dot[:cap(r1)], wsDot.left11)
-	copy(r1[:cap(r1)], ws.left11)
+	copy(rDot[:cap(r)], tapeDot.left11)
+	copy(r[:cap(r)], tape.left11)
 	return
 }
 
@@ -8799,8 +9002,9 @@ func curveVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4
 
 // curveVectorAdjoint returns curveVector(x), from functions.go:44.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar1.
-// The zero value of ws1 is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func curveVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar1, rSeed shares memory with another slice.
+func curveVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r []float64) {
 	rt.Apart("curveVectorAdjoint", "xBar1, rSeed, x", 2, xBar1, rSeed, x)
 	if ws1 == nil {
 		ws1 = new(AdjointWork)
@@ -8821,7 +9025,7 @@ func curveVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []float
 			y[i] = math.Sin(arg)
 		}
 	}
-	r1 = y
+	r = y
 	for i2 := 0; i2 < len(rSeed); i2++ {
 		yBar2[i2] += rSeed[i2]
 	}
@@ -8843,7 +9047,7 @@ func curveVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []float
 
 // curveVectorAdjoint4 is curveVectorAdjoint for 4 seeds in one call, from functions.go:44.
 // Each array holds 4 numbers, one for each seed.
-func curveVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWork) (r1 []float64) {
+func curveVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWork) (r []float64) {
 	rt.SpansApart("curveVectorAdjoint4", "xBar1, rSeed, x", 2, rt.SpanOf(xBar1), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws1 == nil {
 		ws1 = new(AdjointWork)
@@ -8864,7 +9068,7 @@ func curveVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWor
 			y[i] = math.Sin(arg)
 		}
 	}
-	r1 = y
+	r = y
 	for i2, i2End := 0, len(rSeed); i2 < i2End; i2++ {
 		rSeedRow := &rSeed[i2]
 		yBar2Row := &yBar2[i2]
@@ -8915,7 +9119,10 @@ func curveVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWor
 
 // curveVectorAdjointTangent computes curveVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:44.
-func curveVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64) (r1 []float64) {
+// It adds the derivatives of xBar1 to xBar1Dot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar1, rSeed, xBar1Dot shares memory with another slice.
+func curveVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64) (r []float64) {
 	rt.Apart("curveVectorAdjointTangent", "xBar1, rSeed, xBar1Dot, x, xDot", 3, xBar1, rSeed, xBar1Dot, x, xDot)
 	if ws1 == nil {
 		ws1 = new(AdjointWork)
@@ -8950,7 +9157,7 @@ func curveVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDot
 			y[i] = t4
 		}
 	}
-	r1 = y
+	r = y
 	for i2 := 0; i2 < len(rSeed); i2++ {
 		yBar2[i2] += rSeed[i2]
 	}
@@ -9103,8 +9310,10 @@ func curvesTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // curvesAdjoint computes curves(y, x), from functions.go:53.
 // It adds the derivatives of the outputs to yBar1, xBar1.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws1 is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar1, xBar1 shares memory with another slice.
 func curvesAdjoint(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	rt.Apart("curvesAdjoint", "y, yBar1, xBar1, x", 3, y, yBar1, xBar1, x)
 	if ws1 == nil {
@@ -9305,6 +9514,10 @@ func curvesAdjoint4(y, x []float64, yBar1, xBar1 [][4]float64, ws1 *AdjointWork)
 
 // curvesAdjointTangent computes curvesAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from functions.go:53.
+// It adds the derivatives of yBar1, xBar1 to yBar1Dot, xBar1Dot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot shares memory with another slice.
 func curvesAdjointTangent(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64) {
 	rt.Apart("curvesAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -9457,8 +9670,8 @@ func curvesNumberTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, r
 
 // curvesNumberAdjoint returns curvesNumber(t), from functions.go:60.
 // It returns the derivatives of the outputs, weighted by rSeed, with respect to arguments passed by value as tBar.
-// The zero value of ws is ready to use.
-func curvesNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []float64, tBar float64) {
+// ws may be nil; using it again saves allocations.
+func curvesNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r []float64, tBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
@@ -9473,20 +9686,20 @@ func curvesNumberAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r1 []floa
 	t2Bar := []float64{0}
 	t2 := []float64{t}
 	t1, t1Bar := curvesVectorForward(t2, t2Bar, ws)
-	r1 = t1
+	r = t1
 	for i := 0; i < len(rSeed); i++ {
 		t1Bar[i] += rSeed[i]
 	}
-	ws.left12 = append(ws.left12[:0], r1[:cap(r1)]...)
+	ws.left12 = append(ws.left12[:0], r[:cap(r)]...)
 	curvesVectorReverse(t2, t2Bar, ws)
 	tBar += t2Bar[0]
-	copy(r1[:cap(r1)], ws.left12)
+	copy(r[:cap(r)], ws.left12)
 	return
 }
 
 // curvesNumberAdjoint4 is curvesNumberAdjoint for 4 seeds in one call, from functions.go:60.
 // Each array holds 4 numbers, one for each seed.
-func curvesNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []float64, tBar0, tBar1, tBar2, tBar3 float64) {
+func curvesNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r []float64, tBar0, tBar1, tBar2, tBar3 float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
@@ -9501,7 +9714,7 @@ func curvesNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []
 	t2Bar := [][4]float64{[4]float64{}}
 	t2 := []float64{t}
 	t1, t1Bar := curvesVectorForwardLanes4(t2, t2Bar, ws)
-	r1 = t1
+	r = t1
 	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
 		rSeedRow := &rSeed[i]
 		t1BarRow := &t1Bar[i]
@@ -9510,60 +9723,65 @@ func curvesNumberAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r1 []
 		t1BarRow[2] += rSeedRow[2]
 		t1BarRow[3] += rSeedRow[3]
 	}
-	ws.left12 = append(ws.left12[:0], r1[:cap(r1)]...)
+	ws.left12 = append(ws.left12[:0], r[:cap(r)]...)
 	curvesVectorReverseLanes4(t2, t2Bar, ws)
 	t2BarRow := &t2Bar[0]
 	tBar0 += t2BarRow[0]
 	tBar1 += t2BarRow[1]
 	tBar2 += t2BarRow[2]
 	tBar3 += t2BarRow[3]
-	copy(r1[:cap(r1)], ws.left12)
+	copy(r[:cap(r)], ws.left12)
 	return
 }
 
 // curvesNumberAdjointTangent computes curvesNumberAdjoint and the derivatives of its bars in the direction tDot,
 // for constant seeds, from functions.go:60.
-func curvesNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot float64, wsDot *AdjointWork) (r1 []float64, tBar, tBarDot float64) {
+// It returns those of tBar as tBarDot.
+// ws may be nil; using it again saves allocations.
+func curvesNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot float64) (r []float64, tBar, tBarDot float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
 	}
-	var r1Dot []float64
-	wsDot.yBar2 = wsDot.yBar2[:0]
-	ws.yBar2 = ws.yBar2[:0]
-	wsDot.y36 = wsDot.y36[:0]
-	ws.y36 = ws.y36[:0]
-	wsDot.y11 = wsDot.y11[:0]
-	ws.y11 = ws.y11[:0]
-	wsDot.y12 = wsDot.y12[:0]
-	ws.y12 = ws.y12[:0]
-	wsDot.y21 = wsDot.y21[:0]
-	ws.y21 = ws.y21[:0]
-	wsDot.y22 = wsDot.y22[:0]
-	ws.y22 = ws.y22[:0]
-	wsDot.tBar = wsDot.tBar[:0]
-	ws.tBar = ws.tBar[:0]
-	wsDot.t3 = wsDot.t3[:0]
-	ws.t3 = ws.t3[:0]
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	var rDot []float64
+	tapeDot.yBar2 = tapeDot.yBar2[:0]
+	tape.yBar2 = tape.yBar2[:0]
+	tapeDot.y36 = tapeDot.y36[:0]
+	tape.y36 = tape.y36[:0]
+	tapeDot.y11 = tapeDot.y11[:0]
+	tape.y11 = tape.y11[:0]
+	tapeDot.y12 = tapeDot.y12[:0]
+	tape.y12 = tape.y12[:0]
+	tapeDot.y21 = tapeDot.y21[:0]
+	tape.y21 = tape.y21[:0]
+	tapeDot.y22 = tapeDot.y22[:0]
+	tape.y22 = tape.y22[:0]
+	tapeDot.tBar = tapeDot.tBar[:0]
+	tape.tBar = tape.tBar[:0]
+	tapeDot.t3 = tapeDot.t3[:0]
+	tape.t3 = tape.t3[:0]
 	t2BarDot := []float64{0}
 	t2Bar := []float64{0}
 	t2Dot := []float64{tDot}
 	t2 := []float64{t}
-	t1, t1Bar, t1Dot, _ := curvesVectorForwardTangent111(t2, t2Bar, ws, t2Dot, t2BarDot, wsDot)
-	r1Dot = t1Dot
-	r1 = t1
+	t1, t1Bar, t1Dot, _ := curvesVectorForwardTangent111(t2, t2Bar, tape, t2Dot, t2BarDot, tapeDot)
+	rDot = t1Dot
+	r = t1
 	for i := 0; i < len(rSeed); i++ {
 		t1Bar[i] += rSeed[i]
 	}
-	wsDot.left12 = append(wsDot.left12[:0], r1Dot[:cap(r1)]...)
-	ws.left12 = append(ws.left12[:0], r1[:cap(r1)]...)
-	curvesVectorReverseTangent111(t2, t2Bar, ws, t2Dot, t2BarDot, wsDot)
+	tapeDot.left12 = append(tapeDot.left12[:0], rDot[:cap(r)]...)
+	tape.left12 = append(tape.left12[:0], r[:cap(r)]...)
+	curvesVectorReverseTangent111(t2, t2Bar, tape, t2Dot, t2BarDot, tapeDot)
 	tBarDot += t2BarDot[0]
 	tBar += t2Bar[0]
-	copy(r1Dot[:cap(r1)], wsDot.left12)
-	copy(r1[:cap(r1)], ws.left12)
+	copy(rDot[:cap(r)], tapeDot.left12)
+	copy(r[:cap(r)], tape.left12)
 	return
 }
 
@@ -9598,8 +9816,9 @@ func curvesVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 
 // curvesVectorAdjoint returns curvesVector(x), from functions.go:63.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar1.
-// The zero value of ws1 is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func curvesVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar1, rSeed shares memory with another slice.
+func curvesVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r []float64) {
 	rt.Apart("curvesVectorAdjoint", "xBar1, rSeed, x", 2, xBar1, rSeed, x)
 	if ws1 == nil {
 		ws1 = new(AdjointWork)
@@ -9616,19 +9835,19 @@ func curvesVectorAdjoint(x, xBar1, rSeed []float64, ws1 *AdjointWork) (r1 []floa
 	yBar2 := make([]float64, 4)
 	y := make([]float64, 4)
 	curvesForward(y, x, yBar2, xBar1, ws1)
-	r1 = y
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar2[i] += rSeed[i]
 	}
-	ws1.left13 = append(ws1.left13[:0], r1[:cap(r1)]...)
+	ws1.left13 = append(ws1.left13[:0], r[:cap(r)]...)
 	curvesReverse(y, x, yBar2, xBar1, ws1)
-	copy(r1[:cap(r1)], ws1.left13)
+	copy(r[:cap(r)], ws1.left13)
 	return
 }
 
 // curvesVectorAdjoint4 is curvesVectorAdjoint for 4 seeds in one call, from functions.go:63.
 // Each array holds 4 numbers, one for each seed.
-func curvesVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWork) (r1 []float64) {
+func curvesVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWork) (r []float64) {
 	rt.SpansApart("curvesVectorAdjoint4", "xBar1, rSeed, x", 2, rt.SpanOf(xBar1), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws1 == nil {
 		ws1 = new(AdjointWork)
@@ -9645,7 +9864,7 @@ func curvesVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWo
 	yBar2 := make([][4]float64, 4)
 	y := make([]float64, 4)
 	curvesForwardLanes4(y, x, yBar2, xBar1, ws1)
-	r1 = y
+	r = y
 	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
 		rSeedRow := &rSeed[i]
 		yBar2Row := &yBar2[i]
@@ -9654,21 +9873,21 @@ func curvesVectorAdjoint4(x []float64, xBar1, rSeed [][4]float64, ws1 *AdjointWo
 		yBar2Row[2] += rSeedRow[2]
 		yBar2Row[3] += rSeedRow[3]
 	}
-	ws1.left13 = append(ws1.left13[:0], r1[:cap(r1)]...)
+	ws1.left13 = append(ws1.left13[:0], r[:cap(r)]...)
 	curvesReverseLanes4(y, x, yBar2, xBar1, ws1)
-	copy(r1[:cap(r1)], ws1.left13)
+	copy(r[:cap(r)], ws1.left13)
 	return
 }
 
 // curvesVectorAdjointTangent computes curvesVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:63.
-func curvesVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64, ws1Dot *AdjointWork) (r1 []float64) {
+// It adds the derivatives of xBar1 to xBar1Dot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar1, rSeed, xBar1Dot shares memory with another slice.
+func curvesVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDot, xBar1Dot []float64) (r []float64) {
 	rt.Apart("curvesVectorAdjointTangent", "xBar1, rSeed, xBar1Dot, x, xDot", 3, xBar1, rSeed, xBar1Dot, x, xDot)
 	if ws1 == nil {
 		ws1 = new(AdjointWork)
-	}
-	if ws1Dot == nil {
-		ws1Dot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x), cap(x))
@@ -9679,33 +9898,39 @@ func curvesVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDo
 	if xBar1Dot == nil {
 		xBar1Dot = make([]float64, len(x), cap(x))
 	}
-	var r1Dot []float64
-	ws1Dot.y11 = ws1Dot.y11[:0]
-	ws1.y11 = ws1.y11[:0]
-	ws1Dot.y12 = ws1Dot.y12[:0]
-	ws1.y12 = ws1.y12[:0]
-	ws1Dot.y21 = ws1Dot.y21[:0]
-	ws1.y21 = ws1.y21[:0]
-	ws1Dot.y22 = ws1Dot.y22[:0]
-	ws1.y22 = ws1.y22[:0]
-	ws1Dot.tBar = ws1Dot.tBar[:0]
-	ws1.tBar = ws1.tBar[:0]
-	ws1Dot.t3 = ws1Dot.t3[:0]
-	ws1.t3 = ws1.t3[:0]
+	if ws1.tape == nil {
+		ws1.tape = new(AdjointWork)
+		ws1.tapeDot = new(AdjointWork)
+	}
+	tape := ws1.tape
+	tapeDot := ws1.tapeDot
+	var rDot []float64
+	tapeDot.y11 = tapeDot.y11[:0]
+	tape.y11 = tape.y11[:0]
+	tapeDot.y12 = tapeDot.y12[:0]
+	tape.y12 = tape.y12[:0]
+	tapeDot.y21 = tapeDot.y21[:0]
+	tape.y21 = tape.y21[:0]
+	tapeDot.y22 = tapeDot.y22[:0]
+	tape.y22 = tape.y22[:0]
+	tapeDot.tBar = tapeDot.tBar[:0]
+	tape.tBar = tape.tBar[:0]
+	tapeDot.t3 = tapeDot.t3[:0]
+	tape.t3 = tape.t3[:0]
 	yBar2 := make([]float64, 4)
 	yDot := make([]float64, 4)
 	y := make([]float64, 4)
-	curvesForwardTangent11011(y, x, yBar2, xBar1, ws1, yDot, xDot, xBar1Dot, ws1Dot)
-	r1Dot = yDot
-	r1 = y
+	curvesForwardTangent11011(y, x, yBar2, xBar1, tape, yDot, xDot, xBar1Dot, tapeDot)
+	rDot = yDot
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar2[i] += rSeed[i]
 	}
-	ws1Dot.left13 = append(ws1Dot.left13[:0], r1Dot[:cap(r1)]...)
-	ws1.left13 = append(ws1.left13[:0], r1[:cap(r1)]...)
-	curvesReverseTangent11011(y, x, yBar2, xBar1, ws1, yDot, xDot, xBar1Dot, ws1Dot)
-	copy(r1Dot[:cap(r1)], ws1Dot.left13)
-	copy(r1[:cap(r1)], ws1.left13)
+	tapeDot.left13 = append(tapeDot.left13[:0], rDot[:cap(r)]...)
+	tape.left13 = append(tape.left13[:0], r[:cap(r)]...)
+	curvesReverseTangent11011(y, x, yBar2, xBar1, tape, yDot, xDot, xBar1Dot, tapeDot)
+	copy(rDot[:cap(r)], tapeDot.left13)
+	copy(r[:cap(r)], tape.left13)
 	return
 }
 
@@ -9788,8 +10013,9 @@ func powersTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDo
 
 // powersAdjoint returns powers(x), from functions.go:72.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func powersAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func powersAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("powersAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -9806,7 +10032,7 @@ func powersAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64
 		four += p
 		six += p * v * v
 	}
-	r1 = four * six
+	r = four * six
 	fourBar := rBar * six
 	sixBar := rBar * four
 	if 0 < hi {
@@ -9831,7 +10057,10 @@ func powersAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64
 
 // powersAdjointTangent computes powersAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:72.
-func powersAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func powersAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("powersAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -9863,7 +10092,7 @@ func powersAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot
 		sixDot += (pDot*v+p*vDot)*v + t5*vDot
 		six += t5 * v
 	}
-	r1 = four * six
+	r = four * six
 	fourBarDot := rBar * sixDot
 	fourBar := rBar * six
 	sixBarDot := rBar * fourDot
@@ -10050,8 +10279,10 @@ func sinCosTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // sinCosAdjoint computes sinCos(y, x), from functions.go:83.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func sinCosAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("sinCosAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -10154,6 +10385,10 @@ func sinCosAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 
 // sinCosAdjointTangent computes sinCosAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from functions.go:83.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 func sinCosAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("sinCosAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -10286,8 +10521,9 @@ func sinCosVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][
 
 // sinCosVectorAdjoint returns sinCosVector(x), from functions.go:90.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func sinCosVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func sinCosVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("sinCosVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -10306,7 +10542,7 @@ func sinCosVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 			y[len(x)+i] = math.Cos(v)
 		}
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
@@ -10329,7 +10565,7 @@ func sinCosVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float6
 
 // sinCosVectorAdjoint4 is sinCosVectorAdjoint for 4 seeds in one call, from functions.go:90.
 // Each array holds 4 numbers, one for each seed.
-func sinCosVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func sinCosVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("sinCosVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -10348,7 +10584,7 @@ func sinCosVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 			y[len(x)+i] = math.Cos(v)
 		}
 	}
-	r1 = y
+	r = y
 	for i1, i1End := 0, len(rSeed); i1 < i1End; i1++ {
 		rSeedRow := &rSeed[i1]
 		yBarRow := &yBar[i1]
@@ -10402,7 +10638,10 @@ func sinCosVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork
 
 // sinCosVectorAdjointTangent computes sinCosVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:90.
-func sinCosVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func sinCosVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("sinCosVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -10434,7 +10673,7 @@ func sinCosVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot,
 			y[len(x)+i] = t3
 		}
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
@@ -10519,8 +10758,10 @@ func diffSquareTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // diffSquareAdjoint computes diffSquare(y, x), from functions.go:97.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func diffSquareAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("diffSquareAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -10631,6 +10872,10 @@ func diffSquareAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork
 
 // diffSquareAdjointTangent computes diffSquareAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from functions.go:97.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 func diffSquareAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("diffSquareAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -10757,8 +11002,9 @@ func diffSquareVectorTangent4(x []float64, xDot [][4]float64) (r []float64, rDot
 
 // diffSquareVectorAdjoint returns diffSquareVector(x), from functions.go:105.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func diffSquareVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func diffSquareVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("diffSquareVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -10779,7 +11025,7 @@ func diffSquareVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []fl
 			old = now
 		}
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
@@ -10805,7 +11051,7 @@ func diffSquareVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []fl
 
 // diffSquareVectorAdjoint4 is diffSquareVectorAdjoint for 4 seeds in one call, from functions.go:105.
 // Each array holds 4 numbers, one for each seed.
-func diffSquareVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func diffSquareVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("diffSquareVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -10826,7 +11072,7 @@ func diffSquareVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adjoint
 			old = now
 		}
 	}
-	r1 = y
+	r = y
 	for i1, i1End := 0, len(rSeed); i1 < i1End; i1++ {
 		rSeedRow := &rSeed[i1]
 		yBarRow := &yBar[i1]
@@ -10881,7 +11127,10 @@ func diffSquareVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adjoint
 
 // diffSquareVectorAdjointTangent computes diffSquareVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:105.
-func diffSquareVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func diffSquareVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("diffSquareVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -10915,7 +11164,7 @@ func diffSquareVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, x
 			old = now
 		}
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
@@ -11031,8 +11280,10 @@ func diffSquareCubeTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // diffSquareCubeAdjoint computes diffSquareCube(y, x), from functions.go:112.
 // It adds the derivatives of the outputs to yBar1, xBar1.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws1 is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar1, xBar1 shares memory with another slice.
 func diffSquareCubeAdjoint(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	rt.Apart("diffSquareCubeAdjoint", "y, yBar1, xBar1, x", 3, y, yBar1, xBar1, x)
 	if ws1 == nil {
@@ -11225,6 +11476,10 @@ func diffSquareCubeAdjoint4(y, x []float64, yBar1, xBar1 [][4]float64, ws1 *Adjo
 
 // diffSquareCubeAdjointTangent computes diffSquareCubeAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from functions.go:112.
+// It adds the derivatives of yBar1, xBar1 to yBar1Dot, xBar1Dot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot shares memory with another slice.
 func diffSquareCubeAdjointTangent(y, x, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64) {
 	rt.Apart("diffSquareCubeAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	if ws1 == nil {
@@ -11380,8 +11635,9 @@ func diffSquareCubeVectorTangent4(x []float64, xDot [][4]float64) (r []float64, 
 
 // diffSquareCubeVectorAdjoint returns diffSquareCubeVector(x), from functions.go:121.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func diffSquareCubeVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func diffSquareCubeVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("diffSquareCubeVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11394,19 +11650,19 @@ func diffSquareCubeVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r1 
 	yBar := make([]float64, 2*max(0, len(x)-1))
 	y := make([]float64, 2*max(0, len(x)-1))
 	diffSquareCubeForward(y, x, yBar, xBar, ws)
-	r1 = y
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	ws.left14 = append(ws.left14[:0], r1[:cap(r1)]...)
+	ws.left14 = append(ws.left14[:0], r[:cap(r)]...)
 	diffSquareCubeReverse(y, x, yBar, xBar, ws)
-	copy(r1[:cap(r1)], ws.left14)
+	copy(r[:cap(r)], ws.left14)
 	return
 }
 
 // diffSquareCubeVectorAdjoint4 is diffSquareCubeVectorAdjoint for 4 seeds in one call, from functions.go:121.
 // Each array holds 4 numbers, one for each seed.
-func diffSquareCubeVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func diffSquareCubeVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("diffSquareCubeVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11419,7 +11675,7 @@ func diffSquareCubeVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adj
 	yBar := make([][4]float64, 2*max(0, len(x)-1))
 	y := make([]float64, 2*max(0, len(x)-1))
 	diffSquareCubeForwardLanes4(y, x, yBar, xBar, ws)
-	r1 = y
+	r = y
 	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
 		rSeedRow := &rSeed[i]
 		yBarRow := &yBar[i]
@@ -11428,21 +11684,21 @@ func diffSquareCubeVectorAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *Adj
 		yBarRow[2] += rSeedRow[2]
 		yBarRow[3] += rSeedRow[3]
 	}
-	ws.left14 = append(ws.left14[:0], r1[:cap(r1)]...)
+	ws.left14 = append(ws.left14[:0], r[:cap(r)]...)
 	diffSquareCubeReverseLanes4(y, x, yBar, xBar, ws)
-	copy(r1[:cap(r1)], ws.left14)
+	copy(r[:cap(r)], ws.left14)
 	return
 }
 
 // diffSquareCubeVectorAdjointTangent computes diffSquareCubeVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:121.
-func diffSquareCubeVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func diffSquareCubeVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("diffSquareCubeVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -11453,25 +11709,31 @@ func diffSquareCubeVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWor
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	var r1Dot []float64
-	wsDot.y8 = wsDot.y8[:0]
-	ws.y8 = ws.y8[:0]
-	wsDot.y9 = wsDot.y9[:0]
-	ws.y9 = ws.y9[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	var rDot []float64
+	tapeDot.y8 = tapeDot.y8[:0]
+	tape.y8 = tape.y8[:0]
+	tapeDot.y9 = tapeDot.y9[:0]
+	tape.y9 = tape.y9[:0]
 	yBar := make([]float64, 2*max(0, len(x)-1))
 	yDot := make([]float64, 2*max(0, len(x)-1))
 	y := make([]float64, 2*max(0, len(x)-1))
-	diffSquareCubeForwardTangent11011(y, x, yBar, xBar, ws, yDot, xDot, xBarDot, wsDot)
-	r1Dot = yDot
-	r1 = y
+	diffSquareCubeForwardTangent11011(y, x, yBar, xBar, tape, yDot, xDot, xBarDot, tapeDot)
+	rDot = yDot
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	wsDot.left14 = append(wsDot.left14[:0], r1Dot[:cap(r1)]...)
-	ws.left14 = append(ws.left14[:0], r1[:cap(r1)]...)
-	diffSquareCubeReverseTangent11011(y, x, yBar, xBar, ws, yDot, xDot, xBarDot, wsDot)
-	copy(r1Dot[:cap(r1)], wsDot.left14)
-	copy(r1[:cap(r1)], ws.left14)
+	tapeDot.left14 = append(tapeDot.left14[:0], rDot[:cap(r)]...)
+	tape.left14 = append(tape.left14[:0], r[:cap(r)]...)
+	diffSquareCubeReverseTangent11011(y, x, yBar, xBar, tape, yDot, xDot, xBarDot, tapeDot)
+	copy(rDot[:cap(r)], tapeDot.left14)
+	copy(r[:cap(r)], tape.left14)
 	return
 }
 
@@ -11530,8 +11792,9 @@ func sumDiffCubeTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2
 
 // sumDiffCubeAdjoint returns sumDiffCube(x), from functions.go:128.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func sumDiffCubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func sumDiffCubeAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("sumDiffCubeAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11589,7 +11852,10 @@ func sumDiffCubeAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 
 // sumDiffCubeAdjointTangent computes sumDiffCubeAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:128.
-func sumDiffCubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func sumDiffCubeAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("sumDiffCubeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11702,8 +11968,9 @@ func identityTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, r
 
 // identityAdjoint returns identity(x), from functions.go:138.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func identityAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func identityAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("identityAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11711,14 +11978,17 @@ func identityAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
-	r1 = x[0]
+	r = x[0]
 	xBar[0] += rBar
 	return
 }
 
 // identityAdjointTangent computes identityAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:138.
-func identityAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func identityAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("identityAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11726,7 +11996,7 @@ func identityAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xD
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
-	r1 = x[0]
+	r = x[0]
 	xBar[0] += rBar
 	return
 }
@@ -11757,23 +12027,24 @@ func identityNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rD
 
 // identityNumberAdjoint returns identityNumber(x), from functions.go:141.
 // It returns the derivatives of the outputs, weighted by rBar, with respect to arguments passed by value as xBar.
-// The zero value of ws is ready to use.
-func identityNumberAdjoint(x, rBar float64, ws *AdjointWork) (r1, xBar float64) {
+// ws may be nil; using it again saves allocations.
+func identityNumberAdjoint(x, rBar float64, ws *AdjointWork) (r, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	r1 = x
+	r = x
 	xBar += rBar
 	return
 }
 
 // identityNumberAdjointTangent computes identityNumberAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:141.
-func identityNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r1, xBar float64) {
+// ws may be nil; using it again saves allocations.
+func identityNumberAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	r1 = x
+	r = x
 	xBar += rBar
 	return
 }
@@ -11827,8 +12098,9 @@ func sumTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 
 
 // sumAdjoint returns sum(x), from functions.go:144.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func sumAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func sumAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("sumAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11869,7 +12141,10 @@ func sumAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 
 // sumAdjointTangent computes sumAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:144.
-func sumAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func sumAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("sumAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -11953,8 +12228,10 @@ func copyToTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // copyToAdjoint computes copyTo(y, x), from functions.go:153.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func copyToAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("copyToAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -12030,18 +12307,19 @@ func copyToAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 
 // copyToAdjointTangent computes copyToAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from functions.go:153.
-func copyToAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
+func copyToAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("copyToAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
-	}
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
 		done := rt.Complete(yDotWhole, xDotWhole)
-		copyToAdjointTangent(y, x, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot, wsDot)
+		copyToAdjointTangent(y, x, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot)
 		done()
 		return
 	}
@@ -12057,6 +12335,12 @@ func copyToAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDo
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x), cap(x))
 	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
 	viewBarDot := yBarDot[:len(x)]
 	viewBar := yBar[:len(x)]
 	viewDot := yDot[:len(x)]
@@ -12068,14 +12352,14 @@ func copyToAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDo
 	windowBar := viewBar[:n]
 	copy(viewDot, xDot)
 	copy(view, x)
-	if cap(ws.t5) < n {
-		wsDot.t5 = make([]float64, n)
-		ws.t5 = make([]float64, n)
+	if cap(tape.t5) < n {
+		tapeDot.t5 = make([]float64, n)
+		tape.t5 = make([]float64, n)
 	}
-	clear(wsDot.t5[:n])
-	clear(ws.t5[:n])
-	tDot := wsDot.t5[0:n:n]
-	t := ws.t5[0:n:n]
+	clear(tapeDot.t5[:n])
+	clear(tape.t5[:n])
+	tDot := tapeDot.t5[0:n:n]
+	t := tape.t5[0:n:n]
 	copy(tDot, windowBarDot)
 	copy(t, windowBar)
 	clear(windowBarDot)
@@ -12107,7 +12391,8 @@ func nothingTangent4(y, x []float64, yDot, xDot [][4]float64) {
 
 // nothingAdjoint computes nothing(y, x), from functions.go:156.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of yBar, xBar shares memory with another slice.
 func nothingAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("nothingAdjoint", "yBar, xBar, y, x", 2, yBar, xBar, y, x)
 	if ws == nil {
@@ -12126,6 +12411,9 @@ func nothingAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
 
 // nothingAdjointTangent computes nothingAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from functions.go:156.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of yBar, xBar, yBarDot, xBarDot shares memory with another slice.
 func nothingAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("nothingAdjointTangent", "yBar, xBar, yBarDot, xBarDot, y, x, yDot, xDot", 4, yBar, xBar, yBarDot, xBarDot, y, x, yDot, xDot)
 	if ws == nil {
@@ -12149,32 +12437,33 @@ func nothingNumberTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r []float64) 
 
 // nothingNumberAdjoint returns nothingNumber(x), from functions.go:159.
 // It returns the derivatives of the outputs with respect to arguments passed by value as xBar.
-// The zero value of ws is ready to use.
-func nothingNumberAdjoint(x float64, ws *AdjointWork) (r1 []float64, xBar float64) {
+// ws may be nil; using it again saves allocations.
+func nothingNumberAdjoint(x float64, ws *AdjointWork) (r []float64, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	r1 = nil
+	r = nil
 	return
 }
 
 // nothingNumberAdjoint4 is nothingNumberAdjoint for 4 seeds in one call, from functions.go:159.
 // Each array holds 4 numbers, one for each seed.
-func nothingNumberAdjoint4(x float64, ws *AdjointWork) (r1 []float64, xBar0, xBar1, xBar2, xBar3 float64) {
+func nothingNumberAdjoint4(x float64, ws *AdjointWork) (r []float64, xBar0, xBar1, xBar2, xBar3 float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	r1 = nil
+	r = nil
 	return
 }
 
 // nothingNumberAdjointTangent computes nothingNumberAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:159.
-func nothingNumberAdjointTangent(x float64, ws *AdjointWork, xDot float64) (r1 []float64, xBar float64) {
+// ws may be nil; using it again saves allocations.
+func nothingNumberAdjointTangent(x float64, ws *AdjointWork, xDot float64) (r []float64, xBar float64) {
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	r1 = nil
+	r = nil
 	return
 }
 
@@ -12195,8 +12484,9 @@ func nothingVectorTangent4(x []float64, xDot [][4]float64) (r []float64) {
 
 // nothingVectorAdjoint returns nothingVector(x), from functions.go:162.
 // It adds the derivatives of the outputs to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func nothingVectorAdjoint(x, xBar []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func nothingVectorAdjoint(x, xBar []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("nothingVectorAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -12206,7 +12496,7 @@ func nothingVectorAdjoint(x, xBar []float64, ws *AdjointWork) (r1 []float64) {
 
 // nothingVectorAdjoint4 is nothingVectorAdjoint for 4 seeds in one call, from functions.go:162.
 // Each array holds 4 numbers, one for each seed.
-func nothingVectorAdjoint4(x []float64, xBar [][4]float64, ws *AdjointWork) (r1 []float64) {
+func nothingVectorAdjoint4(x []float64, xBar [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("nothingVectorAdjoint4", "xBar, x", 1, rt.SpanOf(xBar), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -12216,7 +12506,10 @@ func nothingVectorAdjoint4(x []float64, xBar [][4]float64, ws *AdjointWork) (r1 
 
 // nothingVectorAdjointTangent computes nothingVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:162.
-func nothingVectorAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func nothingVectorAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("nothingVectorAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -12271,8 +12564,10 @@ func bandedLinearTangent4(y, x []float64, m *banded, yDot, xDot [][4]float64) {
 
 // bandedLinearAdjoint computes bandedLinear(y, x, m), from functions.go:185.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 func bandedLinearAdjoint(y, x []float64, m *banded, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("bandedLinearAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
 	if ws == nil {
@@ -12334,6 +12629,10 @@ func bandedLinearAdjoint4(y, x []float64, m *banded, yBar, xBar [][4]float64, ws
 
 // bandedLinearAdjointTangent computes bandedLinearAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from functions.go:185.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 func bandedLinearAdjointTangent(y, x []float64, m *banded, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("bandedLinearAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -12407,8 +12706,9 @@ func bandedLinearVectorTangent4(x []float64, m *banded, xDot [][4]float64) (r []
 
 // bandedLinearVectorAdjoint returns bandedLinearVector(x, m), from functions.go:192.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func bandedLinearVectorAdjoint(x []float64, m *banded, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+func bandedLinearVectorAdjoint(x []float64, m *banded, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("bandedLinearVectorAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -12422,19 +12722,19 @@ func bandedLinearVectorAdjoint(x []float64, m *banded, xBar, rSeed []float64, ws
 	yBar := make([]float64, len(x))
 	y := make([]float64, len(x))
 	bandedLinearForward(y, x, m, yBar, xBar, ws)
-	r1 = y
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	ws.left15 = append(ws.left15[:0], r1[:cap(r1)]...)
+	ws.left15 = append(ws.left15[:0], r[:cap(r)]...)
 	bandedLinearReverse(y, x, m, yBar, xBar, ws)
-	copy(r1[:cap(r1)], ws.left15)
+	copy(r[:cap(r)], ws.left15)
 	return
 }
 
 // bandedLinearVectorAdjoint4 is bandedLinearVectorAdjoint for 4 seeds in one call, from functions.go:192.
 // Each array holds 4 numbers, one for each seed.
-func bandedLinearVectorAdjoint4(x []float64, m *banded, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func bandedLinearVectorAdjoint4(x []float64, m *banded, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("bandedLinearVectorAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -12448,7 +12748,7 @@ func bandedLinearVectorAdjoint4(x []float64, m *banded, xBar, rSeed [][4]float64
 	yBar := make([][4]float64, len(x))
 	y := make([]float64, len(x))
 	bandedLinearForwardLanes4(y, x, m, yBar, xBar, ws)
-	r1 = y
+	r = y
 	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
 		rSeedRow := &rSeed[i]
 		yBarRow := &yBar[i]
@@ -12457,21 +12757,21 @@ func bandedLinearVectorAdjoint4(x []float64, m *banded, xBar, rSeed [][4]float64
 		yBarRow[2] += rSeedRow[2]
 		yBarRow[3] += rSeedRow[3]
 	}
-	ws.left15 = append(ws.left15[:0], r1[:cap(r1)]...)
+	ws.left15 = append(ws.left15[:0], r[:cap(r)]...)
 	bandedLinearReverseLanes4(y, x, m, yBar, xBar, ws)
-	copy(r1[:cap(r1)], ws.left15)
+	copy(r[:cap(r)], ws.left15)
 	return
 }
 
 // bandedLinearVectorAdjointTangent computes bandedLinearVectorAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:192.
-func bandedLinearVectorAdjointTangent(x []float64, m *banded, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+func bandedLinearVectorAdjointTangent(x []float64, m *banded, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("bandedLinearVectorAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -12482,27 +12782,33 @@ func bandedLinearVectorAdjointTangent(x []float64, m *banded, xBar, rSeed []floa
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	var r1Dot []float64
-	wsDot.y37 = wsDot.y37[:0]
-	ws.y37 = ws.y37[:0]
-	wsDot.t6 = wsDot.t6[:0]
-	ws.t6 = ws.t6[:0]
-	wsDot.t7 = wsDot.t7[:0]
-	ws.t7 = ws.t7[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	var rDot []float64
+	tapeDot.y37 = tapeDot.y37[:0]
+	tape.y37 = tape.y37[:0]
+	tapeDot.t6 = tapeDot.t6[:0]
+	tape.t6 = tape.t6[:0]
+	tapeDot.t7 = tapeDot.t7[:0]
+	tape.t7 = tape.t7[:0]
 	yBar := make([]float64, len(x))
 	yDot := make([]float64, len(x))
 	y := make([]float64, len(x))
-	bandedLinearForwardTangent110011(y, x, m, yBar, xBar, ws, yDot, xDot, xBarDot, wsDot)
-	r1Dot = yDot
-	r1 = y
+	bandedLinearForwardTangent110011(y, x, m, yBar, xBar, tape, yDot, xDot, xBarDot, tapeDot)
+	rDot = yDot
+	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
 	}
-	wsDot.left15 = append(wsDot.left15[:0], r1Dot[:cap(r1)]...)
-	ws.left15 = append(ws.left15[:0], r1[:cap(r1)]...)
-	bandedLinearReverseTangent110011(y, x, m, yBar, xBar, ws, yDot, xDot, xBarDot, wsDot)
-	copy(r1Dot[:cap(r1)], wsDot.left15)
-	copy(r1[:cap(r1)], ws.left15)
+	tapeDot.left15 = append(tapeDot.left15[:0], rDot[:cap(r)]...)
+	tape.left15 = append(tape.left15[:0], r[:cap(r)]...)
+	bandedLinearReverseTangent110011(y, x, m, yBar, xBar, tape, yDot, xDot, xBarDot, tapeDot)
+	copy(rDot[:cap(r)], tapeDot.left15)
+	copy(r[:cap(r)], tape.left15)
 	return
 }
 
@@ -12567,8 +12873,9 @@ func bandedQuadraticTangent4(x []float64, m *banded, xDot [][4]float64) (r, rDot
 
 // bandedQuadraticAdjoint returns bandedQuadratic(x, m), from functions.go:199.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func bandedQuadraticAdjoint(x []float64, m *banded, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func bandedQuadraticAdjoint(x []float64, m *banded, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("bandedQuadraticAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -12594,7 +12901,10 @@ func bandedQuadraticAdjoint(x []float64, m *banded, xBar []float64, rBar float64
 
 // bandedQuadraticAdjointTangent computes bandedQuadraticAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from functions.go:199.
-func bandedQuadraticAdjointTangent(x []float64, m *banded, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func bandedQuadraticAdjointTangent(x []float64, m *banded, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("bandedQuadraticAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -20758,7 +21068,6 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					y[0], ydot[0] = loopTangent(x, xdot)
@@ -20776,7 +21085,7 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = loopAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					y[0] = loopAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 			}
@@ -20987,7 +21296,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					y[0], ydot[0] = overwritesInputTangent(x, xdot)
@@ -21009,7 +21317,7 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = overwritesInputAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					y[0] = overwritesInputAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 			}
@@ -21029,7 +21337,6 @@ func init() {
 			var workAdjointTangent AdjointWork
 			var ydotOwn []float64
 			var ybarZero []float64
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					clear(ydot)
@@ -21061,7 +21368,7 @@ func init() {
 					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					prefixSumsAdjointTangent(y, x, ybarCopy, xbar, &workAdjointTangent, ydotOwn, xdot, ybarZero, xbardot, &workDotAdjointTangent)
+					prefixSumsAdjointTangent(y, x, ybarCopy, xbar, &workAdjointTangent, ydotOwn, xdot, ybarZero, xbardot)
 					return len(y)
 				},
 			}
@@ -21078,7 +21385,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					out, outdot := prefixSumsVectorTangent(x, xdot)
@@ -21110,7 +21416,7 @@ func init() {
 					clear(xbar)
 					clear(xbardot)
 					ybarCopy = append(ybarCopy[:0], ybar...)
-					out := prefixSumsVectorAdjointTangent(x, xbar, ybarCopy, &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					out := prefixSumsVectorAdjointTangent(x, xbar, ybarCopy, &workAdjointTangent, xdot, xbardot)
 					copy(y, out)
 					return len(out)
 				},
@@ -21227,9 +21533,7 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			var workHVP AdjointWork
-			var workDotHVP AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					y[0], ydot[0] = gramNormTangent(x, xdot)
@@ -21247,12 +21551,12 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = gramNormAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					y[0] = gramNormAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 				HVP: func(xbardot, x, xdot []float64, _ any) {
 					clear(xbardot)
-					gramNormHVP(x, 1, &workHVP, xdot, xbardot, &workDotHVP)
+					gramNormHVP(x, 1, &workHVP, xdot, xbardot)
 				},
 			}
 		},
@@ -21647,7 +21951,6 @@ func init() {
 			var workAdjointTangent AdjointWork
 			var ydotOwn []float64
 			var ybarZero []float64
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					clear(ydot)
@@ -21679,7 +21982,7 @@ func init() {
 					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					scaledIntoAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*binding), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					scaledIntoAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*binding), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)])
 					return len(y)
 				},
 			}
@@ -21697,7 +22000,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					out, outdot := scaledVectorTangent(x[:len(x):len(x)], p.(*binding), xdot[:len(xdot):len(xdot)])
@@ -21729,7 +22031,7 @@ func init() {
 					clear(xbar)
 					clear(xbardot)
 					ybarCopy = append(ybarCopy[:0], ybar...)
-					out := scaledVectorAdjointTangent(x[:len(x):len(x)], p.(*binding), xbar[:len(xbar):len(xbar)], ybarCopy[:len(ybarCopy):len(ybarCopy)], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					out := scaledVectorAdjointTangent(x[:len(x):len(x)], p.(*binding), xbar[:len(xbar):len(xbar)], ybarCopy[:len(ybarCopy):len(ybarCopy)], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)])
 					copy(y, out)
 					return len(out)
 				},
@@ -21747,7 +22049,6 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					y[0], ydot[0] = scaledScalarTangent(x[:len(x):len(x)], p.(*binding), xdot[:len(xdot):len(xdot)])
@@ -21765,7 +22066,7 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = scaledScalarAdjointTangent(x[:len(x):len(x)], p.(*binding), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					y[0] = scaledScalarAdjointTangent(x[:len(x):len(x)], p.(*binding), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)])
 					return 1
 				},
 			}
@@ -21790,7 +22091,6 @@ func init() {
 			var ydotOwn []float64
 			var ybarZero []float64
 			var shadowBarDot rt.Shadow[binding]
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					clear(ydot)
@@ -21827,7 +22127,7 @@ func init() {
 					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					cachedIntoAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], bound, ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], shadowBar.Of(bound), &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], shadow.Of(bound), ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], shadowBarDot.Of(bound), &workDotAdjointTangent)
+					cachedIntoAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], bound, ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], shadowBar.Of(bound), &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], shadow.Of(bound), ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], shadowBarDot.Of(bound))
 					return len(y)
 				},
 			}
@@ -21846,7 +22146,6 @@ func init() {
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
 			var shadowBarDot rt.Shadow[binding]
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					bound := p.(*binding)
@@ -21883,7 +22182,7 @@ func init() {
 					clear(xbardot)
 					bound := p.(*binding)
 					ybarCopy = append(ybarCopy[:0], ybar...)
-					out := cachedVectorAdjointTangent(x[:len(x):len(x)], bound, xbar[:len(xbar):len(xbar)], shadowBar.Of(bound), ybarCopy[:len(ybarCopy):len(ybarCopy)], &workAdjointTangent, xdot[:len(xdot):len(xdot)], shadow.Of(bound), xbardot[:len(xbardot):len(xbardot)], shadowBarDot.Of(bound), &workDotAdjointTangent)
+					out := cachedVectorAdjointTangent(x[:len(x):len(x)], bound, xbar[:len(xbar):len(xbar)], shadowBar.Of(bound), ybarCopy[:len(ybarCopy):len(ybarCopy)], &workAdjointTangent, xdot[:len(xdot):len(xdot)], shadow.Of(bound), xbardot[:len(xbardot):len(xbardot)], shadowBarDot.Of(bound))
 					copy(y, out)
 					return len(out)
 				},
@@ -21900,7 +22199,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
 			var shadowBarDot rt.Shadow[binding]
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					bound := p.(*binding)
@@ -21922,7 +22220,7 @@ func init() {
 					clear(xbar)
 					clear(xbardot)
 					bound := p.(*binding)
-					y[0] = cachedScalarAdjointTangent(x[:len(x):len(x)], bound, xbar[:len(xbar):len(xbar)], shadowBar.Of(bound), ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], shadow.Of(bound), xbardot[:len(xbardot):len(xbardot)], shadowBarDot.Of(bound), &workDotAdjointTangent)
+					y[0] = cachedScalarAdjointTangent(x[:len(x):len(x)], bound, xbar[:len(xbar):len(xbar)], shadowBar.Of(bound), ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], shadow.Of(bound), xbardot[:len(xbardot):len(xbardot)], shadowBarDot.Of(bound))
 					return 1
 				},
 			}
@@ -22164,7 +22462,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					out, outdot := curveNumberTangent(x[0], xdot[0])
@@ -22197,7 +22494,7 @@ func init() {
 				},
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					ybarCopy = append(ybarCopy[:0], ybar...)
-					out, xbarNumber, xbardotNumber := curveNumberAdjointTangent(x[0], ybarCopy, &workAdjointTangent, xdot[0], &workDotAdjointTangent)
+					out, xbarNumber, xbardotNumber := curveNumberAdjointTangent(x[0], ybarCopy, &workAdjointTangent, xdot[0])
 					copy(y, out)
 					xbar[0] = xbarNumber
 					xbardot[0] = xbardotNumber
@@ -22318,7 +22615,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					out, outdot := curvesNumberTangent(x[0], xdot[0])
@@ -22351,7 +22647,7 @@ func init() {
 				},
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					ybarCopy = append(ybarCopy[:0], ybar...)
-					out, xbarNumber, xbardotNumber := curvesNumberAdjointTangent(x[0], ybarCopy[:len(ybarCopy):len(ybarCopy)], &workAdjointTangent, xdot[0], &workDotAdjointTangent)
+					out, xbarNumber, xbardotNumber := curvesNumberAdjointTangent(x[0], ybarCopy[:len(ybarCopy):len(ybarCopy)], &workAdjointTangent, xdot[0])
 					copy(y, out)
 					xbar[0] = xbarNumber
 					xbardot[0] = xbardotNumber
@@ -22372,7 +22668,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					out, outdot := curvesVectorTangent(x[:len(x):len(x)], xdot[:len(xdot):len(xdot)])
@@ -22404,7 +22699,7 @@ func init() {
 					clear(xbar)
 					clear(xbardot)
 					ybarCopy = append(ybarCopy[:0], ybar...)
-					out := curvesVectorAdjointTangent(x[:len(x):len(x)], xbar[:len(xbar):len(xbar)], ybarCopy[:len(ybarCopy):len(ybarCopy)], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					out := curvesVectorAdjointTangent(x[:len(x):len(x)], xbar[:len(xbar):len(xbar)], ybarCopy[:len(ybarCopy):len(ybarCopy)], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)])
 					copy(y, out)
 					return len(out)
 				},
@@ -22710,7 +23005,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					out, outdot := diffSquareCubeVectorTangent(x, xdot)
@@ -22742,7 +23036,7 @@ func init() {
 					clear(xbar)
 					clear(xbardot)
 					ybarCopy = append(ybarCopy[:0], ybar...)
-					out := diffSquareCubeVectorAdjointTangent(x, xbar, ybarCopy, &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					out := diffSquareCubeVectorAdjointTangent(x, xbar, ybarCopy, &workAdjointTangent, xdot, xbardot)
 					copy(y, out)
 					return len(out)
 				},
@@ -22919,7 +23213,6 @@ func init() {
 			var workAdjointTangent AdjointWork
 			var ydotOwn []float64
 			var ybarZero []float64
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					clear(ydot)
@@ -22951,7 +23244,7 @@ func init() {
 					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					copyToAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					copyToAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)])
 					return len(y)
 				},
 			}
@@ -23167,7 +23460,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					out, outdot := bandedLinearVectorTangent(x, p.(*banded), xdot)
@@ -23199,7 +23491,7 @@ func init() {
 					clear(xbar)
 					clear(xbardot)
 					ybarCopy = append(ybarCopy[:0], ybar...)
-					out := bandedLinearVectorAdjointTangent(x, p.(*banded), xbar, ybarCopy, &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					out := bandedLinearVectorAdjointTangent(x, p.(*banded), xbar, ybarCopy, &workAdjointTangent, xdot, xbardot)
 					copy(y, out)
 					return len(out)
 				},

@@ -21,6 +21,7 @@ type Workspace struct {
 	fields []*types.Var
 	pkg    *types.Package
 	names  *ir.Namer // of fields
+	pair   *[2]int   // see Pair, nil before its first call
 }
 
 // newWorkspace returns an empty struct type, declared in pkg.
@@ -46,6 +47,16 @@ func (w *Workspace) addField(base string, t types.Type) int {
 // Like adds a field of type t, named after field i, and returns its index. Vector mode uses it to keep the value of
 // field i for each of several seeds.
 func (w *Workspace) Like(i int, t types.Type) int { return w.addField(w.fields[i].Name(), t) }
+
+// Pair returns the indices of two fields that are pointers to workspaces: that of a tangent of an adjoint, and its
+// tangent.
+func (w *Workspace) Pair() [2]int {
+	if w.pair == nil {
+		t := types.NewPointer(w.Type)
+		w.pair = &[2]int{w.addField("tape", t), w.addField("tapeDot", t)}
+	}
+	return *w.pair
+}
 
 // declareStruct returns a new struct type for values in the workspace. Its name is that of the function followed by the
 // given suffix.

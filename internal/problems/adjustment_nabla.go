@@ -113,8 +113,10 @@ func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]floa
 
 // AdjustmentPlainAdjoint computes AdjustmentPlain(y, x, a), from adjustment.go:37.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("AdjustmentPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
@@ -355,19 +357,20 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 
 // AdjustmentPlainAdjointTangent computes AdjustmentPlainAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from adjustment.go:37.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64) {
 	rt.Apart("AdjustmentPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
-	}
 	if y != nil && yDot == nil || x != nil && xDot == nil || a != nil && (aDot == nil || a.Features != nil && aDot.Features == nil) {
 		yDotWhole, xDotWhole, aDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot), rt.MissingOf(a, aDot)
 		done := rt.Complete(yDotWhole, xDotWhole, aDotWhole)
-		AdjustmentPlainAdjointTangent(y, x, a, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, aDotWhole.Shadow, yBarDot, xBarDot, wsDot)
+		AdjustmentPlainAdjointTangent(y, x, a, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, aDotWhole.Shadow, yBarDot, xBarDot)
 		done()
 		return
 	}
@@ -383,28 +386,34 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x), cap(x))
 	}
-	wsDot.adjustmentPlainFrames = wsDot.adjustmentPlainFrames[:0]
-	ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:0]
-	wsDot.fPtr = wsDot.fPtr[:0]
-	ws.fPtr = ws.fPtr[:0]
-	wsDot.w = wsDot.w[:0]
-	ws.w = ws.w[:0]
-	wsDot.reprojectionPlainFrames = wsDot.reprojectionPlainFrames[:0]
-	ws.reprojectionPlainFrames = ws.reprojectionPlainFrames[:0]
-	wsDot.a = wsDot.a[:0]
-	ws.a = ws.a[:0]
-	wsDot.t = wsDot.t[:0]
-	ws.t = ws.t[:0]
-	wsDot.p = wsDot.p[:0]
-	ws.p = ws.p[:0]
-	wsDot.theta = wsDot.theta[:0]
-	ws.theta = ws.theta[:0]
-	wsDot.sin = wsDot.sin[:0]
-	ws.sin = ws.sin[:0]
-	wsDot.cos = wsDot.cos[:0]
-	ws.cos = ws.cos[:0]
-	wsDot.d = wsDot.d[:0]
-	ws.d = ws.d[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.adjustmentPlainFrames = tapeDot.adjustmentPlainFrames[:0]
+	tape.adjustmentPlainFrames = tape.adjustmentPlainFrames[:0]
+	tapeDot.fPtr = tapeDot.fPtr[:0]
+	tape.fPtr = tape.fPtr[:0]
+	tapeDot.w = tapeDot.w[:0]
+	tape.w = tape.w[:0]
+	tapeDot.reprojectionPlainFrames = tapeDot.reprojectionPlainFrames[:0]
+	tape.reprojectionPlainFrames = tape.reprojectionPlainFrames[:0]
+	tapeDot.a = tapeDot.a[:0]
+	tape.a = tape.a[:0]
+	tapeDot.t = tapeDot.t[:0]
+	tape.t = tape.t[:0]
+	tapeDot.p = tapeDot.p[:0]
+	tape.p = tape.p[:0]
+	tapeDot.theta = tapeDot.theta[:0]
+	tape.theta = tape.theta[:0]
+	tapeDot.sin = tapeDot.sin[:0]
+	tape.sin = tape.sin[:0]
+	tapeDot.cos = tapeDot.cos[:0]
+	tape.cos = tape.cos[:0]
+	tapeDot.d = tapeDot.d[:0]
+	tape.d = tape.d[:0]
 	if a != nil {
 		_ = a.Cameras
 		_ = a.Points
@@ -414,22 +423,22 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	var wDot float64
 	var w float64
 	seen := len(a.Features) / 2
-	if ws.inPtrBar == nil {
-		wsDot.inPtrBar = new([15]float64)
-		ws.inPtrBar = new([15]float64)
+	if tape.inPtrBar == nil {
+		tapeDot.inPtrBar = new([15]float64)
+		tape.inPtrBar = new([15]float64)
 	}
-	*wsDot.inPtrBar = [15]float64{}
-	*ws.inPtrBar = [15]float64{}
-	inPtrBarDot := wsDot.inPtrBar
-	inPtrBar := ws.inPtrBar
-	if ws.inPtr == nil {
-		wsDot.inPtr = new([15]float64)
-		ws.inPtr = new([15]float64)
+	*tapeDot.inPtrBar = [15]float64{}
+	*tape.inPtrBar = [15]float64{}
+	inPtrBarDot := tapeDot.inPtrBar
+	inPtrBar := tape.inPtrBar
+	if tape.inPtr == nil {
+		tapeDot.inPtr = new([15]float64)
+		tape.inPtr = new([15]float64)
 	}
-	*wsDot.inPtr = [15]float64{}
-	*ws.inPtr = [15]float64{}
-	inPtrDot := wsDot.inPtr
-	inPtr := ws.inPtr
+	*tapeDot.inPtr = [15]float64{}
+	*tape.inPtr = [15]float64{}
+	inPtrDot := tapeDot.inPtr
+	inPtr := tape.inPtr
 	fPtrDot := new(Feature)
 	fPtr := new(Feature)
 	for i := 0; i < seen; i++ {
@@ -443,10 +452,10 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
-			wsDot.adjustmentPlainFrames = append(wsDot.adjustmentPlainFrames, adjustmentPlainFrame{})
-			ws.adjustmentPlainFrames = append(ws.adjustmentPlainFrames, adjustmentPlainFrame{})
-			topDot := &wsDot.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
-			top := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
+			tapeDot.adjustmentPlainFrames = append(tapeDot.adjustmentPlainFrames, adjustmentPlainFrame{})
+			tape.adjustmentPlainFrames = append(tape.adjustmentPlainFrames, adjustmentPlainFrame{})
+			topDot := &tapeDot.adjustmentPlainFrames[len(tape.adjustmentPlainFrames)-1]
+			top := &tape.adjustmentPlainFrames[len(tape.adjustmentPlainFrames)-1]
 			top.c = c
 			c = t[k]
 			topDot.inPtr = inPtrDot[k]
@@ -454,8 +463,8 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 			inPtrDot[k] = xDot[c]
 			inPtr[k] = x[c]
 		}
-		wsDot.fPtr = append(wsDot.fPtr, fPtrDot.Z)
-		ws.fPtr = append(ws.fPtr, fPtr.Z)
+		tapeDot.fPtr = append(tapeDot.fPtr, fPtrDot.Z)
+		tape.fPtr = append(tape.fPtr, fPtr.Z)
 		fPtrDot.Z = aDot.Features[2*i : 2*i+2]
 		fPtr.Z = a.Features[2*i : 2*i+2]
 		argBarDot := yBarDot[2*i : 2*i+2]
@@ -468,21 +477,21 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		arg1 := inPtr[:]
 		arg2Dot := fPtrDot
 		arg2 := fPtr
-		reprojectionPlainForwardTangent111111(arg, arg1, arg2, argBar, arg1Bar, ws, argDot, arg1Dot, arg2Dot, argBarDot, arg1BarDot, wsDot)
-		wsDot.w = append(wsDot.w, wDot)
-		ws.w = append(ws.w, w)
+		reprojectionPlainForwardTangent111111(arg, arg1, arg2, argBar, arg1Bar, tape, argDot, arg1Dot, arg2Dot, argBarDot, arg1BarDot, tapeDot)
+		tapeDot.w = append(tapeDot.w, wDot)
+		tape.w = append(tape.w, w)
 		wDot = inPtrDot[14]
 		w = inPtr[14]
 		yDot[2*seen+i] = -((w + w) * wDot)
 		y[2*seen+i] = 1 - w*w
 	}
-	wsDot.left1 = wsDot.left1[:0]
-	ws.left1 = ws.left1[:0]
-	wsDot.left = append(wsDot.left[:0], yDot[:cap(y)]...)
-	ws.left = append(ws.left[:0], y[:cap(y)]...)
+	tapeDot.left1 = tapeDot.left1[:0]
+	tape.left1 = tape.left1[:0]
+	tapeDot.left = append(tapeDot.left[:0], yDot[:cap(y)]...)
+	tape.left = append(tape.left[:0], y[:cap(y)]...)
 	if a != nil {
-		wsDot.left1 = append(wsDot.left1, aDot.Features)
-		ws.left1 = append(ws.left1, a.Features)
+		tapeDot.left1 = append(tapeDot.left1, aDot.Features)
+		tape.left1 = append(tape.left1, a.Features)
 	}
 	for i1 := seen - 1; i1 > -1; i1-- {
 		argBar1Dot := yBarDot[2*i1 : 2*i1+2]
@@ -502,36 +511,36 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		t3 := t2 + t2
 		inPtrBarDot[14] -= (t2Dot+t2Dot)*w + t3*wDot
 		inPtrBar[14] -= t3 * w
-		wDot = wsDot.w[len(ws.w)-1]
-		w = ws.w[len(ws.w)-1]
-		wsDot.w = wsDot.w[:len(ws.w)-1]
-		ws.w = ws.w[:len(ws.w)-1]
-		reprojectionPlainReverseTangent111111(arg3, arg11, arg21, argBar1, arg1Bar1, ws, arg3Dot, arg11Dot, arg21Dot, argBar1Dot, arg1Bar1Dot, wsDot)
-		fPtrDot.Z = wsDot.fPtr[len(ws.fPtr)-1]
-		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
-		wsDot.fPtr = wsDot.fPtr[:len(ws.fPtr)-1]
-		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
+		wDot = tapeDot.w[len(tape.w)-1]
+		w = tape.w[len(tape.w)-1]
+		tapeDot.w = tapeDot.w[:len(tape.w)-1]
+		tape.w = tape.w[:len(tape.w)-1]
+		reprojectionPlainReverseTangent111111(arg3, arg11, arg21, argBar1, arg1Bar1, tape, arg3Dot, arg11Dot, arg21Dot, argBar1Dot, arg1Bar1Dot, tapeDot)
+		fPtrDot.Z = tapeDot.fPtr[len(tape.fPtr)-1]
+		fPtr.Z = tape.fPtr[len(tape.fPtr)-1]
+		tapeDot.fPtr = tapeDot.fPtr[:len(tape.fPtr)-1]
+		tape.fPtr = tape.fPtr[:len(tape.fPtr)-1]
 		for k2 := 14; k2 > -1; k2-- {
 			t1Dot := inPtrBarDot[k2]
 			t1 := inPtrBar[k2]
 			inPtrBarDot[k2] = 0
 			inPtrBar[k2] = 0
-			top1Dot := &wsDot.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
-			top1 := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
+			top1Dot := &tapeDot.adjustmentPlainFrames[len(tape.adjustmentPlainFrames)-1]
+			top1 := &tape.adjustmentPlainFrames[len(tape.adjustmentPlainFrames)-1]
 			inPtrDot[k2] = top1Dot.inPtr
 			inPtr[k2] = top1.inPtr
 			xBarDot[c] += t1Dot
 			xBar[c] += t1
 			c = top1.c
-			wsDot.adjustmentPlainFrames = wsDot.adjustmentPlainFrames[:len(ws.adjustmentPlainFrames)-1]
-			ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:len(ws.adjustmentPlainFrames)-1]
+			tapeDot.adjustmentPlainFrames = tapeDot.adjustmentPlainFrames[:len(tape.adjustmentPlainFrames)-1]
+			tape.adjustmentPlainFrames = tape.adjustmentPlainFrames[:len(tape.adjustmentPlainFrames)-1]
 		}
 	}
-	copy(yDot[:cap(y)], wsDot.left)
-	copy(y[:cap(y)], ws.left)
+	copy(yDot[:cap(y)], tapeDot.left)
+	copy(y[:cap(y)], tape.left)
 	if a != nil {
-		aDot.Features = wsDot.left1[0]
-		a.Features = ws.left1[0]
+		aDot.Features = tapeDot.left1[0]
+		a.Features = tape.left1[0]
 	}
 }
 
@@ -1393,7 +1402,6 @@ func init() {
 			var ydotOwn []float64
 			var shadow rt.Shadow[Adjustment]
 			var ybarZero []float64
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					clear(ydot)
@@ -1426,7 +1434,7 @@ func init() {
 					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					AdjustmentPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], bound, ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], shadow.Of(bound), ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					AdjustmentPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], bound, ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], shadow.Of(bound), ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)])
 					return len(y)
 				},
 			}

@@ -43,8 +43,10 @@ func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 
 // BrusselatorOnAdjoint computes BrusselatorOn(dx, x, g), from brusselator.go:17.
 // It adds the derivatives of the outputs to dxBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of dx, dxBar, xBar shares memory with another slice.
 func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("BrusselatorOnAdjoint", "dx, dxBar, xBar, x", 3, dx, dxBar, xBar, x)
 	if ws == nil {
@@ -87,18 +89,19 @@ func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, w
 
 // BrusselatorOnAdjointTangent computes BrusselatorOnAdjoint and the derivatives of its bars in the direction (dxDot, xDot),
 // for constant seeds, from brusselator.go:17.
-func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
+// It adds the derivatives of dxBar, xBar to dxBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of dx, dxBar, xBar, dxDot, dxBarDot, xBarDot shares memory with another slice.
+func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64) {
 	rt.Apart("BrusselatorOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
-	}
 	if dx != nil && dxDot == nil || x != nil && xDot == nil {
 		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
 		done := rt.Complete(dxDotWhole, xDotWhole)
-		BrusselatorOnAdjointTangent(dx, x, g, dxBar, xBar, ws, dxDotWhole.Shadow, xDotWhole.Shadow, dxBarDot, xBarDot, wsDot)
+		BrusselatorOnAdjointTangent(dx, x, g, dxBar, xBar, ws, dxDotWhole.Shadow, xDotWhole.Shadow, dxBarDot, xBarDot)
 		done()
 		return
 	}
@@ -114,15 +117,21 @@ func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x), cap(x))
 	}
-	wsDot.brusselatorPlainFrames = wsDot.brusselatorPlainFrames[:0]
-	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.brusselatorPlainFrames = tapeDot.brusselatorPlainFrames[:0]
+	tape.brusselatorPlainFrames = tape.brusselatorPlainFrames[:0]
 	arg := g.N
-	brusselatorPlainForwardTangent111011(dx, x, arg, dxBar, xBar, ws, dxDot, xDot, dxBarDot, xBarDot, wsDot)
-	wsDot.left2 = append(wsDot.left2[:0], dxDot[:cap(dx)]...)
-	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
-	brusselatorPlainReverseTangent111011(dx, x, arg, dxBar, xBar, ws, dxDot, xDot, dxBarDot, xBarDot, wsDot)
-	copy(dxDot[:cap(dx)], wsDot.left2)
-	copy(dx[:cap(dx)], ws.left2)
+	brusselatorPlainForwardTangent111011(dx, x, arg, dxBar, xBar, tape, dxDot, xDot, dxBarDot, xBarDot, tapeDot)
+	tapeDot.left2 = append(tapeDot.left2[:0], dxDot[:cap(dx)]...)
+	tape.left2 = append(tape.left2[:0], dx[:cap(dx)]...)
+	brusselatorPlainReverseTangent111011(dx, x, arg, dxBar, xBar, tape, dxDot, xDot, dxBarDot, xBarDot, tapeDot)
+	copy(dxDot[:cap(dx)], tapeDot.left2)
+	copy(dx[:cap(dx)], tape.left2)
 }
 
 // BrusselatorOnTraced is BrusselatorOn over Reals, from brusselator.go:17.
@@ -648,7 +657,6 @@ func init() {
 			var workAdjointTangent AdjointWork
 			var ydotOwn []float64
 			var ybarZero []float64
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					clear(ydot)
@@ -680,7 +688,7 @@ func init() {
 					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					BrusselatorOnAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					BrusselatorOnAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)])
 					return len(y)
 				},
 			}

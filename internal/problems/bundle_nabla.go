@@ -153,8 +153,10 @@ func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float
 
 // ReprojectionPlainAdjoint computes ReprojectionPlain(y, x, f), from bundle.go:17.
 // It adds the derivatives of the outputs to yBar1, xBar1.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws1 is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar1, xBar1 shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ReprojectionPlainAdjoint(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork) {
 	rt.Apart("ReprojectionPlainAdjoint", "y, yBar1, xBar1, x", 3, y, yBar1, xBar1, x)
@@ -585,19 +587,20 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 
 // ReprojectionPlainAdjointTangent computes ReprojectionPlainAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from bundle.go:17.
+// It adds the derivatives of yBar1, xBar1 to yBar1Dot, xBar1Dot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64, ws1Dot *AdjointWork) {
+func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64) {
 	rt.Apart("ReprojectionPlainAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	if ws1 == nil {
 		ws1 = new(AdjointWork)
 	}
-	if ws1Dot == nil {
-		ws1Dot = new(AdjointWork)
-	}
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
 		done := rt.Complete(yDotWhole, xDotWhole)
-		ReprojectionPlainAdjointTangent(y, x, f, yBar1, xBar1, ws1, yDotWhole.Shadow, xDotWhole.Shadow, yBar1Dot, xBar1Dot, ws1Dot)
+		ReprojectionPlainAdjointTangent(y, x, f, yBar1, xBar1, ws1, yDotWhole.Shadow, xDotWhole.Shadow, yBar1Dot, xBar1Dot)
 		done()
 		return
 	}
@@ -613,14 +616,20 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 	if xBar1Dot == nil {
 		xBar1Dot = make([]float64, len(x), cap(x))
 	}
-	ws1Dot.theta = ws1Dot.theta[:0]
-	ws1.theta = ws1.theta[:0]
-	ws1Dot.sin = ws1Dot.sin[:0]
-	ws1.sin = ws1.sin[:0]
-	ws1Dot.cos = ws1Dot.cos[:0]
-	ws1.cos = ws1.cos[:0]
-	ws1Dot.d = ws1Dot.d[:0]
-	ws1.d = ws1.d[:0]
+	if ws1.tape == nil {
+		ws1.tape = new(AdjointWork)
+		ws1.tapeDot = new(AdjointWork)
+	}
+	tape := ws1.tape
+	tapeDot := ws1.tapeDot
+	tapeDot.theta = tapeDot.theta[:0]
+	tape.theta = tape.theta[:0]
+	tapeDot.sin = tapeDot.sin[:0]
+	tape.sin = tape.sin[:0]
+	tapeDot.cos = tapeDot.cos[:0]
+	tape.cos = tape.cos[:0]
+	tapeDot.d = tapeDot.d[:0]
+	tape.d = tape.d[:0]
 	camBar2Dot := xBar1Dot[:11]
 	camBar2 := xBar1[:11]
 	camDot := xDot[:11]
@@ -635,7 +644,7 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 	a := [3]float64{point[0] - cam[3], point[1] - cam[4], point[2] - cam[5]}
 	tDot := [3]float64{camDot[0], camDot[1], camDot[2]}
 	t := [3]float64{cam[0], cam[1], cam[2]}
-	p, pDot := rotatePlainForwardTangent111(t, a, ws1, tDot, aDot, ws1Dot)
+	p, pDot := rotatePlainForwardTangent111(t, a, tape, tDot, aDot, tapeDot)
 	t1 := p[2]
 	t2 := p[0] / t1
 	uDot := (pDot[0] - t2*pDot[2]) / t1
@@ -761,7 +770,7 @@ func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []
 			pBar1[0] += rt.Skip()
 		}
 	}
-	t18, t19, t18Dot, t19Dot := rotatePlainReverseTangent1111(t, a, pBar1, ws1, tDot, aDot, pBar1Dot, ws1Dot)
+	t18, t19, t18Dot, t19Dot := rotatePlainReverseTangent1111(t, a, pBar1, tape, tDot, aDot, pBar1Dot, tapeDot)
 	tBar10Dot := t18Dot[0]
 	tBar10 := t18[0]
 	tBar11Dot := t18Dot[1]
@@ -823,7 +832,6 @@ func init() {
 			var workAdjointTangent AdjointWork
 			var ydotOwn []float64
 			var ybarZero []float64
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					clear(ydot)
@@ -855,7 +863,7 @@ func init() {
 					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					ReprojectionPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Feature), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					ReprojectionPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Feature), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)])
 					return len(y)
 				},
 			}

@@ -490,8 +490,10 @@ func HandPlainTangent4(y, x []float64, h *Hand, yDot, xDot [][4]float64) {
 
 // HandPlainAdjoint computes HandPlain(y, x, h), from hand.go:88.
 // It adds the derivatives of the outputs to yBar, xBar.
-// The bars of memory that it writes hold the weights of the values written.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork) {
 	rt.Apart("HandPlainAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
@@ -2028,19 +2030,20 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 
 // HandPlainAdjointTangent computes HandPlainAdjoint and the derivatives of its bars in the direction (yDot, xDot),
 // for constant seeds, from hand.go:88.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64, wsDot *AdjointWork) {
+func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
 	rt.Apart("HandPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
-	}
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
 		done := rt.Complete(yDotWhole, xDotWhole)
-		HandPlainAdjointTangent(y, x, h, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot, wsDot)
+		HandPlainAdjointTangent(y, x, h, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot)
 		done()
 		return
 	}
@@ -2056,49 +2059,55 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x), cap(x))
 	}
-	wsDot.ownPtrBar = wsDot.ownPtrBar[:0]
-	ws.ownPtrBar = ws.ownPtrBar[:0]
-	wsDot.ownPtr = wsDot.ownPtr[:0]
-	ws.ownPtr = ws.ownPtr[:0]
-	wsDot.ownPtr1 = wsDot.ownPtr1[:0]
-	ws.ownPtr1 = ws.ownPtr1[:0]
-	ws.handPlainFrames = ws.handPlainFrames[:0]
-	wsDot.rPtrBar = wsDot.rPtrBar[:0]
-	ws.rPtrBar = ws.rPtrBar[:0]
-	wsDot.rPtr = wsDot.rPtr[:0]
-	ws.rPtr = ws.rPtr[:0]
-	wsDot.handPlainFrames1 = wsDot.handPlainFrames1[:0]
-	ws.handPlainFrames1 = ws.handPlainFrames1[:0]
-	wsDot.rPtr1 = wsDot.rPtr1[:0]
-	ws.rPtr1 = ws.rPtr1[:0]
-	wsDot.ownPtr2 = wsDot.ownPtr2[:0]
-	ws.ownPtr2 = ws.ownPtr2[:0]
-	wsDot.absolutePtr = wsDot.absolutePtr[:0]
-	ws.absolutePtr = ws.absolutePtr[:0]
-	wsDot.absolutePtr1 = wsDot.absolutePtr1[:0]
-	ws.absolutePtr1 = ws.absolutePtr1[:0]
-	wsDot.z = wsDot.z[:0]
-	ws.z = ws.z[:0]
-	ws.ownPtrBarUsed = 0
-	ws.ownPtrUsed = 0
-	ws.rPtrBarUsed = 0
-	ws.rPtrUsed = 0
-	wsDot.sa = wsDot.sa[:0]
-	ws.sa = ws.sa[:0]
-	wsDot.ca = wsDot.ca[:0]
-	ws.ca = ws.ca[:0]
-	wsDot.sb = wsDot.sb[:0]
-	ws.sb = ws.sb[:0]
-	wsDot.cb = wsDot.cb[:0]
-	ws.cb = ws.cb[:0]
-	wsDot.theta = wsDot.theta[:0]
-	ws.theta = ws.theta[:0]
-	wsDot.sin = wsDot.sin[:0]
-	ws.sin = ws.sin[:0]
-	wsDot.cos = wsDot.cos[:0]
-	ws.cos = ws.cos[:0]
-	wsDot.d = wsDot.d[:0]
-	ws.d = ws.d[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.ownPtrBar = tapeDot.ownPtrBar[:0]
+	tape.ownPtrBar = tape.ownPtrBar[:0]
+	tapeDot.ownPtr = tapeDot.ownPtr[:0]
+	tape.ownPtr = tape.ownPtr[:0]
+	tapeDot.ownPtr1 = tapeDot.ownPtr1[:0]
+	tape.ownPtr1 = tape.ownPtr1[:0]
+	tape.handPlainFrames = tape.handPlainFrames[:0]
+	tapeDot.rPtrBar = tapeDot.rPtrBar[:0]
+	tape.rPtrBar = tape.rPtrBar[:0]
+	tapeDot.rPtr = tapeDot.rPtr[:0]
+	tape.rPtr = tape.rPtr[:0]
+	tapeDot.handPlainFrames1 = tapeDot.handPlainFrames1[:0]
+	tape.handPlainFrames1 = tape.handPlainFrames1[:0]
+	tapeDot.rPtr1 = tapeDot.rPtr1[:0]
+	tape.rPtr1 = tape.rPtr1[:0]
+	tapeDot.ownPtr2 = tapeDot.ownPtr2[:0]
+	tape.ownPtr2 = tape.ownPtr2[:0]
+	tapeDot.absolutePtr = tapeDot.absolutePtr[:0]
+	tape.absolutePtr = tape.absolutePtr[:0]
+	tapeDot.absolutePtr1 = tapeDot.absolutePtr1[:0]
+	tape.absolutePtr1 = tape.absolutePtr1[:0]
+	tapeDot.z = tapeDot.z[:0]
+	tape.z = tape.z[:0]
+	tape.ownPtrBarUsed = 0
+	tape.ownPtrUsed = 0
+	tape.rPtrBarUsed = 0
+	tape.rPtrUsed = 0
+	tapeDot.sa = tapeDot.sa[:0]
+	tape.sa = tape.sa[:0]
+	tapeDot.ca = tapeDot.ca[:0]
+	tape.ca = tape.ca[:0]
+	tapeDot.sb = tapeDot.sb[:0]
+	tape.sb = tape.sb[:0]
+	tapeDot.cb = tapeDot.cb[:0]
+	tape.cb = tape.cb[:0]
+	tapeDot.theta = tapeDot.theta[:0]
+	tape.theta = tape.theta[:0]
+	tapeDot.sin = tapeDot.sin[:0]
+	tape.sin = tape.sin[:0]
+	tapeDot.cos = tapeDot.cos[:0]
+	tape.cos = tape.cos[:0]
+	tapeDot.d = tapeDot.d[:0]
+	tape.d = tape.d[:0]
 	var ownPtrBarDot *affine
 	var ownPtrBar *affine
 	var ownPtrDot *affine
@@ -2125,77 +2134,77 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	poseBar := xBar[len(x)-handPose:]
 	poseDot := xDot[len(x)-handPose:]
 	pose := x[len(x)-handPose:]
-	if ws.absolutePtrBar == nil {
-		wsDot.absolutePtrBar = new([22]affine)
-		ws.absolutePtrBar = new([22]affine)
+	if tape.absolutePtrBar == nil {
+		tapeDot.absolutePtrBar = new([22]affine)
+		tape.absolutePtrBar = new([22]affine)
 	}
-	*wsDot.absolutePtrBar = [22]affine{}
-	*ws.absolutePtrBar = [22]affine{}
-	absolutePtrBarDot := wsDot.absolutePtrBar
-	absolutePtrBar := ws.absolutePtrBar
-	if ws.absolutePtr2 == nil {
-		wsDot.absolutePtr2 = new([22]affine)
-		ws.absolutePtr2 = new([22]affine)
+	*tapeDot.absolutePtrBar = [22]affine{}
+	*tape.absolutePtrBar = [22]affine{}
+	absolutePtrBarDot := tapeDot.absolutePtrBar
+	absolutePtrBar := tape.absolutePtrBar
+	if tape.absolutePtr2 == nil {
+		tapeDot.absolutePtr2 = new([22]affine)
+		tape.absolutePtr2 = new([22]affine)
 	}
-	*wsDot.absolutePtr2 = [22]affine{}
-	*ws.absolutePtr2 = [22]affine{}
-	absolutePtrDot := wsDot.absolutePtr2
-	absolutePtr := ws.absolutePtr2
-	if ws.movesPtrBar == nil {
-		wsDot.movesPtrBar = new([22]affine)
-		ws.movesPtrBar = new([22]affine)
+	*tapeDot.absolutePtr2 = [22]affine{}
+	*tape.absolutePtr2 = [22]affine{}
+	absolutePtrDot := tapeDot.absolutePtr2
+	absolutePtr := tape.absolutePtr2
+	if tape.movesPtrBar == nil {
+		tapeDot.movesPtrBar = new([22]affine)
+		tape.movesPtrBar = new([22]affine)
 	}
-	*wsDot.movesPtrBar = [22]affine{}
-	*ws.movesPtrBar = [22]affine{}
-	movesPtrBarDot := wsDot.movesPtrBar
-	movesPtrBar := ws.movesPtrBar
-	if ws.movesPtr == nil {
-		wsDot.movesPtr = new([22]affine)
-		ws.movesPtr = new([22]affine)
+	*tapeDot.movesPtrBar = [22]affine{}
+	*tape.movesPtrBar = [22]affine{}
+	movesPtrBarDot := tapeDot.movesPtrBar
+	movesPtrBar := tape.movesPtrBar
+	if tape.movesPtr == nil {
+		tapeDot.movesPtr = new([22]affine)
+		tape.movesPtr = new([22]affine)
 	}
-	*wsDot.movesPtr = [22]affine{}
-	*ws.movesPtr = [22]affine{}
-	movesPtrDot := wsDot.movesPtr
-	movesPtr := ws.movesPtr
+	*tapeDot.movesPtr = [22]affine{}
+	*tape.movesPtr = [22]affine{}
+	movesPtrDot := tapeDot.movesPtr
+	movesPtr := tape.movesPtr
 	for i := 0; i < handBones; i++ {
-		wsDot.ownPtrBar = append(wsDot.ownPtrBar, ownPtrBarDot)
-		ws.ownPtrBar = append(ws.ownPtrBar, ownPtrBar)
-		if ws.ownPtrBarUsed == len(ws.ownPtrBar1) {
-			wsDot.ownPtrBar1 = append(wsDot.ownPtrBar1, nil)
-			ws.ownPtrBar1 = append(ws.ownPtrBar1, nil)
+		tapeDot.ownPtrBar = append(tapeDot.ownPtrBar, ownPtrBarDot)
+		tape.ownPtrBar = append(tape.ownPtrBar, ownPtrBar)
+		if tape.ownPtrBarUsed == len(tape.ownPtrBar1) {
+			tapeDot.ownPtrBar1 = append(tapeDot.ownPtrBar1, nil)
+			tape.ownPtrBar1 = append(tape.ownPtrBar1, nil)
 		}
-		k := ws.ownPtrBarUsed
-		ws.ownPtrBarUsed++
-		if ws.ownPtrBar1[k] == nil {
-			wsDot.ownPtrBar1[k] = new(affine)
-			ws.ownPtrBar1[k] = new(affine)
+		k := tape.ownPtrBarUsed
+		tape.ownPtrBarUsed++
+		if tape.ownPtrBar1[k] == nil {
+			tapeDot.ownPtrBar1[k] = new(affine)
+			tape.ownPtrBar1[k] = new(affine)
 		}
-		*wsDot.ownPtrBar1[k] = affine{}
-		*ws.ownPtrBar1[k] = affine{}
-		ownPtrBarDot = wsDot.ownPtrBar1[k]
-		ownPtrBar = ws.ownPtrBar1[k]
-		wsDot.ownPtr = append(wsDot.ownPtr, ownPtrDot)
-		ws.ownPtr = append(ws.ownPtr, ownPtr)
-		if ws.ownPtrUsed == len(ws.ownPtr3) {
-			wsDot.ownPtr3 = append(wsDot.ownPtr3, nil)
-			ws.ownPtr3 = append(ws.ownPtr3, nil)
+		*tapeDot.ownPtrBar1[k] = affine{}
+		*tape.ownPtrBar1[k] = affine{}
+		ownPtrBarDot = tapeDot.ownPtrBar1[k]
+		ownPtrBar = tape.ownPtrBar1[k]
+		tapeDot.ownPtr = append(tapeDot.ownPtr, ownPtrDot)
+		tape.ownPtr = append(tape.ownPtr, ownPtr)
+		if tape.ownPtrUsed == len(tape.ownPtr3) {
+			tapeDot.ownPtr3 = append(tapeDot.ownPtr3, nil)
+			tape.ownPtr3 = append(tape.ownPtr3, nil)
 		}
-		k1 := ws.ownPtrUsed
-		ws.ownPtrUsed++
-		if ws.ownPtr3[k1] == nil {
-			wsDot.ownPtr3[k1] = new(affine)
-			ws.ownPtr3[k1] = new(affine)
+		k1 := tape.ownPtrUsed
+		tape.ownPtrUsed++
+		if tape.ownPtr3[k1] == nil {
+			tapeDot.ownPtr3[k1] = new(affine)
+			tape.ownPtr3[k1] = new(affine)
 		}
-		*wsDot.ownPtr3[k1] = affine{}
-		*ws.ownPtr3[k1] = affine{}
-		ownPtrDot = wsDot.ownPtr3[k1]
-		ownPtr = ws.ownPtr3[k1]
-		wsDot.ownPtr1 = append(wsDot.ownPtr1, *ownPtrDot)
-		ws.ownPtr1 = append(ws.ownPtr1, *ownPtr)
+		*tapeDot.ownPtr3[k1] = affine{}
+		*tape.ownPtr3[k1] = affine{}
+		ownPtrDot = tapeDot.ownPtr3[k1]
+		ownPtr = tape.ownPtr3[k1]
+		tapeDot.ownPtr1 = append(tapeDot.ownPtr1, *ownPtrDot)
+		tape.ownPtr1 = append(tape.ownPtr1, *ownPtr)
 		*ownPtrDot = affine{}
 		*ownPtr = h.Base[i]
-		ws.handPlainFrames = append(ws.handPlainFrames, handPlainFrame{})
-		top := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
+		tape.handPlainFrames = append(tape.handPlainFrames, handPlainFrame{})
+		top := &tape.handPlainFrames[len(tape.handPlainFrames)-1]
 		top.ax = ax
 		top.az = az
 		finger := (i - 2) / 4
@@ -2217,10 +2226,10 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		top.cond2 = cond2
 		cond2 = ax >= 0
 		if cond2 {
-			wsDot.handPlainFrames1 = append(wsDot.handPlainFrames1, handPlainFrame1{})
-			ws.handPlainFrames1 = append(ws.handPlainFrames1, handPlainFrame1{})
-			top1Dot := &wsDot.handPlainFrames1[len(ws.handPlainFrames1)-1]
-			top1 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
+			tapeDot.handPlainFrames1 = append(tapeDot.handPlainFrames1, handPlainFrame1{})
+			tape.handPlainFrames1 = append(tape.handPlainFrames1, handPlainFrame1{})
+			top1Dot := &tapeDot.handPlainFrames1[len(tape.handPlainFrames1)-1]
+			top1 := &tape.handPlainFrames1[len(tape.handPlainFrames1)-1]
 			top1Dot.b = bDot
 			top1.b = b
 			bDot = 0
@@ -2231,47 +2240,47 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 				bDot = poseDot[az]
 				b = pose[az]
 			}
-			wsDot.rPtrBar = append(wsDot.rPtrBar, rPtrBarDot)
-			ws.rPtrBar = append(ws.rPtrBar, rPtrBar)
-			if ws.rPtrBarUsed == len(ws.rPtrBar1) {
-				wsDot.rPtrBar1 = append(wsDot.rPtrBar1, nil)
-				ws.rPtrBar1 = append(ws.rPtrBar1, nil)
+			tapeDot.rPtrBar = append(tapeDot.rPtrBar, rPtrBarDot)
+			tape.rPtrBar = append(tape.rPtrBar, rPtrBar)
+			if tape.rPtrBarUsed == len(tape.rPtrBar1) {
+				tapeDot.rPtrBar1 = append(tapeDot.rPtrBar1, nil)
+				tape.rPtrBar1 = append(tape.rPtrBar1, nil)
 			}
-			k2 := ws.rPtrBarUsed
-			ws.rPtrBarUsed++
-			if ws.rPtrBar1[k2] == nil {
-				wsDot.rPtrBar1[k2] = new(affine)
-				ws.rPtrBar1[k2] = new(affine)
+			k2 := tape.rPtrBarUsed
+			tape.rPtrBarUsed++
+			if tape.rPtrBar1[k2] == nil {
+				tapeDot.rPtrBar1[k2] = new(affine)
+				tape.rPtrBar1[k2] = new(affine)
 			}
-			*wsDot.rPtrBar1[k2] = affine{}
-			*ws.rPtrBar1[k2] = affine{}
-			rPtrBarDot = wsDot.rPtrBar1[k2]
-			rPtrBar = ws.rPtrBar1[k2]
-			wsDot.rPtr = append(wsDot.rPtr, rPtrDot)
-			ws.rPtr = append(ws.rPtr, rPtr)
-			if ws.rPtrUsed == len(ws.rPtr2) {
-				wsDot.rPtr2 = append(wsDot.rPtr2, nil)
-				ws.rPtr2 = append(ws.rPtr2, nil)
+			*tapeDot.rPtrBar1[k2] = affine{}
+			*tape.rPtrBar1[k2] = affine{}
+			rPtrBarDot = tapeDot.rPtrBar1[k2]
+			rPtrBar = tape.rPtrBar1[k2]
+			tapeDot.rPtr = append(tapeDot.rPtr, rPtrDot)
+			tape.rPtr = append(tape.rPtr, rPtr)
+			if tape.rPtrUsed == len(tape.rPtr2) {
+				tapeDot.rPtr2 = append(tapeDot.rPtr2, nil)
+				tape.rPtr2 = append(tape.rPtr2, nil)
 			}
-			k3 := ws.rPtrUsed
-			ws.rPtrUsed++
-			if ws.rPtr2[k3] == nil {
-				wsDot.rPtr2[k3] = new(affine)
-				ws.rPtr2[k3] = new(affine)
+			k3 := tape.rPtrUsed
+			tape.rPtrUsed++
+			if tape.rPtr2[k3] == nil {
+				tapeDot.rPtr2[k3] = new(affine)
+				tape.rPtr2[k3] = new(affine)
 			}
-			*wsDot.rPtr2[k3] = affine{}
-			*ws.rPtr2[k3] = affine{}
-			rPtrDot = wsDot.rPtr2[k3]
-			rPtr = ws.rPtr2[k3]
+			*tapeDot.rPtr2[k3] = affine{}
+			*tape.rPtr2[k3] = affine{}
+			rPtrDot = tapeDot.rPtr2[k3]
+			rPtr = tape.rPtr2[k3]
 			var r2Dot affine
 			var r2 affine
 			top1Dot.arg = argDot
 			top1.arg = arg
 			argDot = poseDot[ax]
 			arg = pose[ax]
-			r2, r2Dot = turnForwardTangent111(arg, b, ws, argDot, bDot, wsDot)
-			wsDot.rPtr1 = append(wsDot.rPtr1, *rPtrDot)
-			ws.rPtr1 = append(ws.rPtr1, *rPtr)
+			r2, r2Dot = turnForwardTangent111(arg, b, tape, argDot, bDot, tapeDot)
+			tapeDot.rPtr1 = append(tapeDot.rPtr1, *rPtrDot)
+			tape.rPtr1 = append(tape.rPtr1, *rPtr)
 			*rPtrDot = r2Dot
 			*rPtr = r2
 			var tDot affine
@@ -2284,14 +2293,14 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			arg2Bar := rPtrBar
 			arg2Dot := rPtrDot
 			arg2 := rPtr
-			t, tDot = affineMulForwardTangent11111(arg1, arg2, arg1Bar, arg2Bar, ws, arg1Dot, arg2Dot, arg1BarDot, arg2BarDot, wsDot)
-			wsDot.ownPtr2 = append(wsDot.ownPtr2, *ownPtrDot)
-			ws.ownPtr2 = append(ws.ownPtr2, *ownPtr)
+			t, tDot = affineMulForwardTangent11111(arg1, arg2, arg1Bar, arg2Bar, tape, arg1Dot, arg2Dot, arg1BarDot, arg2BarDot, tapeDot)
+			tapeDot.ownPtr2 = append(tapeDot.ownPtr2, *ownPtrDot)
+			tape.ownPtr2 = append(tape.ownPtr2, *ownPtr)
 			*ownPtrDot = tDot
 			*ownPtr = t
 		}
-		wsDot.absolutePtr = append(wsDot.absolutePtr, absolutePtrDot[i])
-		ws.absolutePtr = append(ws.absolutePtr, absolutePtr[i])
+		tapeDot.absolutePtr = append(tapeDot.absolutePtr, absolutePtrDot[i])
+		tape.absolutePtr = append(tape.absolutePtr, absolutePtr[i])
 		absolutePtrDot[i] = *ownPtrDot
 		absolutePtr[i] = *ownPtr
 		p := h.Parents[i]
@@ -2307,9 +2316,9 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			arg4Bar := ownPtrBar
 			arg4Dot := ownPtrDot
 			arg4 := ownPtr
-			t1, t1Dot = affineMulForwardTangent11111(arg3, arg4, arg3Bar, arg4Bar, ws, arg3Dot, arg4Dot, arg3BarDot, arg4BarDot, wsDot)
-			wsDot.absolutePtr1 = append(wsDot.absolutePtr1, absolutePtrDot[i])
-			ws.absolutePtr1 = append(ws.absolutePtr1, absolutePtr[i])
+			t1, t1Dot = affineMulForwardTangent11111(arg3, arg4, arg3Bar, arg4Bar, tape, arg3Dot, arg4Dot, arg3BarDot, arg4BarDot, tapeDot)
+			tapeDot.absolutePtr1 = append(tapeDot.absolutePtr1, absolutePtrDot[i])
+			tape.absolutePtr1 = append(tape.absolutePtr1, absolutePtr[i])
 			absolutePtrDot[i] = t1Dot
 			absolutePtr[i] = t1
 		}
@@ -2320,7 +2329,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		arg5Dot := &absolutePtrDot[i]
 		arg5 := &absolutePtr[i]
 		arg6 := &h.Inverse[i]
-		t2, t2Dot = affineMulForwardTangent1101(arg5, arg6, arg5Bar, ws, arg5Dot, arg5BarDot, wsDot)
+		t2, t2Dot = affineMulForwardTangent1101(arg5, arg6, arg5Bar, tape, arg5Dot, arg5BarDot, tapeDot)
 		movesPtrDot[i] = t2Dot
 		movesPtr[i] = t2
 	}
@@ -2328,23 +2337,23 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	r1 := [3]float64{pose[0], pose[1], pose[2]}
 	turned := r1[0]*r1[0]+r1[1]*r1[1]+r1[2]*r1[2] >= 1e-8
 	n := len(h.Skin) / 3
-	if cap(ws.skinBar) < n {
-		wsDot.skinBar = make([][3]float64, n)
-		ws.skinBar = make([][3]float64, n)
+	if cap(tape.skinBar) < n {
+		tapeDot.skinBar = make([][3]float64, n)
+		tape.skinBar = make([][3]float64, n)
 	}
-	clear(wsDot.skinBar[:n])
-	clear(ws.skinBar[:n])
-	skinBarDot := wsDot.skinBar[0:n:n]
-	skinBar := ws.skinBar[0:n:n]
+	clear(tapeDot.skinBar[:n])
+	clear(tape.skinBar[:n])
+	skinBarDot := tapeDot.skinBar[0:n:n]
+	skinBar := tape.skinBar[0:n:n]
 	n1 := len(h.Skin) / 3
-	if cap(ws.skin) < n1 {
-		wsDot.skin = make([][3]float64, n1)
-		ws.skin = make([][3]float64, n1)
+	if cap(tape.skin) < n1 {
+		tapeDot.skin = make([][3]float64, n1)
+		tape.skin = make([][3]float64, n1)
 	}
-	clear(wsDot.skin[:n1])
-	clear(ws.skin[:n1])
-	skinDot := wsDot.skin[0:n1:n1]
-	skin := ws.skin[0:n1:n1]
+	clear(tapeDot.skin[:n1])
+	clear(tape.skin[:n1])
+	skinDot := tapeDot.skin[0:n1:n1]
+	skin := tape.skin[0:n1:n1]
 	hi := len(skin)
 	for v := 0; v < hi; v++ {
 		zDot = [3]float64{}
@@ -2360,7 +2369,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 				arg7Dot := &movesPtrDot[i1]
 				arg7 := &movesPtr[i1]
 				arg8 := h.Skin[3*v : 3*v+3]
-				t3, t3Dot = affineApplyForwardTangent1101(arg7, arg8, arg7Bar, ws, arg7Dot, arg7BarDot, wsDot)
+				t3, t3Dot = affineApplyForwardTangent1101(arg7, arg8, arg7Bar, tape, arg7Dot, arg7BarDot, tapeDot)
 				zDot[0] += w * t3Dot[0]
 				z[0] += w * t3[0]
 				zDot[1] += w * t3Dot[1]
@@ -2370,9 +2379,9 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			}
 		}
 		if turned {
-			t4, t4Dot := rotatePlainForwardTangent111(r1, z, ws, r1Dot, zDot, wsDot)
-			wsDot.z = append(wsDot.z, zDot)
-			ws.z = append(ws.z, z)
+			t4, t4Dot := rotatePlainForwardTangent111(r1, z, tape, r1Dot, zDot, tapeDot)
+			tapeDot.z = append(tapeDot.z, zDot)
+			tape.z = append(tape.z, z)
 			zDot = t4Dot
 			z = t4
 		}
@@ -2632,17 +2641,17 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			zBar1 = 0
 			zBar2Dot = 0
 			zBar2 = 0
-			zDot = wsDot.z[len(ws.z)-1]
-			z = ws.z[len(ws.z)-1]
-			wsDot.z = wsDot.z[:len(ws.z)-1]
-			ws.z = ws.z[:len(ws.z)-1]
+			zDot = tapeDot.z[len(tape.z)-1]
+			z = tape.z[len(tape.z)-1]
+			tapeDot.z = tapeDot.z[:len(tape.z)-1]
+			tape.z = tape.z[:len(tape.z)-1]
 			t4BarDot[0] += t220Dot
 			t4Bar[0] += t220
 			t4BarDot[1] += t221Dot
 			t4Bar[1] += t221
 			t4BarDot[2] += t222Dot
 			t4Bar[2] += t222
-			t19, t20, t19Dot, t20Dot := rotatePlainReverseTangent1111(r1, z, t4Bar, ws, r1Dot, zDot, t4BarDot, wsDot)
+			t19, t20, t19Dot, t20Dot := rotatePlainReverseTangent1111(r1, z, t4Bar, tape, r1Dot, zDot, t4BarDot, tapeDot)
 			r1Bar0Dot += t19Dot[0]
 			r1Bar0 += t19[0]
 			r1Bar1Dot += t19Dot[1]
@@ -2671,7 +2680,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 				t3Bar[1] += zBar1 * w1
 				t3BarDot[0] += zBar0Dot * w1
 				t3Bar[0] += zBar0 * w1
-				affineApplyReverseTangent1110(arg81, arg7Bar1, t3Bar, ws, arg7Bar1Dot, t3BarDot, wsDot)
+				affineApplyReverseTangent1110(arg81, arg7Bar1, t3Bar, tape, arg7Bar1Dot, t3BarDot, tapeDot)
 			}
 		}
 	}
@@ -2717,7 +2726,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		t2Bar[2][2] += t17[2][2]
 		t2BarDot[2][3] += t17Dot[2][3]
 		t2Bar[2][3] += t17[2][3]
-		affineMulReverseTangent1110(arg61, arg5Bar1, t2Bar, ws, arg5Bar1Dot, t2BarDot, wsDot)
+		affineMulReverseTangent1110(arg61, arg5Bar1, t2Bar, tape, arg5Bar1Dot, t2BarDot, tapeDot)
 		if cond41 {
 			var t1BarDot affine
 			var t1Bar affine
@@ -2733,10 +2742,10 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			t15 := absolutePtrBar[i2]
 			absolutePtrBarDot[i2] = affine{}
 			absolutePtrBar[i2] = affine{}
-			absolutePtrDot[i2] = wsDot.absolutePtr1[len(ws.absolutePtr1)-1]
-			absolutePtr[i2] = ws.absolutePtr1[len(ws.absolutePtr1)-1]
-			wsDot.absolutePtr1 = wsDot.absolutePtr1[:len(ws.absolutePtr1)-1]
-			ws.absolutePtr1 = ws.absolutePtr1[:len(ws.absolutePtr1)-1]
+			absolutePtrDot[i2] = tapeDot.absolutePtr1[len(tape.absolutePtr1)-1]
+			absolutePtr[i2] = tape.absolutePtr1[len(tape.absolutePtr1)-1]
+			tapeDot.absolutePtr1 = tapeDot.absolutePtr1[:len(tape.absolutePtr1)-1]
+			tape.absolutePtr1 = tape.absolutePtr1[:len(tape.absolutePtr1)-1]
 			t1BarDot[0][0] += t15Dot[0][0]
 			t1Bar[0][0] += t15[0][0]
 			t1BarDot[0][1] += t15Dot[0][1]
@@ -2761,16 +2770,16 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			t1Bar[2][2] += t15[2][2]
 			t1BarDot[2][3] += t15Dot[2][3]
 			t1Bar[2][3] += t15[2][3]
-			affineMulReverseTangent111111(arg31, arg41, arg3Bar1, arg4Bar1, t1Bar, ws, arg31Dot, arg41Dot, arg3Bar1Dot, arg4Bar1Dot, t1BarDot, wsDot)
+			affineMulReverseTangent111111(arg31, arg41, arg3Bar1, arg4Bar1, t1Bar, tape, arg31Dot, arg41Dot, arg3Bar1Dot, arg4Bar1Dot, t1BarDot, tapeDot)
 		}
 		t13Dot := absolutePtrBarDot[i2]
 		t13 := absolutePtrBar[i2]
 		absolutePtrBarDot[i2] = affine{}
 		absolutePtrBar[i2] = affine{}
-		absolutePtrDot[i2] = wsDot.absolutePtr[len(ws.absolutePtr)-1]
-		absolutePtr[i2] = ws.absolutePtr[len(ws.absolutePtr)-1]
-		wsDot.absolutePtr = wsDot.absolutePtr[:len(ws.absolutePtr)-1]
-		ws.absolutePtr = ws.absolutePtr[:len(ws.absolutePtr)-1]
+		absolutePtrDot[i2] = tapeDot.absolutePtr[len(tape.absolutePtr)-1]
+		absolutePtr[i2] = tape.absolutePtr[len(tape.absolutePtr)-1]
+		tapeDot.absolutePtr = tapeDot.absolutePtr[:len(tape.absolutePtr)-1]
+		tape.absolutePtr = tape.absolutePtr[:len(tape.absolutePtr)-1]
 		ownPtrBarDot[0][0] += t13Dot[0][0]
 		ownPtrBar[0][0] += t13[0][0]
 		ownPtrBarDot[0][1] += t13Dot[0][1]
@@ -2812,10 +2821,10 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			t12 := *ownPtrBar
 			*ownPtrBarDot = affine{}
 			*ownPtrBar = affine{}
-			*ownPtrDot = wsDot.ownPtr2[len(ws.ownPtr2)-1]
-			*ownPtr = ws.ownPtr2[len(ws.ownPtr2)-1]
-			wsDot.ownPtr2 = wsDot.ownPtr2[:len(ws.ownPtr2)-1]
-			ws.ownPtr2 = ws.ownPtr2[:len(ws.ownPtr2)-1]
+			*ownPtrDot = tapeDot.ownPtr2[len(tape.ownPtr2)-1]
+			*ownPtr = tape.ownPtr2[len(tape.ownPtr2)-1]
+			tapeDot.ownPtr2 = tapeDot.ownPtr2[:len(tape.ownPtr2)-1]
+			tape.ownPtr2 = tape.ownPtr2[:len(tape.ownPtr2)-1]
 			tBarDot[0][0] += t12Dot[0][0]
 			tBar[0][0] += t12[0][0]
 			tBarDot[0][1] += t12Dot[0][1]
@@ -2840,15 +2849,15 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			tBar[2][2] += t12[2][2]
 			tBarDot[2][3] += t12Dot[2][3]
 			tBar[2][3] += t12[2][3]
-			affineMulReverseTangent111111(arg11, arg21, arg1Bar1, arg2Bar1, tBar, ws, arg11Dot, arg21Dot, arg1Bar1Dot, arg2Bar1Dot, tBarDot, wsDot)
+			affineMulReverseTangent111111(arg11, arg21, arg1Bar1, arg2Bar1, tBar, tape, arg11Dot, arg21Dot, arg1Bar1Dot, arg2Bar1Dot, tBarDot, tapeDot)
 			t10Dot := *rPtrBarDot
 			t10 := *rPtrBar
 			*rPtrBarDot = affine{}
 			*rPtrBar = affine{}
-			*rPtrDot = wsDot.rPtr1[len(ws.rPtr1)-1]
-			*rPtr = ws.rPtr1[len(ws.rPtr1)-1]
-			wsDot.rPtr1 = wsDot.rPtr1[:len(ws.rPtr1)-1]
-			ws.rPtr1 = ws.rPtr1[:len(ws.rPtr1)-1]
+			*rPtrDot = tapeDot.rPtr1[len(tape.rPtr1)-1]
+			*rPtr = tape.rPtr1[len(tape.rPtr1)-1]
+			tapeDot.rPtr1 = tapeDot.rPtr1[:len(tape.rPtr1)-1]
+			tape.rPtr1 = tape.rPtr1[:len(tape.rPtr1)-1]
 			r2BarDot[0][0] += t10Dot[0][0]
 			r2Bar[0][0] += t10[0][0]
 			r2BarDot[0][1] += t10Dot[0][1]
@@ -2873,21 +2882,21 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			r2Bar[2][2] += t10[2][2]
 			r2BarDot[2][3] += t10Dot[2][3]
 			r2Bar[2][3] += t10[2][3]
-			t7, t8, t7Dot, t8Dot := turnReverseTangent1111(arg, b, r2Bar, ws, argDot, bDot, r2BarDot, wsDot)
+			t7, t8, t7Dot, t8Dot := turnReverseTangent1111(arg, b, r2Bar, tape, argDot, bDot, r2BarDot, tapeDot)
 			poseBarDot[ax] += t7Dot
 			poseBar[ax] += t7
-			top2Dot := &wsDot.handPlainFrames1[len(ws.handPlainFrames1)-1]
-			top2 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
+			top2Dot := &tapeDot.handPlainFrames1[len(tape.handPlainFrames1)-1]
+			top2 := &tape.handPlainFrames1[len(tape.handPlainFrames1)-1]
 			argDot = top2Dot.arg
 			arg = top2.arg
-			rPtrDot = wsDot.rPtr[len(ws.rPtr)-1]
-			rPtr = ws.rPtr[len(ws.rPtr)-1]
-			wsDot.rPtr = wsDot.rPtr[:len(ws.rPtr)-1]
-			ws.rPtr = ws.rPtr[:len(ws.rPtr)-1]
-			rPtrBarDot = wsDot.rPtrBar[len(ws.rPtrBar)-1]
-			rPtrBar = ws.rPtrBar[len(ws.rPtrBar)-1]
-			wsDot.rPtrBar = wsDot.rPtrBar[:len(ws.rPtrBar)-1]
-			ws.rPtrBar = ws.rPtrBar[:len(ws.rPtrBar)-1]
+			rPtrDot = tapeDot.rPtr[len(tape.rPtr)-1]
+			rPtr = tape.rPtr[len(tape.rPtr)-1]
+			tapeDot.rPtr = tapeDot.rPtr[:len(tape.rPtr)-1]
+			tape.rPtr = tape.rPtr[:len(tape.rPtr)-1]
+			rPtrBarDot = tapeDot.rPtrBar[len(tape.rPtrBar)-1]
+			rPtrBar = tape.rPtrBar[len(tape.rPtrBar)-1]
+			tapeDot.rPtrBar = tapeDot.rPtrBar[:len(tape.rPtrBar)-1]
+			tape.rPtrBar = tape.rPtrBar[:len(tape.rPtrBar)-1]
 			if cond3 {
 				poseBarDot[az] += t8Dot
 				poseBar[az] += t8
@@ -2895,28 +2904,28 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			cond3 = top2.cond3
 			bDot = top2Dot.b
 			b = top2.b
-			wsDot.handPlainFrames1 = wsDot.handPlainFrames1[:len(ws.handPlainFrames1)-1]
-			ws.handPlainFrames1 = ws.handPlainFrames1[:len(ws.handPlainFrames1)-1]
+			tapeDot.handPlainFrames1 = tapeDot.handPlainFrames1[:len(tape.handPlainFrames1)-1]
+			tape.handPlainFrames1 = tape.handPlainFrames1[:len(tape.handPlainFrames1)-1]
 		}
-		top3 := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
+		top3 := &tape.handPlainFrames[len(tape.handPlainFrames)-1]
 		cond2 = top3.cond2
 		az = top3.az
 		ax = top3.ax
-		ws.handPlainFrames = ws.handPlainFrames[:len(ws.handPlainFrames)-1]
+		tape.handPlainFrames = tape.handPlainFrames[:len(tape.handPlainFrames)-1]
 		*ownPtrBarDot = affine{}
 		*ownPtrBar = affine{}
-		*ownPtrDot = wsDot.ownPtr1[len(ws.ownPtr1)-1]
-		*ownPtr = ws.ownPtr1[len(ws.ownPtr1)-1]
-		wsDot.ownPtr1 = wsDot.ownPtr1[:len(ws.ownPtr1)-1]
-		ws.ownPtr1 = ws.ownPtr1[:len(ws.ownPtr1)-1]
-		ownPtrDot = wsDot.ownPtr[len(ws.ownPtr)-1]
-		ownPtr = ws.ownPtr[len(ws.ownPtr)-1]
-		wsDot.ownPtr = wsDot.ownPtr[:len(ws.ownPtr)-1]
-		ws.ownPtr = ws.ownPtr[:len(ws.ownPtr)-1]
-		ownPtrBarDot = wsDot.ownPtrBar[len(ws.ownPtrBar)-1]
-		ownPtrBar = ws.ownPtrBar[len(ws.ownPtrBar)-1]
-		wsDot.ownPtrBar = wsDot.ownPtrBar[:len(ws.ownPtrBar)-1]
-		ws.ownPtrBar = ws.ownPtrBar[:len(ws.ownPtrBar)-1]
+		*ownPtrDot = tapeDot.ownPtr1[len(tape.ownPtr1)-1]
+		*ownPtr = tape.ownPtr1[len(tape.ownPtr1)-1]
+		tapeDot.ownPtr1 = tapeDot.ownPtr1[:len(tape.ownPtr1)-1]
+		tape.ownPtr1 = tape.ownPtr1[:len(tape.ownPtr1)-1]
+		ownPtrDot = tapeDot.ownPtr[len(tape.ownPtr)-1]
+		ownPtr = tape.ownPtr[len(tape.ownPtr)-1]
+		tapeDot.ownPtr = tapeDot.ownPtr[:len(tape.ownPtr)-1]
+		tape.ownPtr = tape.ownPtr[:len(tape.ownPtr)-1]
+		ownPtrBarDot = tapeDot.ownPtrBar[len(tape.ownPtrBar)-1]
+		ownPtrBar = tape.ownPtrBar[len(tape.ownPtrBar)-1]
+		tapeDot.ownPtrBar = tapeDot.ownPtrBar[:len(tape.ownPtrBar)-1]
+		tape.ownPtrBar = tape.ownPtrBar[:len(tape.ownPtrBar)-1]
 	}
 }
 
@@ -4818,7 +4827,6 @@ func init() {
 			var workAdjointTangent AdjointWork
 			var ydotOwn []float64
 			var ybarZero []float64
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					clear(ydot)
@@ -4850,7 +4858,7 @@ func init() {
 					clear(ydotOwn)
 					ybarZero = append(ybarZero[:0], ybar...)
 					clear(ybarZero)
-					HandPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Hand), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					HandPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Hand), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)])
 					return len(y)
 				},
 			}

@@ -198,9 +198,10 @@ func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r
 
 // LogisticLossPlainAdjoint returns LogisticLossPlain(w, r), from logistic.go:19.
 // It adds the derivatives of the outputs, weighted by r1Bar, to wBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if wBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) (r11 float64) {
+func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) (r1 float64) {
 	rt.Apart("LogisticLossPlainAdjoint", "wBar, w", 1, wBar, w)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -326,8 +327,11 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 
 // LogisticLossPlainAdjointTangent computes LogisticLossPlainAdjoint and the derivatives of its bars in the direction wDot,
 // for constant seeds, from logistic.go:19.
+// It adds the derivatives of wBar to wBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of wBar, wBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r11 float64) {
+func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r1 float64) {
 	rt.Apart("LogisticLossPlainAdjointTangent", "wBar, wBarDot, w, wDot", 2, wBar, wBarDot, w, wDot)
 	if ws == nil {
 		ws = new(AdjointWork)

@@ -286,8 +286,9 @@ var lorenzPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot
 
 // LorenzPlainAdjoint returns LorenzPlain(p), from lorenz.go:17.
 // It adds the derivatives of the outputs, weighted by rBar, to pBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if pBar shares memory with another slice.
+func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("LorenzPlainAdjoint", "pBar, p", 1, pBar, p)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -351,7 +352,7 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 		top.u2 = u2
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
-	r2 = u0*u0 + u1*u1 + u2*u2
+	r = u0*u0 + u1*u1 + u2*u2
 	var sBar float64
 	var r1Bar float64
 	var bBar float64
@@ -467,13 +468,13 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r2 fl
 
 // LorenzPlainAdjointTangent computes LorenzPlainAdjoint and the derivatives of its bars in the direction pDot,
 // for constant seeds, from lorenz.go:17.
-func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r2 float64) {
+// It adds the derivatives of pBar to pBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of pBar, pBarDot shares memory with another slice.
+func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64) (r float64) {
 	rt.Apart("LorenzPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if pDot == nil {
 		pDot = make([]float64, len(p))
@@ -484,8 +485,14 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	if pBarDot == nil {
 		pBarDot = make([]float64, len(p))
 	}
-	wsDot.lorenzPlainFrames = wsDot.lorenzPlainFrames[:0]
-	ws.lorenzPlainFrames = ws.lorenzPlainFrames[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.lorenzPlainFrames = tapeDot.lorenzPlainFrames[:0]
+	tape.lorenzPlainFrames = tape.lorenzPlainFrames[:0]
 	var t0Dot float64
 	var t0 float64
 	var t11Dot float64
@@ -525,10 +532,10 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k11 := u0*t15 - u1
 		k12Dot := u0Dot*u1 + u0*u1Dot - (bDot*u2 + b*u2Dot)
 		k12 := u0*u1 - b*u2
-		wsDot.lorenzPlainFrames = append(wsDot.lorenzPlainFrames, lorenzPlainFrame{})
-		ws.lorenzPlainFrames = append(ws.lorenzPlainFrames, lorenzPlainFrame{})
-		topDot := &wsDot.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
-		top := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		tapeDot.lorenzPlainFrames = append(tapeDot.lorenzPlainFrames, lorenzPlainFrame{})
+		tape.lorenzPlainFrames = append(tape.lorenzPlainFrames, lorenzPlainFrame{})
+		topDot := &tapeDot.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
+		top := &tape.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
 		topDot.t0 = t0Dot
 		top.t0 = t0
 		t0Dot = u0Dot + (lorenzStep/2)*k10Dot
@@ -602,7 +609,7 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		u2Dot += (lorenzStep / 6) * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
-	r2 = u0*u0 + u1*u1 + u2*u2
+	r = u0*u0 + u1*u1 + u2*u2
 	var sBarDot float64
 	var sBar float64
 	var r1BarDot float64
@@ -619,8 +626,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	u2BarDot := t27 * u2Dot
 	u2Bar := t27 * u2
 	for i11 := 999; i11 > -1; i11-- {
-		top1Dot := &wsDot.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
-		top1 := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		top1Dot := &tapeDot.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
+		top1 := &tape.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
 		u2Dot = top1Dot.u2
 		u2 = top1.u2
 		t13Dot := u2BarDot * (lorenzStep / 6)
@@ -789,8 +796,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k10Bar += t0Bar * (lorenzStep / 2)
 		t0Dot = top1Dot.t0
 		t0 = top1.t0
-		wsDot.lorenzPlainFrames = wsDot.lorenzPlainFrames[:len(ws.lorenzPlainFrames)-1]
-		ws.lorenzPlainFrames = ws.lorenzPlainFrames[:len(ws.lorenzPlainFrames)-1]
+		tapeDot.lorenzPlainFrames = tapeDot.lorenzPlainFrames[:len(tape.lorenzPlainFrames)-1]
+		tape.lorenzPlainFrames = tape.lorenzPlainFrames[:len(tape.lorenzPlainFrames)-1]
 		u0BarDot += k12BarDot*u1 + k12Bar*u1Dot
 		u0Bar += k12Bar * u1
 		u1BarDot += k12BarDot*u0 + k12Bar*u0Dot
@@ -872,7 +879,6 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					y[0], ydot[0] = LorenzPlainTangent(x, xdot)
@@ -890,7 +896,7 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = LorenzPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					y[0] = LorenzPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 			}

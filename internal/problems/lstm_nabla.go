@@ -523,9 +523,10 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 
 // RecurrentLossPlainAdjoint returns RecurrentLossPlain(p, d), from lstm.go:23.
 // It adds the derivatives of the outputs, weighted by rBar, to pBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if pBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("RecurrentLossPlainAdjoint", "pBar, p", 1, pBar, p)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -675,7 +676,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			}
 		}
 	}
-	r1 = -total / float64((chars-1)*b)
+	r = -total / float64((chars-1)*b)
 	var totalBar float64
 	if rBar != 0 || (float64((chars-1)*b) > 0 || float64((chars-1)*b) < 0) {
 		totalBar -= rBar / float64((chars-1)*b)
@@ -851,14 +852,14 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 
 // RecurrentLossPlainAdjointTangent computes RecurrentLossPlainAdjoint and the derivatives of its bars in the direction pDot,
 // for constant seeds, from lstm.go:23.
+// It adds the derivatives of pBar to pBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of pBar, pBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64, wsDot *AdjointWork) (r1 float64) {
+func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64) (r float64) {
 	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if pDot == nil {
 		pDot = make([]float64, len(p), cap(p))
@@ -869,14 +870,20 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	if pBarDot == nil {
 		pBarDot = make([]float64, len(p), cap(p))
 	}
-	wsDot.t1 = wsDot.t1[:0]
-	ws.t1 = ws.t1[:0]
-	wsDot.recurrentLossPlainFrames = wsDot.recurrentLossPlainFrames[:0]
-	ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:0]
-	wsDot.exp3 = wsDot.exp3[:0]
-	ws.exp3 = ws.exp3[:0]
-	wsDot.arg4 = wsDot.arg4[:0]
-	ws.arg4 = ws.arg4[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.t1 = tapeDot.t1[:0]
+	tape.t1 = tape.t1[:0]
+	tapeDot.recurrentLossPlainFrames = tapeDot.recurrentLossPlainFrames[:0]
+	tape.recurrentLossPlainFrames = tape.recurrentLossPlainFrames[:0]
+	tapeDot.exp3 = tapeDot.exp3[:0]
+	tape.exp3 = tape.exp3[:0]
+	tapeDot.arg4 = tapeDot.arg4[:0]
+	tape.arg4 = tape.arg4[:0]
 	var expDot float64
 	var exp float64
 	var exp1Dot float64
@@ -900,23 +907,23 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	extra := p[8*d.Layers*b:]
 	from := d.State
 	n1 := len(from)
-	if cap(ws.madeBar) < n1 {
-		wsDot.madeBar = make([]float64, n1)
-		ws.madeBar = make([]float64, n1)
+	if cap(tape.madeBar) < n1 {
+		tapeDot.madeBar = make([]float64, n1)
+		tape.madeBar = make([]float64, n1)
 	}
-	clear(wsDot.madeBar[:n1])
-	clear(ws.madeBar[:n1])
-	madeBarDot := wsDot.madeBar[0:n1:n1]
-	madeBar := ws.madeBar[0:n1:n1]
+	clear(tapeDot.madeBar[:n1])
+	clear(tape.madeBar[:n1])
+	madeBarDot := tapeDot.madeBar[0:n1:n1]
+	madeBar := tape.madeBar[0:n1:n1]
 	n2 := len(from)
-	if cap(ws.made) < n2 {
-		wsDot.made = make([]float64, n2)
-		ws.made = make([]float64, n2)
+	if cap(tape.made) < n2 {
+		tapeDot.made = make([]float64, n2)
+		tape.made = make([]float64, n2)
 	}
-	clear(wsDot.made[:n2])
-	clear(ws.made[:n2])
-	madeDot := wsDot.made[0:n2:n2]
-	made := ws.made[0:n2:n2]
+	clear(tapeDot.made[:n2])
+	clear(tape.made[:n2])
+	madeDot := tapeDot.made[0:n2:n2]
+	made := tape.made[0:n2:n2]
 	n := min(len(made), len(from))
 	_ = madeDot[:n]
 	_ = made[:n]
@@ -924,38 +931,38 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	windowBar := madeBar[:n]
 	clear(madeDot[:min(len(made), len(from))])
 	copy(made, from)
-	if cap(ws.t1Bar) < b {
-		wsDot.t1Bar = make([]float64, b)
-		ws.t1Bar = make([]float64, b)
+	if cap(tape.t1Bar) < b {
+		tapeDot.t1Bar = make([]float64, b)
+		tape.t1Bar = make([]float64, b)
 	}
-	clear(wsDot.t1Bar[:b])
-	clear(ws.t1Bar[:b])
-	t1BarDot := wsDot.t1Bar[0:b:b]
-	t1Bar := ws.t1Bar[0:b:b]
-	if cap(ws.t11) < b {
-		wsDot.t11 = make([]float64, b)
-		ws.t11 = make([]float64, b)
+	clear(tapeDot.t1Bar[:b])
+	clear(tape.t1Bar[:b])
+	t1BarDot := tapeDot.t1Bar[0:b:b]
+	t1Bar := tape.t1Bar[0:b:b]
+	if cap(tape.t11) < b {
+		tapeDot.t11 = make([]float64, b)
+		tape.t11 = make([]float64, b)
 	}
-	clear(wsDot.t11[:b])
-	clear(ws.t11[:b])
-	t1Dot := wsDot.t11[0:b:b]
-	t1 := ws.t11[0:b:b]
-	if cap(ws.t2Bar) < b {
-		wsDot.t2Bar = make([]float64, b)
-		ws.t2Bar = make([]float64, b)
+	clear(tapeDot.t11[:b])
+	clear(tape.t11[:b])
+	t1Dot := tapeDot.t11[0:b:b]
+	t1 := tape.t11[0:b:b]
+	if cap(tape.t2Bar) < b {
+		tapeDot.t2Bar = make([]float64, b)
+		tape.t2Bar = make([]float64, b)
 	}
-	clear(wsDot.t2Bar[:b])
-	clear(ws.t2Bar[:b])
-	t2BarDot := wsDot.t2Bar[0:b:b]
-	t2Bar := ws.t2Bar[0:b:b]
-	if cap(ws.t2) < b {
-		wsDot.t2 = make([]float64, b)
-		ws.t2 = make([]float64, b)
+	clear(tapeDot.t2Bar[:b])
+	clear(tape.t2Bar[:b])
+	t2BarDot := tapeDot.t2Bar[0:b:b]
+	t2Bar := tape.t2Bar[0:b:b]
+	if cap(tape.t2) < b {
+		tapeDot.t2 = make([]float64, b)
+		tape.t2 = make([]float64, b)
 	}
-	clear(wsDot.t2[:b])
-	clear(ws.t2[:b])
-	t2Dot := wsDot.t2[0:b:b]
-	t2 := ws.t2[0:b:b]
+	clear(tapeDot.t2[:b])
+	clear(tape.t2[:b])
+	t2Dot := tapeDot.t2[0:b:b]
+	t2 := tape.t2[0:b:b]
 	total := 0.0
 	chars := len(d.Text) / b
 	hi5 := chars - 1
@@ -966,8 +973,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			extra1Dot := extraDot[:len(extra):len(extra)][:b]
 			extra1 := extra[:len(extra):len(extra)][:b]
 			for i := 0; i < b; i++ {
-				wsDot.t1 = append(wsDot.t1, t11Dot[i])
-				ws.t1 = append(ws.t1, t11[i])
+				tapeDot.t1 = append(tapeDot.t1, t11Dot[i])
+				tape.t1 = append(tape.t1, t11[i])
 				t9 := d.Text[t3*b+i]
 				t11Dot[i] = t9 * extra1Dot[i]
 				t11[i] = t9 * extra1[i]
@@ -1021,10 +1028,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x1 := t10*t17 + bias1[i1]
 					argDot := -x1Dot
 					arg := -x1
-					wsDot.recurrentLossPlainFrames = append(wsDot.recurrentLossPlainFrames, recurrentLossPlainFrame{})
-					ws.recurrentLossPlainFrames = append(ws.recurrentLossPlainFrames, recurrentLossPlainFrame{})
-					topDot := &wsDot.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
-					top := &ws.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
+					tapeDot.recurrentLossPlainFrames = append(tapeDot.recurrentLossPlainFrames, recurrentLossPlainFrame{})
+					tape.recurrentLossPlainFrames = append(tape.recurrentLossPlainFrames, recurrentLossPlainFrame{})
+					topDot := &tapeDot.recurrentLossPlainFrames[len(tape.recurrentLossPlainFrames)-1]
+					top := &tape.recurrentLossPlainFrames[len(tape.recurrentLossPlainFrames)-1]
 					topDot.exp = expDot
 					top.exp = exp
 					t18 := math.Exp(arg)
@@ -1131,8 +1138,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				t41 := extra2[i2]
 				t21Dot[i2] = t13Dot[i2]*t41 + t40*extra2Dot[i2] + extra3Dot[i2]
 				t21[i2] = t40*t41 + extra3[i2]
-				wsDot.exp3 = append(wsDot.exp3, exp3Dot)
-				ws.exp3 = append(ws.exp3, exp3)
+				tapeDot.exp3 = append(tapeDot.exp3, exp3Dot)
+				tape.exp3 = append(tape.exp3, exp3)
 				t42 := t21[i2]
 				t43 := math.Exp(t42)
 				var d4 float64
@@ -1148,8 +1155,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				sum += exp3
 			}
 		}
-		wsDot.arg4 = append(wsDot.arg4, arg4Dot)
-		ws.arg4 = append(ws.arg4, arg4)
+		tapeDot.arg4 = append(tapeDot.arg4, arg4Dot)
+		tape.arg4 = append(tape.arg4, arg4)
 		arg4Dot = sumDot
 		arg4 = 2 + sum
 		t45 := math.Log(arg4)
@@ -1165,7 +1172,7 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 		}
 	}
 	t47 := float64((chars - 1) * b)
-	r1 = -total / t47
+	r = -total / t47
 	var totalBar float64
 	if rBar != 0 || (float64((chars-1)*b) > 0 || float64((chars-1)*b) < 0) {
 		totalBar -= rBar / float64((chars-1)*b)
@@ -1194,10 +1201,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			arg4BarDot += rt.Skip()
 			arg4Bar += rt.Skip()
 		}
-		arg4Dot = wsDot.arg4[len(ws.arg4)-1]
-		arg4 = ws.arg4[len(ws.arg4)-1]
-		wsDot.arg4 = wsDot.arg4[:len(ws.arg4)-1]
-		ws.arg4 = ws.arg4[:len(ws.arg4)-1]
+		arg4Dot = tapeDot.arg4[len(tape.arg4)-1]
+		arg4 = tape.arg4[len(tape.arg4)-1]
+		tapeDot.arg4 = tapeDot.arg4[:len(tape.arg4)-1]
+		tape.arg4 = tape.arg4[:len(tape.arg4)-1]
 		if b > 0 {
 			t2Bar2Dot := t2BarDot[:len(t2Bar):len(t2Bar)][:b]
 			t2Bar2 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
@@ -1219,10 +1226,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t2Bar2Dot[i21] += rt.Skip()
 					t2Bar2[i21] += rt.Skip()
 				}
-				exp3Dot = wsDot.exp3[len(ws.exp3)-1]
-				exp3 = ws.exp3[len(ws.exp3)-1]
-				wsDot.exp3 = wsDot.exp3[:len(ws.exp3)-1]
-				ws.exp3 = ws.exp3[:len(ws.exp3)-1]
+				exp3Dot = tapeDot.exp3[len(tape.exp3)-1]
+				exp3 = tape.exp3[len(tape.exp3)-1]
+				tapeDot.exp3 = tapeDot.exp3[:len(tape.exp3)-1]
+				tape.exp3 = tape.exp3[:len(tape.exp3)-1]
 				t7Dot := t2Bar2Dot[i21]
 				t7 := t2Bar2[i21]
 				t2Bar2Dot[i21] = 0
@@ -1318,8 +1325,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t6 := t1Bar2[i11]
 					t1Bar2Dot[i11] = 0
 					t1Bar2[i11] = 0
-					top1Dot := &wsDot.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
-					top1 := &ws.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
+					top1Dot := &tapeDot.recurrentLossPlainFrames[len(tape.recurrentLossPlainFrames)-1]
+					top1 := &tape.recurrentLossPlainFrames[len(tape.recurrentLossPlainFrames)-1]
 					t15Dot[i11] = top1Dot.t1
 					t15[i11] = top1.t1
 					hiddenBar11Dot[i11] += t6Dot
@@ -1457,8 +1464,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					}
 					expDot = top1Dot.exp
 					exp = top1.exp
-					wsDot.recurrentLossPlainFrames = wsDot.recurrentLossPlainFrames[:len(ws.recurrentLossPlainFrames)-1]
-					ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:len(ws.recurrentLossPlainFrames)-1]
+					tapeDot.recurrentLossPlainFrames = tapeDot.recurrentLossPlainFrames[:len(tape.recurrentLossPlainFrames)-1]
+					tape.recurrentLossPlainFrames = tape.recurrentLossPlainFrames[:len(tape.recurrentLossPlainFrames)-1]
 					x1BarDot := -argBarDot
 					x1Bar := -argBar
 					t78 := w14[i11]
@@ -1484,10 +1491,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				t := t1Bar3[i4]
 				t1Bar3Dot[i4] = 0
 				t1Bar3[i4] = 0
-				t16Dot[i4] = wsDot.t1[len(ws.t1)-1]
-				t16[i4] = ws.t1[len(ws.t1)-1]
-				wsDot.t1 = wsDot.t1[:len(ws.t1)-1]
-				ws.t1 = ws.t1[:len(ws.t1)-1]
+				t16Dot[i4] = tapeDot.t1[len(tape.t1)-1]
+				t16[i4] = tape.t1[len(tape.t1)-1]
+				tapeDot.t1 = tapeDot.t1[:len(tape.t1)-1]
+				tape.t1 = tape.t1[:len(tape.t1)-1]
 				t80 := d.Text[t31*b+i4]
 				extraBar3Dot[i4] += tDot * t80
 				extraBar3[i4] += t * t80
@@ -1560,7 +1567,6 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					y[0], ydot[0] = RecurrentLossPlainTangent(x[:len(x):len(x)], p.(*Recurrent), xdot[:len(xdot):len(xdot)])
@@ -1578,7 +1584,7 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = RecurrentLossPlainAdjointTangent(x[:len(x):len(x)], p.(*Recurrent), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					y[0] = RecurrentLossPlainAdjointTangent(x[:len(x):len(x)], p.(*Recurrent), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)])
 					return 1
 				},
 			}

@@ -671,9 +671,10 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 
 // LogPosteriorPlainAdjoint returns LogPosteriorPlain(x, c), from mixture.go:43.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("LogPosteriorPlainAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -958,7 +959,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			}
 		}
 	}
-	r1 = total - float64(n)*t1 + prior + t2
+	r = total - float64(n)*t1 + prior + t2
 	shift1Bar := t1Bar
 	if t1Bar != 0 || (s11 > 0 || s11 < 0) {
 		s11Bar += t1Bar / s11
@@ -1040,14 +1041,14 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 
 // LogPosteriorPlainAdjointTangent computes LogPosteriorPlainAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from mixture.go:43.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
+func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x), cap(x))
@@ -1058,19 +1059,25 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x), cap(x))
 	}
-	wsDot.exp = wsDot.exp[:0]
-	ws.exp = ws.exp[:0]
-	wsDot.logPosteriorPlainFrames = wsDot.logPosteriorPlainFrames[:0]
-	ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:0]
-	wsDot.exp2 = wsDot.exp2[:0]
-	ws.exp2 = ws.exp2[:0]
-	wsDot.logPosteriorPlainFrames1 = wsDot.logPosteriorPlainFrames1[:0]
-	ws.logPosteriorPlainFrames1 = ws.logPosteriorPlainFrames1[:0]
-	ws.l = ws.l[:0]
-	wsDot.logPosteriorPlainFrames2 = wsDot.logPosteriorPlainFrames2[:0]
-	ws.logPosteriorPlainFrames2 = ws.logPosteriorPlainFrames2[:0]
-	wsDot.exp1 = wsDot.exp1[:0]
-	ws.exp1 = ws.exp1[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.exp = tapeDot.exp[:0]
+	tape.exp = tape.exp[:0]
+	tapeDot.logPosteriorPlainFrames = tapeDot.logPosteriorPlainFrames[:0]
+	tape.logPosteriorPlainFrames = tape.logPosteriorPlainFrames[:0]
+	tapeDot.exp2 = tapeDot.exp2[:0]
+	tape.exp2 = tape.exp2[:0]
+	tapeDot.logPosteriorPlainFrames1 = tapeDot.logPosteriorPlainFrames1[:0]
+	tape.logPosteriorPlainFrames1 = tape.logPosteriorPlainFrames1[:0]
+	tape.l = tape.l[:0]
+	tapeDot.logPosteriorPlainFrames2 = tapeDot.logPosteriorPlainFrames2[:0]
+	tape.logPosteriorPlainFrames2 = tape.logPosteriorPlainFrames2[:0]
+	tapeDot.exp1 = tapeDot.exp1[:0]
+	tape.exp1 = tape.exp1[:0]
 	var expDot float64
 	var exp float64
 	var max2Dot float64
@@ -1094,39 +1101,39 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	icfDot := xDot[k+k*d:]
 	icf := x[k+k*d:]
 	n1 := k * d
-	if cap(ws.diagBar) < n1 {
-		wsDot.diagBar = make([]float64, n1)
-		ws.diagBar = make([]float64, n1)
+	if cap(tape.diagBar) < n1 {
+		tapeDot.diagBar = make([]float64, n1)
+		tape.diagBar = make([]float64, n1)
 	}
-	clear(wsDot.diagBar[:n1])
-	clear(ws.diagBar[:n1])
-	diagBarDot := wsDot.diagBar[0:n1:n1]
-	diagBar := ws.diagBar[0:n1:n1]
+	clear(tapeDot.diagBar[:n1])
+	clear(tape.diagBar[:n1])
+	diagBarDot := tapeDot.diagBar[0:n1:n1]
+	diagBar := tape.diagBar[0:n1:n1]
 	n2 := k * d
-	if cap(ws.diag) < n2 {
-		wsDot.diag = make([]float64, n2)
-		ws.diag = make([]float64, n2)
+	if cap(tape.diag) < n2 {
+		tapeDot.diag = make([]float64, n2)
+		tape.diag = make([]float64, n2)
 	}
-	clear(wsDot.diag[:n2])
-	clear(ws.diag[:n2])
-	diagDot := wsDot.diag[0:n2:n2]
-	diag := ws.diag[0:n2:n2]
-	if cap(ws.sumsBar) < k {
-		wsDot.sumsBar = make([]float64, k)
-		ws.sumsBar = make([]float64, k)
+	clear(tapeDot.diag[:n2])
+	clear(tape.diag[:n2])
+	diagDot := tapeDot.diag[0:n2:n2]
+	diag := tape.diag[0:n2:n2]
+	if cap(tape.sumsBar) < k {
+		tapeDot.sumsBar = make([]float64, k)
+		tape.sumsBar = make([]float64, k)
 	}
-	clear(wsDot.sumsBar[:k])
-	clear(ws.sumsBar[:k])
-	sumsBarDot := wsDot.sumsBar[0:k:k]
-	sumsBar := ws.sumsBar[0:k:k]
-	if cap(ws.sums) < k {
-		wsDot.sums = make([]float64, k)
-		ws.sums = make([]float64, k)
+	clear(tapeDot.sumsBar[:k])
+	clear(tape.sumsBar[:k])
+	sumsBarDot := tapeDot.sumsBar[0:k:k]
+	sumsBar := tape.sumsBar[0:k:k]
+	if cap(tape.sums) < k {
+		tapeDot.sums = make([]float64, k)
+		tape.sums = make([]float64, k)
 	}
-	clear(wsDot.sums[:k])
-	clear(ws.sums[:k])
-	sumsDot := wsDot.sums[0:k:k]
-	sums := ws.sums[0:k:k]
+	clear(tapeDot.sums[:k])
+	clear(tape.sums[:k])
+	sumsDot := tapeDot.sums[0:k:k]
+	sums := tape.sums[0:k:k]
 	for j := 0; j < k; j++ {
 		if 0 < d {
 			icf1Dot := icfDot[j*tri : len(icf) : len(icf)][:d]
@@ -1136,8 +1143,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			for i := 0; i < d; i++ {
 				qDot := icf1Dot[i]
 				q := icf1[i]
-				wsDot.exp = append(wsDot.exp, expDot)
-				ws.exp = append(ws.exp, exp)
+				tapeDot.exp = append(tapeDot.exp, expDot)
+				tape.exp = append(tape.exp, exp)
 				t9 := math.Exp(q)
 				var d1 float64
 				if qDot != 0 || t9-t9 == 0 {
@@ -1154,54 +1161,54 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 		}
 	}
-	if cap(ws.termsBar) < k {
-		wsDot.termsBar = make([]float64, k)
-		ws.termsBar = make([]float64, k)
+	if cap(tape.termsBar) < k {
+		tapeDot.termsBar = make([]float64, k)
+		tape.termsBar = make([]float64, k)
 	}
-	clear(wsDot.termsBar[:k])
-	clear(ws.termsBar[:k])
-	termsBarDot := wsDot.termsBar[0:k:k]
-	termsBar := ws.termsBar[0:k:k]
-	if cap(ws.terms) < k {
-		wsDot.terms = make([]float64, k)
-		ws.terms = make([]float64, k)
+	clear(tapeDot.termsBar[:k])
+	clear(tape.termsBar[:k])
+	termsBarDot := tapeDot.termsBar[0:k:k]
+	termsBar := tape.termsBar[0:k:k]
+	if cap(tape.terms) < k {
+		tapeDot.terms = make([]float64, k)
+		tape.terms = make([]float64, k)
 	}
-	clear(wsDot.terms[:k])
-	clear(ws.terms[:k])
-	termsDot := wsDot.terms[0:k:k]
-	terms := ws.terms[0:k:k]
-	if cap(ws.xcBar) < d {
-		wsDot.xcBar = make([]float64, d)
-		ws.xcBar = make([]float64, d)
+	clear(tapeDot.terms[:k])
+	clear(tape.terms[:k])
+	termsDot := tapeDot.terms[0:k:k]
+	terms := tape.terms[0:k:k]
+	if cap(tape.xcBar) < d {
+		tapeDot.xcBar = make([]float64, d)
+		tape.xcBar = make([]float64, d)
 	}
-	clear(wsDot.xcBar[:d])
-	clear(ws.xcBar[:d])
-	xcBarDot := wsDot.xcBar[0:d:d]
-	xcBar := ws.xcBar[0:d:d]
-	if cap(ws.xc) < d {
-		wsDot.xc = make([]float64, d)
-		ws.xc = make([]float64, d)
+	clear(tapeDot.xcBar[:d])
+	clear(tape.xcBar[:d])
+	xcBarDot := tapeDot.xcBar[0:d:d]
+	xcBar := tape.xcBar[0:d:d]
+	if cap(tape.xc) < d {
+		tapeDot.xc = make([]float64, d)
+		tape.xc = make([]float64, d)
 	}
-	clear(wsDot.xc[:d])
-	clear(ws.xc[:d])
-	xcDot := wsDot.xc[0:d:d]
-	xc := ws.xc[0:d:d]
-	if cap(ws.qxBar) < d {
-		wsDot.qxBar = make([]float64, d)
-		ws.qxBar = make([]float64, d)
+	clear(tapeDot.xc[:d])
+	clear(tape.xc[:d])
+	xcDot := tapeDot.xc[0:d:d]
+	xc := tape.xc[0:d:d]
+	if cap(tape.qxBar) < d {
+		tapeDot.qxBar = make([]float64, d)
+		tape.qxBar = make([]float64, d)
 	}
-	clear(wsDot.qxBar[:d])
-	clear(ws.qxBar[:d])
-	qxBarDot := wsDot.qxBar[0:d:d]
-	qxBar := ws.qxBar[0:d:d]
-	if cap(ws.qx) < d {
-		wsDot.qx = make([]float64, d)
-		ws.qx = make([]float64, d)
+	clear(tapeDot.qxBar[:d])
+	clear(tape.qxBar[:d])
+	qxBarDot := tapeDot.qxBar[0:d:d]
+	qxBar := tape.qxBar[0:d:d]
+	if cap(tape.qx) < d {
+		tapeDot.qx = make([]float64, d)
+		tape.qx = make([]float64, d)
 	}
-	clear(wsDot.qx[:d])
-	clear(ws.qx[:d])
-	qxDot := wsDot.qx[0:d:d]
-	qx := ws.qx[0:d:d]
+	clear(tapeDot.qx[:d])
+	clear(tape.qx[:d])
+	qxDot := tapeDot.qx[0:d:d]
+	qx := tape.qx[0:d:d]
 	total := 0.0
 	prior := 0.0
 	for j2 := 0; j2 < k; j2++ {
@@ -1235,10 +1242,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	for i6 := 0; i6 < hi13; i6++ {
 		v2Dot := s2Dot[i6]
 		v2 := s2[i6]
-		wsDot.logPosteriorPlainFrames = append(wsDot.logPosteriorPlainFrames, logPosteriorPlainFrame{})
-		ws.logPosteriorPlainFrames = append(ws.logPosteriorPlainFrames, logPosteriorPlainFrame{})
-		topDot := &wsDot.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
-		top := &ws.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
+		tapeDot.logPosteriorPlainFrames = append(tapeDot.logPosteriorPlainFrames, logPosteriorPlainFrame{})
+		tape.logPosteriorPlainFrames = append(tape.logPosteriorPlainFrames, logPosteriorPlainFrame{})
+		topDot := &tapeDot.logPosteriorPlainFrames[len(tape.logPosteriorPlainFrames)-1]
+		top := &tape.logPosteriorPlainFrames[len(tape.logPosteriorPlainFrames)-1]
 		topDot.max2 = max2Dot
 		top.max2 = max2
 		t13 := math.Max(shift1, v2)
@@ -1265,8 +1272,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		v11 := alphas[i12]
 		arg1Dot := v11Dot - shift1Dot
 		arg1 := v11 - shift1
-		wsDot.exp2 = append(wsDot.exp2, exp2Dot)
-		ws.exp2 = append(ws.exp2, exp2)
+		tapeDot.exp2 = append(tapeDot.exp2, exp2Dot)
+		tape.exp2 = append(tape.exp2, exp2)
 		t14 := math.Exp(arg1)
 		var d2 float64
 		if arg1Dot != 0 || t14-t14 == 0 {
@@ -1300,10 +1307,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				diag3Dot := diagDot[j1*d : len(diag) : len(diag)][:d]
 				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
 				for i1 := 0; i1 < d; i1++ {
-					wsDot.logPosteriorPlainFrames1 = append(wsDot.logPosteriorPlainFrames1, logPosteriorPlainFrame1{})
-					ws.logPosteriorPlainFrames1 = append(ws.logPosteriorPlainFrames1, logPosteriorPlainFrame1{})
-					top1Dot := &wsDot.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
-					top1 := &ws.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
+					tapeDot.logPosteriorPlainFrames1 = append(tapeDot.logPosteriorPlainFrames1, logPosteriorPlainFrame1{})
+					tape.logPosteriorPlainFrames1 = append(tape.logPosteriorPlainFrames1, logPosteriorPlainFrame1{})
+					top1Dot := &tapeDot.logPosteriorPlainFrames1[len(tape.logPosteriorPlainFrames1)-1]
+					top1 := &tape.logPosteriorPlainFrames1[len(tape.logPosteriorPlainFrames1)-1]
 					top1Dot.xc = xc1Dot[i1]
 					top1.xc = xc1[i1]
 					xc1Dot[i1] = -means1Dot[i1]
@@ -1316,7 +1323,7 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					qx1[i1] = t16 * t17
 				}
 			}
-			ws.l = append(ws.l, l)
+			tape.l = append(tape.l, l)
 			l = j1*tri + d
 			for col := 0; col < d; col++ {
 				lo := col + 1
@@ -1352,10 +1359,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		for i5 := 0; i5 < hi7; i5++ {
 			vDot := sDot[i5]
 			v := s[i5]
-			wsDot.logPosteriorPlainFrames2 = append(wsDot.logPosteriorPlainFrames2, logPosteriorPlainFrame2{})
-			ws.logPosteriorPlainFrames2 = append(ws.logPosteriorPlainFrames2, logPosteriorPlainFrame2{})
-			top2Dot := &wsDot.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
-			top2 := &ws.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
+			tapeDot.logPosteriorPlainFrames2 = append(tapeDot.logPosteriorPlainFrames2, logPosteriorPlainFrame2{})
+			tape.logPosteriorPlainFrames2 = append(tape.logPosteriorPlainFrames2, logPosteriorPlainFrame2{})
+			top2Dot := &tapeDot.logPosteriorPlainFrames2[len(tape.logPosteriorPlainFrames2)-1]
+			top2 := &tape.logPosteriorPlainFrames2[len(tape.logPosteriorPlainFrames2)-1]
 			top2Dot.max1 = max1Dot
 			top2.max1 = max1
 			t21 := math.Max(shift, v)
@@ -1380,8 +1387,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			v1 := terms[i11]
 			argDot := v1Dot - shiftDot
 			arg := v1 - shift
-			wsDot.exp1 = append(wsDot.exp1, exp1Dot)
-			ws.exp1 = append(ws.exp1, exp1)
+			tapeDot.exp1 = append(tapeDot.exp1, exp1Dot)
+			tape.exp1 = append(tape.exp1, exp1)
 			t22 := math.Exp(arg)
 			var d4 float64
 			if argDot != 0 || t22-t22 == 0 {
@@ -1421,10 +1428,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					argBarDot += rt.Skip()
 					argBar += rt.Skip()
 				}
-				exp1Dot = wsDot.exp1[len(ws.exp1)-1]
-				exp1 = ws.exp1[len(ws.exp1)-1]
-				wsDot.exp1 = wsDot.exp1[:len(ws.exp1)-1]
-				ws.exp1 = ws.exp1[:len(ws.exp1)-1]
+				exp1Dot = tapeDot.exp1[len(tape.exp1)-1]
+				exp1 = tape.exp1[len(tape.exp1)-1]
+				tapeDot.exp1 = tapeDot.exp1[:len(tape.exp1)-1]
+				tape.exp1 = tape.exp1[:len(tape.exp1)-1]
 				shiftBarDot -= argBarDot
 				shiftBar -= argBar
 				termsBar1Dot[i111] += argBarDot
@@ -1441,8 +1448,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				t7 := shiftBar
 				shiftBarDot = 0
 				shiftBar = 0
-				top3Dot := &wsDot.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
-				top3 := &ws.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
+				top3Dot := &tapeDot.logPosteriorPlainFrames2[len(tape.logPosteriorPlainFrames2)-1]
+				top3 := &tape.logPosteriorPlainFrames2[len(tape.logPosteriorPlainFrames2)-1]
 				_ = top3Dot.shift
 				shift = top3.shift
 				if shift == max1 || shift != shift && max1 != max1 {
@@ -1454,8 +1461,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				}
 				_ = top3Dot.max1
 				max1 = top3.max1
-				wsDot.logPosteriorPlainFrames2 = wsDot.logPosteriorPlainFrames2[:len(ws.logPosteriorPlainFrames2)-1]
-				ws.logPosteriorPlainFrames2 = ws.logPosteriorPlainFrames2[:len(ws.logPosteriorPlainFrames2)-1]
+				tapeDot.logPosteriorPlainFrames2 = tapeDot.logPosteriorPlainFrames2[:len(tape.logPosteriorPlainFrames2)-1]
+				tape.logPosteriorPlainFrames2 = tape.logPosteriorPlainFrames2[:len(tape.logPosteriorPlainFrames2)-1]
 				sBar1Dot[i51] += vBarDot
 				sBar1[i51] += vBar
 			}
@@ -1500,8 +1507,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					xcBar[col1] += t5 * t27
 				}
 			}
-			l = ws.l[len(ws.l)-1]
-			ws.l = ws.l[:len(ws.l)-1]
+			l = tape.l[len(tape.l)-1]
+			tape.l = tape.l[:len(tape.l)-1]
 			if d > 0 {
 				qxBar2Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
 				qxBar2 := qxBar[:len(qxBar):len(qxBar)][:d]
@@ -1522,8 +1529,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					t4 := qxBar2[i13]
 					qxBar2Dot[i13] = 0
 					qxBar2[i13] = 0
-					top4Dot := &wsDot.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
-					top4 := &ws.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
+					top4Dot := &tapeDot.logPosteriorPlainFrames1[len(tape.logPosteriorPlainFrames1)-1]
+					top4 := &tape.logPosteriorPlainFrames1[len(tape.logPosteriorPlainFrames1)-1]
 					qx4Dot[i13] = top4Dot.qx
 					qx4[i13] = top4.qx
 					t28 := xc2[i13]
@@ -1538,8 +1545,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					xcBar1[i13] = 0
 					xc2Dot[i13] = top4Dot.xc
 					xc2[i13] = top4.xc
-					wsDot.logPosteriorPlainFrames1 = wsDot.logPosteriorPlainFrames1[:len(ws.logPosteriorPlainFrames1)-1]
-					ws.logPosteriorPlainFrames1 = ws.logPosteriorPlainFrames1[:len(ws.logPosteriorPlainFrames1)-1]
+					tapeDot.logPosteriorPlainFrames1 = tapeDot.logPosteriorPlainFrames1[:len(tape.logPosteriorPlainFrames1)-1]
+					tape.logPosteriorPlainFrames1 = tape.logPosteriorPlainFrames1[:len(tape.logPosteriorPlainFrames1)-1]
 					meansBar1Dot[i13] -= t3Dot
 					meansBar1[i13] -= t3
 				}
@@ -1547,7 +1554,7 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		}
 	}
 	t30 := float64(n)
-	r1 = total - t30*t1 + prior + t2
+	r = total - t30*t1 + prior + t2
 	var shift1BarDot float64
 	shift1Bar := t1Bar
 	if t1Bar != 0 || (s11 > 0 || s11 < 0) {
@@ -1571,10 +1578,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				arg1BarDot += rt.Skip()
 				arg1Bar += rt.Skip()
 			}
-			exp2Dot = wsDot.exp2[len(ws.exp2)-1]
-			exp2 = ws.exp2[len(ws.exp2)-1]
-			wsDot.exp2 = wsDot.exp2[:len(ws.exp2)-1]
-			ws.exp2 = ws.exp2[:len(ws.exp2)-1]
+			exp2Dot = tapeDot.exp2[len(tape.exp2)-1]
+			exp2 = tape.exp2[len(tape.exp2)-1]
+			tapeDot.exp2 = tapeDot.exp2[:len(tape.exp2)-1]
+			tape.exp2 = tape.exp2[:len(tape.exp2)-1]
 			shift1BarDot -= arg1BarDot
 			shift1Bar -= arg1Bar
 			alphasBar1Dot[i121] += arg1BarDot
@@ -1591,8 +1598,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			t8 := shift1Bar
 			shift1BarDot = 0
 			shift1Bar = 0
-			top5Dot := &wsDot.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
-			top5 := &ws.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
+			top5Dot := &tapeDot.logPosteriorPlainFrames[len(tape.logPosteriorPlainFrames)-1]
+			top5 := &tape.logPosteriorPlainFrames[len(tape.logPosteriorPlainFrames)-1]
 			_ = top5Dot.shift1
 			shift1 = top5.shift1
 			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
@@ -1604,8 +1611,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 			_ = top5Dot.max2
 			max2 = top5.max2
-			wsDot.logPosteriorPlainFrames = wsDot.logPosteriorPlainFrames[:len(ws.logPosteriorPlainFrames)-1]
-			ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:len(ws.logPosteriorPlainFrames)-1]
+			tapeDot.logPosteriorPlainFrames = tapeDot.logPosteriorPlainFrames[:len(tape.logPosteriorPlainFrames)-1]
+			tape.logPosteriorPlainFrames = tape.logPosteriorPlainFrames[:len(tape.logPosteriorPlainFrames)-1]
 			s2Bar1Dot[i61] += v2BarDot
 			s2Bar1[i61] += v2Bar
 		}
@@ -1654,10 +1661,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					qBarDot += rt.Skip()
 					qBar += rt.Skip()
 				}
-				expDot = wsDot.exp[len(ws.exp)-1]
-				exp = ws.exp[len(ws.exp)-1]
-				wsDot.exp = wsDot.exp[:len(ws.exp)-1]
-				ws.exp = ws.exp[:len(ws.exp)-1]
+				expDot = tapeDot.exp[len(tape.exp)-1]
+				exp = tape.exp[len(tape.exp)-1]
+				tapeDot.exp = tapeDot.exp[:len(tape.exp)-1]
+				tape.exp = tape.exp[:len(tape.exp)-1]
 				icfBar1Dot[i7] += qBarDot
 				icfBar1[i7] += qBar
 			}
@@ -1750,7 +1757,6 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					y[0], ydot[0] = LogPosteriorPlainTangent(x[:len(x):len(x)], p.(*Mixture), xdot[:len(xdot):len(xdot)])
@@ -1768,7 +1774,7 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = LogPosteriorPlainAdjointTangent(x[:len(x):len(x)], p.(*Mixture), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)], &workDotAdjointTangent)
+					y[0] = LogPosteriorPlainAdjointTangent(x[:len(x):len(x)], p.(*Mixture), xbar[:len(xbar):len(xbar)], ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)])
 					return 1
 				},
 			}

@@ -29,6 +29,8 @@ type AdjointWork struct {
 	left                     []float64
 	left1                    [][]float64
 	inPtrBar1                *[15][4]float64
+	tape                     *AdjointWork
+	tapeDot                  *AdjointWork
 	brusselatorPlainFrames   []brusselatorPlainFrame
 	left2                    []float64
 	sa                       []float64

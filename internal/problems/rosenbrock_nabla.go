@@ -70,8 +70,9 @@ var rosenbrockPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, 
 
 // RosenbrockPlainAdjoint returns RosenbrockPlain(x), from rosenbrock.go:19.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("RosenbrockPlainAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -139,7 +140,10 @@ func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 
 // RosenbrockPlainAdjointTangent computes RosenbrockPlainAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from rosenbrock.go:19.
-func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("RosenbrockPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)

@@ -58,8 +58,9 @@ var sumSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, 
 
 // SumSquaresPlainAdjoint returns SumSquaresPlain(x), from squares.go:21.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("SumSquaresPlainAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -103,7 +104,10 @@ func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 
 // SumSquaresPlainAdjointTangent computes SumSquaresPlainAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from squares.go:21.
-func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("SumSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -220,8 +224,9 @@ var diffSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0,
 
 // DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:62.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("DiffSquaresPlainAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -281,7 +286,10 @@ func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWor
 
 // DiffSquaresPlainAdjointTangent computes DiffSquaresPlainAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from squares.go:62.
-func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 float64) {
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("DiffSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)

@@ -19,6 +19,8 @@ type AdjointWork struct {
 	tan            []float64
 	gamma          []float64
 	erfc1          []float64
+	tape           *AdjointWork
+	tapeDot        *AdjointWork
 	runFrames      []runFrame
 	cond           []bool
 	r1Bar          []float64
@@ -128,9 +130,10 @@ func ScaledTangent4(x []float64, c *Call, xDot [][4]float64) (r, rDot0, rDot1, r
 
 // ScaledAdjoint returns Scaled(x, c), from edges.go:30.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func ScaledAdjoint(x []float64, c *Call, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+func ScaledAdjoint(x []float64, c *Call, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("ScaledAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -149,7 +152,7 @@ func ScaledAdjoint(x []float64, c *Call, xBar []float64, rBar float64, ws *Adjoi
 	arg1 := c.In * x[0]
 	arg2 := x[1]
 	t = applyForward(arg, arg1, arg2, ws)
-	r1 = c.Out * t
+	r = c.Out * t
 	tBar := rBar * c.Out
 	t1, t2 := applyReverse(arg, arg1, arg2, tBar, ws)
 	xBar[1] += t2
@@ -159,14 +162,14 @@ func ScaledAdjoint(x []float64, c *Call, xBar []float64, rBar float64, ws *Adjoi
 
 // ScaledAdjointTangent computes ScaledAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from edges.go:30.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func ScaledAdjointTangent(x []float64, c *Call, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
+func ScaledAdjointTangent(x []float64, c *Call, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("ScaledAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -177,18 +180,24 @@ func ScaledAdjointTangent(x []float64, c *Call, xBar []float64, rBar float64, ws
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	wsDot.sqrt = wsDot.sqrt[:0]
-	ws.sqrt = ws.sqrt[:0]
-	wsDot.cbrt = wsDot.cbrt[:0]
-	ws.cbrt = ws.cbrt[:0]
-	wsDot.exp = wsDot.exp[:0]
-	ws.exp = ws.exp[:0]
-	wsDot.tan = wsDot.tan[:0]
-	ws.tan = ws.tan[:0]
-	wsDot.gamma = wsDot.gamma[:0]
-	ws.gamma = ws.gamma[:0]
-	wsDot.erfc1 = wsDot.erfc1[:0]
-	ws.erfc1 = ws.erfc1[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.sqrt = tapeDot.sqrt[:0]
+	tape.sqrt = tape.sqrt[:0]
+	tapeDot.cbrt = tapeDot.cbrt[:0]
+	tape.cbrt = tape.cbrt[:0]
+	tapeDot.exp = tapeDot.exp[:0]
+	tape.exp = tape.exp[:0]
+	tapeDot.tan = tapeDot.tan[:0]
+	tape.tan = tape.tan[:0]
+	tapeDot.gamma = tapeDot.gamma[:0]
+	tape.gamma = tape.gamma[:0]
+	tapeDot.erfc1 = tapeDot.erfc1[:0]
+	tape.erfc1 = tape.erfc1[:0]
 	var t float64
 	arg := c.Op
 	t3 := c.In
@@ -196,11 +205,11 @@ func ScaledAdjointTangent(x []float64, c *Call, xBar []float64, rBar float64, ws
 	arg1 := t3 * x[0]
 	arg2Dot := xDot[1]
 	arg2 := x[1]
-	t, _ = applyForwardTangent1110(arg, arg1, arg2, ws, arg1Dot, arg2Dot, wsDot)
+	t, _ = applyForwardTangent1110(arg, arg1, arg2, tape, arg1Dot, arg2Dot, tapeDot)
 	t4 := c.Out
-	r1 = t4 * t
+	r = t4 * t
 	tBar := rBar * c.Out
-	t1, t2, t1Dot, t2Dot := applyReverseTangent10110(arg, arg1, arg2, tBar, ws, arg1Dot, arg2Dot, wsDot)
+	t1, t2, t1Dot, t2Dot := applyReverseTangent10110(arg, arg1, arg2, tBar, tape, arg1Dot, arg2Dot, tapeDot)
 	xBarDot[1] += t2Dot
 	xBar[1] += t2
 	t5 := c.In
@@ -290,9 +299,10 @@ func RunTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, rDo
 
 // RunAdjoint returns Run(x, c), from edges.go:122.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func RunAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r2 float64) {
+func RunAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("RunAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -350,7 +360,7 @@ func RunAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoint
 			r1[len(x)+i] = r1[sA]
 		}
 	}
-	r2 = r1[len(r1)-1]
+	r = r1[len(r1)-1]
 	r1Bar[len(r1)-1] += rBar
 	for i2 := hi - 1; i2 > -1; i2-- {
 		sOp1 := s1[i2].Op
@@ -395,14 +405,14 @@ func RunAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoint
 
 // RunAdjointTangent computes RunAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from edges.go:122.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r2 float64) {
+func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("RunAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -413,44 +423,50 @@ func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	wsDot.runFrames = wsDot.runFrames[:0]
-	ws.runFrames = ws.runFrames[:0]
-	ws.cond = ws.cond[:0]
-	wsDot.sqrt = wsDot.sqrt[:0]
-	ws.sqrt = ws.sqrt[:0]
-	wsDot.cbrt = wsDot.cbrt[:0]
-	ws.cbrt = ws.cbrt[:0]
-	wsDot.exp = wsDot.exp[:0]
-	ws.exp = ws.exp[:0]
-	wsDot.tan = wsDot.tan[:0]
-	ws.tan = ws.tan[:0]
-	wsDot.gamma = wsDot.gamma[:0]
-	ws.gamma = ws.gamma[:0]
-	wsDot.erfc1 = wsDot.erfc1[:0]
-	ws.erfc1 = ws.erfc1[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.runFrames = tapeDot.runFrames[:0]
+	tape.runFrames = tape.runFrames[:0]
+	tape.cond = tape.cond[:0]
+	tapeDot.sqrt = tapeDot.sqrt[:0]
+	tape.sqrt = tape.sqrt[:0]
+	tapeDot.cbrt = tapeDot.cbrt[:0]
+	tape.cbrt = tape.cbrt[:0]
+	tapeDot.exp = tapeDot.exp[:0]
+	tape.exp = tape.exp[:0]
+	tapeDot.tan = tapeDot.tan[:0]
+	tape.tan = tape.tan[:0]
+	tapeDot.gamma = tapeDot.gamma[:0]
+	tape.gamma = tape.gamma[:0]
+	tapeDot.erfc1 = tapeDot.erfc1[:0]
+	tape.erfc1 = tape.erfc1[:0]
 	var argDot float64
 	var arg float64
 	var arg1Dot float64
 	var arg1 float64
 	var cond bool
 	n1 := len(x) + len(c.Steps)
-	if cap(ws.r1Bar) < n1 {
-		wsDot.r1Bar = make([]float64, n1)
-		ws.r1Bar = make([]float64, n1)
+	if cap(tape.r1Bar) < n1 {
+		tapeDot.r1Bar = make([]float64, n1)
+		tape.r1Bar = make([]float64, n1)
 	}
-	clear(wsDot.r1Bar[:n1])
-	clear(ws.r1Bar[:n1])
-	r1BarDot := wsDot.r1Bar[0:n1:n1]
-	r1Bar := ws.r1Bar[0:n1:n1]
+	clear(tapeDot.r1Bar[:n1])
+	clear(tape.r1Bar[:n1])
+	r1BarDot := tapeDot.r1Bar[0:n1:n1]
+	r1Bar := tape.r1Bar[0:n1:n1]
 	n2 := len(x) + len(c.Steps)
-	if cap(ws.r1) < n2 {
-		wsDot.r1 = make([]float64, n2)
-		ws.r1 = make([]float64, n2)
+	if cap(tape.r1) < n2 {
+		tapeDot.r1 = make([]float64, n2)
+		tape.r1 = make([]float64, n2)
 	}
-	clear(wsDot.r1[:n2])
-	clear(ws.r1[:n2])
-	r1Dot := wsDot.r1[0:n2:n2]
-	r1 := ws.r1[0:n2:n2]
+	clear(tapeDot.r1[:n2])
+	clear(tape.r1[:n2])
+	r1Dot := tapeDot.r1[0:n2:n2]
+	r1 := tape.r1[0:n2:n2]
 	n := min(len(r1), len(x))
 	_ = r1Dot[:n]
 	_ = r1[:n]
@@ -467,10 +483,10 @@ func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *
 		sUse := s1[i].Use
 		var vDot float64
 		var v float64
-		wsDot.runFrames = append(wsDot.runFrames, runFrame{})
-		ws.runFrames = append(ws.runFrames, runFrame{})
-		topDot := &wsDot.runFrames[len(ws.runFrames)-1]
-		top := &ws.runFrames[len(ws.runFrames)-1]
+		tapeDot.runFrames = append(tapeDot.runFrames, runFrame{})
+		tape.runFrames = append(tape.runFrames, runFrame{})
+		topDot := &tapeDot.runFrames[len(tape.runFrames)-1]
+		top := &tape.runFrames[len(tape.runFrames)-1]
 		topDot.arg = argDot
 		top.arg = arg
 		argDot = r1Dot[sA]
@@ -479,8 +495,8 @@ func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *
 		top.arg1 = arg1
 		arg1Dot = r1Dot[sB]
 		arg1 = r1[sB]
-		v, vDot = applyForwardTangent1110(sOp, arg, arg1, ws, argDot, arg1Dot, wsDot)
-		ws.cond = append(ws.cond, cond)
+		v, vDot = applyForwardTangent1110(sOp, arg, arg1, tape, argDot, arg1Dot, tapeDot)
+		tape.cond = append(tape.cond, cond)
 		cond = sUse < 0 || r1[sUse] > 0
 		if cond {
 			r1Dot[len(x)+i] = vDot
@@ -491,7 +507,7 @@ func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *
 		}
 	}
 	_ = r1Dot[len(r1)-1]
-	r2 = r1[len(r1)-1]
+	r = r1[len(r1)-1]
 	r1Bar[len(r1)-1] += rBar
 	for i2 := hi - 1; i2 > -1; i2-- {
 		sOp1 := s1[i2].Op
@@ -514,30 +530,30 @@ func RunAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *
 			r1BarDot[sA1] += t5Dot
 			r1Bar[sA1] += t5
 		}
-		cond = ws.cond[len(ws.cond)-1]
-		ws.cond = ws.cond[:len(ws.cond)-1]
-		t1, t2, t1Dot, t2Dot := applyReverseTangent11110(sOp1, arg, arg1, vBar, ws, argDot, arg1Dot, vBarDot, wsDot)
+		cond = tape.cond[len(tape.cond)-1]
+		tape.cond = tape.cond[:len(tape.cond)-1]
+		t1, t2, t1Dot, t2Dot := applyReverseTangent11110(sOp1, arg, arg1, vBar, tape, argDot, arg1Dot, vBarDot, tapeDot)
 		r1BarDot[sB1] += t2Dot
 		r1Bar[sB1] += t2
-		top1Dot := &wsDot.runFrames[len(ws.runFrames)-1]
-		top1 := &ws.runFrames[len(ws.runFrames)-1]
+		top1Dot := &tapeDot.runFrames[len(tape.runFrames)-1]
+		top1 := &tape.runFrames[len(tape.runFrames)-1]
 		arg1Dot = top1Dot.arg1
 		arg1 = top1.arg1
 		r1BarDot[sA1] += t1Dot
 		r1Bar[sA1] += t1
 		argDot = top1Dot.arg
 		arg = top1.arg
-		wsDot.runFrames = wsDot.runFrames[:len(ws.runFrames)-1]
-		ws.runFrames = ws.runFrames[:len(ws.runFrames)-1]
+		tapeDot.runFrames = tapeDot.runFrames[:len(tape.runFrames)-1]
+		tape.runFrames = tape.runFrames[:len(tape.runFrames)-1]
 	}
-	if cap(ws.t) < n {
-		wsDot.t = make([]float64, n)
-		ws.t = make([]float64, n)
+	if cap(tape.t) < n {
+		tapeDot.t = make([]float64, n)
+		tape.t = make([]float64, n)
 	}
-	clear(wsDot.t[:n])
-	clear(ws.t[:n])
-	tDot := wsDot.t[0:n:n]
-	t := ws.t[0:n:n]
+	clear(tapeDot.t[:n])
+	clear(tape.t[:n])
+	tDot := tapeDot.t[0:n:n]
+	t := tape.t[0:n:n]
 	copy(tDot, windowBarDot)
 	copy(t, windowBar)
 	clear(windowBarDot)
@@ -822,9 +838,10 @@ func ThreeTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, r
 
 // ThreeAdjoint returns Three(x, c), from edges.go:140.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func ThreeAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+func ThreeAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("ThreeAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -935,7 +952,7 @@ func ThreeAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 		}
 	}
 	t := applyForward(sOp, p, q, ws)
-	r1 = t
+	r = t
 	var aBar float64
 	var bBar float64
 	var firstBar float64
@@ -1039,14 +1056,14 @@ func ThreeAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 
 // ThreeAdjointTangent computes ThreeAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from edges.go:140.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
+func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("ThreeAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -1057,18 +1074,24 @@ func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	wsDot.sqrt = wsDot.sqrt[:0]
-	ws.sqrt = ws.sqrt[:0]
-	wsDot.cbrt = wsDot.cbrt[:0]
-	ws.cbrt = ws.cbrt[:0]
-	wsDot.exp = wsDot.exp[:0]
-	ws.exp = ws.exp[:0]
-	wsDot.tan = wsDot.tan[:0]
-	ws.tan = ws.tan[:0]
-	wsDot.gamma = wsDot.gamma[:0]
-	ws.gamma = ws.gamma[:0]
-	wsDot.erfc1 = wsDot.erfc1[:0]
-	ws.erfc1 = ws.erfc1[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.sqrt = tapeDot.sqrt[:0]
+	tape.sqrt = tape.sqrt[:0]
+	tapeDot.cbrt = tapeDot.cbrt[:0]
+	tape.cbrt = tape.cbrt[:0]
+	tapeDot.exp = tapeDot.exp[:0]
+	tape.exp = tape.exp[:0]
+	tapeDot.tan = tapeDot.tan[:0]
+	tape.tan = tape.tan[:0]
+	tapeDot.gamma = tapeDot.gamma[:0]
+	tape.gamma = tape.gamma[:0]
+	tapeDot.erfc1 = tapeDot.erfc1[:0]
+	tape.erfc1 = tape.erfc1[:0]
 	var cond4 bool
 	var cond6 bool
 	var cond9 bool
@@ -1097,7 +1120,7 @@ func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 		qDot = aDot
 		q = a
 	}
-	first, firstDot := applyForwardTangent1110(sOp, p, q, ws, pDot, qDot, wsDot)
+	first, firstDot := applyForwardTangent1110(sOp, p, q, tape, pDot, qDot, tapeDot)
 	cond2 := sUse == 0 && a <= 0 || sUse == 1 && b <= 0
 	if cond2 {
 		firstDot = pDot
@@ -1138,7 +1161,7 @@ func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 			q = b
 		}
 	}
-	second, secondDot := applyForwardTangent1110(sOp, p, q, ws, pDot, qDot, wsDot)
+	second, secondDot := applyForwardTangent1110(sOp, p, q, tape, pDot, qDot, tapeDot)
 	cond7 := sUse == 0 && a <= 0 || sUse == 1 && b <= 0 || sUse == 2 && !(first > 0)
 	if cond7 {
 		secondDot = pDot
@@ -1191,15 +1214,15 @@ func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 			}
 		}
 	}
-	t, _ := applyForwardTangent1110(sOp, p, q, ws, pDot, qDot, wsDot)
-	r1 = t
+	t, _ := applyForwardTangent1110(sOp, p, q, tape, pDot, qDot, tapeDot)
+	r = t
 	var aBarDot float64
 	var aBar float64
 	var bBarDot float64
 	var bBar float64
 	var firstBarDot float64
 	var firstBar float64
-	t25, t26, t25Dot, t26Dot := applyReverseTangent10110(sOp, p, q, rBar, ws, pDot, qDot, wsDot)
+	t25, t26, t25Dot, t26Dot := applyReverseTangent10110(sOp, p, q, rBar, tape, pDot, qDot, tapeDot)
 	pBarDot := t25Dot
 	pBar := t25
 	qBarDot := t26Dot
@@ -1273,7 +1296,7 @@ func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 		pBarDot += t16Dot
 		pBar += t16
 	}
-	t13, t14, t13Dot, t14Dot := applyReverseTangent11110(sOp, p, q, secondBar, ws, pDot, qDot, secondBarDot, wsDot)
+	t13, t14, t13Dot, t14Dot := applyReverseTangent11110(sOp, p, q, secondBar, tape, pDot, qDot, secondBarDot, tapeDot)
 	pBarDot += t13Dot
 	pBar += t13
 	qBarDot += t14Dot
@@ -1333,7 +1356,7 @@ func ThreeAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 		pBarDot += t6Dot
 		pBar += t6
 	}
-	t3, t4, t3Dot, t4Dot := applyReverseTangent11110(sOp, p, q, firstBar, ws, pDot, qDot, firstBarDot, wsDot)
+	t3, t4, t3Dot, t4Dot := applyReverseTangent11110(sOp, p, q, firstBar, tape, pDot, qDot, firstBarDot, tapeDot)
 	pBarDot += t3Dot
 	pBar += t3
 	qBarDot += t4Dot
@@ -1506,9 +1529,10 @@ func SeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64, rDo
 
 // SeveralAdjoint returns Several(x, c), from edges.go:196.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func SeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork) (r2 []float64) {
+func SeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("SeveralAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1574,7 +1598,7 @@ func SeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWor
 	_ = y[:n1]
 	window1Bar := yBar[:n1]
 	copy(y, view3)
-	r2 = y
+	r = y
 	for i3 := 0; i3 < len(rSeed); i3++ {
 		yBar[i3] += rSeed[i3]
 	}
@@ -1636,7 +1660,7 @@ func SeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWor
 // SeveralAdjoint4 is SeveralAdjoint for 4 seeds in one call, from edges.go:196.
 // Each array holds 4 numbers, one for each seed.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func SeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *AdjointWork) (r2 []float64) {
+func SeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("SeveralAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -1702,7 +1726,7 @@ func SeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *Adjoin
 	_ = y[:n1]
 	window1Bar := yBar[:n1]
 	copy(y, view3)
-	r2 = y
+	r = y
 	for i3, i3End := 0, len(rSeed); i3 < i3End; i3++ {
 		rSeedRow := &rSeed[i3]
 		yBarRow := &yBar[i3]
@@ -1810,14 +1834,14 @@ func SeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *Adjoin
 
 // SeveralAdjointTangent computes SeveralAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from edges.go:196.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r2 []float64) {
+func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("SeveralAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -1828,44 +1852,50 @@ func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *Adj
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	wsDot.severalFrames = wsDot.severalFrames[:0]
-	ws.severalFrames = ws.severalFrames[:0]
-	ws.cond1 = ws.cond1[:0]
-	wsDot.sqrt = wsDot.sqrt[:0]
-	ws.sqrt = ws.sqrt[:0]
-	wsDot.cbrt = wsDot.cbrt[:0]
-	ws.cbrt = ws.cbrt[:0]
-	wsDot.exp = wsDot.exp[:0]
-	ws.exp = ws.exp[:0]
-	wsDot.tan = wsDot.tan[:0]
-	ws.tan = ws.tan[:0]
-	wsDot.gamma = wsDot.gamma[:0]
-	ws.gamma = ws.gamma[:0]
-	wsDot.erfc1 = wsDot.erfc1[:0]
-	ws.erfc1 = ws.erfc1[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.severalFrames = tapeDot.severalFrames[:0]
+	tape.severalFrames = tape.severalFrames[:0]
+	tape.cond1 = tape.cond1[:0]
+	tapeDot.sqrt = tapeDot.sqrt[:0]
+	tape.sqrt = tape.sqrt[:0]
+	tapeDot.cbrt = tapeDot.cbrt[:0]
+	tape.cbrt = tape.cbrt[:0]
+	tapeDot.exp = tapeDot.exp[:0]
+	tape.exp = tape.exp[:0]
+	tapeDot.tan = tapeDot.tan[:0]
+	tape.tan = tape.tan[:0]
+	tapeDot.gamma = tapeDot.gamma[:0]
+	tape.gamma = tape.gamma[:0]
+	tapeDot.erfc1 = tapeDot.erfc1[:0]
+	tape.erfc1 = tape.erfc1[:0]
 	var argDot float64
 	var arg float64
 	var arg1Dot float64
 	var arg1 float64
 	var cond bool
 	n2 := len(x) + len(c.Steps)
-	if cap(ws.r1Bar1) < n2 {
-		wsDot.r1Bar1 = make([]float64, n2)
-		ws.r1Bar1 = make([]float64, n2)
+	if cap(tape.r1Bar1) < n2 {
+		tapeDot.r1Bar1 = make([]float64, n2)
+		tape.r1Bar1 = make([]float64, n2)
 	}
-	clear(wsDot.r1Bar1[:n2])
-	clear(ws.r1Bar1[:n2])
-	r1BarDot := wsDot.r1Bar1[0:n2:n2]
-	r1Bar := ws.r1Bar1[0:n2:n2]
+	clear(tapeDot.r1Bar1[:n2])
+	clear(tape.r1Bar1[:n2])
+	r1BarDot := tapeDot.r1Bar1[0:n2:n2]
+	r1Bar := tape.r1Bar1[0:n2:n2]
 	n3 := len(x) + len(c.Steps)
-	if cap(ws.r11) < n3 {
-		wsDot.r11 = make([]float64, n3)
-		ws.r11 = make([]float64, n3)
+	if cap(tape.r11) < n3 {
+		tapeDot.r11 = make([]float64, n3)
+		tape.r11 = make([]float64, n3)
 	}
-	clear(wsDot.r11[:n3])
-	clear(ws.r11[:n3])
-	r1Dot := wsDot.r11[0:n3:n3]
-	r1 := ws.r11[0:n3:n3]
+	clear(tapeDot.r11[:n3])
+	clear(tape.r11[:n3])
+	r1Dot := tapeDot.r11[0:n3:n3]
+	r1 := tape.r11[0:n3:n3]
 	n := min(len(r1), len(x))
 	_ = r1Dot[:n]
 	_ = r1[:n]
@@ -1882,10 +1912,10 @@ func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *Adj
 		sUse := s1[i].Use
 		var vDot float64
 		var v float64
-		wsDot.severalFrames = append(wsDot.severalFrames, severalFrame{})
-		ws.severalFrames = append(ws.severalFrames, severalFrame{})
-		topDot := &wsDot.severalFrames[len(ws.severalFrames)-1]
-		top := &ws.severalFrames[len(ws.severalFrames)-1]
+		tapeDot.severalFrames = append(tapeDot.severalFrames, severalFrame{})
+		tape.severalFrames = append(tape.severalFrames, severalFrame{})
+		topDot := &tapeDot.severalFrames[len(tape.severalFrames)-1]
+		top := &tape.severalFrames[len(tape.severalFrames)-1]
 		topDot.arg = argDot
 		top.arg = arg
 		argDot = r1Dot[sA]
@@ -1894,8 +1924,8 @@ func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *Adj
 		top.arg1 = arg1
 		arg1Dot = r1Dot[sB]
 		arg1 = r1[sB]
-		v, vDot = applyForwardTangent1110(sOp, arg, arg1, ws, argDot, arg1Dot, wsDot)
-		ws.cond1 = append(ws.cond1, cond)
+		v, vDot = applyForwardTangent1110(sOp, arg, arg1, tape, argDot, arg1Dot, tapeDot)
+		tape.cond1 = append(tape.cond1, cond)
 		cond = sUse < 0 || r1[sUse] > 0
 		if cond {
 			r1Dot[len(x)+i] = vDot
@@ -1918,18 +1948,18 @@ func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *Adj
 	window1Bar := yBar[:n1]
 	copy(yDot, view3Dot)
 	copy(y, view3)
-	r2 = y
+	r = y
 	for i3 := 0; i3 < len(rSeed); i3++ {
 		yBar[i3] += rSeed[i3]
 	}
-	if cap(ws.t6) < n1 {
-		wsDot.t6 = make([]float64, n1)
-		ws.t6 = make([]float64, n1)
+	if cap(tape.t6) < n1 {
+		tapeDot.t6 = make([]float64, n1)
+		tape.t6 = make([]float64, n1)
 	}
-	clear(wsDot.t6[:n1])
-	clear(ws.t6[:n1])
-	t6Dot := wsDot.t6[0:n1:n1]
-	t6 := ws.t6[0:n1:n1]
+	clear(tapeDot.t6[:n1])
+	clear(tape.t6[:n1])
+	t6Dot := tapeDot.t6[0:n1:n1]
+	t6 := tape.t6[0:n1:n1]
 	clear(t6Dot[:min(len(t6), len(window1Bar))])
 	copy(t6, window1Bar)
 	clear(window1Bar)
@@ -1964,30 +1994,30 @@ func SeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *Adj
 			r1BarDot[sA1] += t5Dot
 			r1Bar[sA1] += t5
 		}
-		cond = ws.cond1[len(ws.cond1)-1]
-		ws.cond1 = ws.cond1[:len(ws.cond1)-1]
-		t1, t2, t1Dot, t2Dot := applyReverseTangent11110(sOp1, arg, arg1, vBar, ws, argDot, arg1Dot, vBarDot, wsDot)
+		cond = tape.cond1[len(tape.cond1)-1]
+		tape.cond1 = tape.cond1[:len(tape.cond1)-1]
+		t1, t2, t1Dot, t2Dot := applyReverseTangent11110(sOp1, arg, arg1, vBar, tape, argDot, arg1Dot, vBarDot, tapeDot)
 		r1BarDot[sB1] += t2Dot
 		r1Bar[sB1] += t2
-		top1Dot := &wsDot.severalFrames[len(ws.severalFrames)-1]
-		top1 := &ws.severalFrames[len(ws.severalFrames)-1]
+		top1Dot := &tapeDot.severalFrames[len(tape.severalFrames)-1]
+		top1 := &tape.severalFrames[len(tape.severalFrames)-1]
 		arg1Dot = top1Dot.arg1
 		arg1 = top1.arg1
 		r1BarDot[sA1] += t1Dot
 		r1Bar[sA1] += t1
 		argDot = top1Dot.arg
 		arg = top1.arg
-		wsDot.severalFrames = wsDot.severalFrames[:len(ws.severalFrames)-1]
-		ws.severalFrames = ws.severalFrames[:len(ws.severalFrames)-1]
+		tapeDot.severalFrames = tapeDot.severalFrames[:len(tape.severalFrames)-1]
+		tape.severalFrames = tape.severalFrames[:len(tape.severalFrames)-1]
 	}
-	if cap(ws.t1) < n {
-		wsDot.t1 = make([]float64, n)
-		ws.t1 = make([]float64, n)
+	if cap(tape.t1) < n {
+		tapeDot.t1 = make([]float64, n)
+		tape.t1 = make([]float64, n)
 	}
-	clear(wsDot.t1[:n])
-	clear(ws.t1[:n])
-	tDot := wsDot.t1[0:n:n]
-	t := ws.t1[0:n:n]
+	clear(tapeDot.t1[:n])
+	clear(tape.t1[:n])
+	tDot := tapeDot.t1[0:n:n]
+	t := tape.t1[0:n:n]
 	copy(tDot, windowBarDot)
 	copy(t, windowBar)
 	clear(windowBarDot)
@@ -2061,9 +2091,10 @@ func AloneTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, r
 
 // AloneAdjoint returns Alone(x, c), from edges.go:215.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func AloneAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r1 float64) {
+func AloneAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("AloneAdjoint", "xBar, x", 1, xBar, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -2088,7 +2119,7 @@ func AloneAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 	ws.erfc1 = ws.erfc1[:0]
 	t1 := runForward(x, c, xBar, ws)
 	t := identity(t1)
-	r1 = t
+	r = t
 	t4 := identityPullback(t1, rBar)
 	runReverse(x, c, xBar, t4, ws)
 	return
@@ -2096,14 +2127,14 @@ func AloneAdjoint(x []float64, c *Chain, xBar []float64, rBar float64, ws *Adjoi
 
 // AloneAdjointTangent computes AloneAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from edges.go:215.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func AloneAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 float64) {
+func AloneAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("AloneAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -2114,37 +2145,43 @@ func AloneAdjointTangent(x []float64, c *Chain, xBar []float64, rBar float64, ws
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	wsDot.runFrames1 = wsDot.runFrames1[:0]
-	ws.runFrames1 = ws.runFrames1[:0]
-	ws.cond2 = ws.cond2[:0]
-	wsDot.r1Bar13 = wsDot.r1Bar13[:0]
-	ws.r1Bar13 = ws.r1Bar13[:0]
-	wsDot.r13 = wsDot.r13[:0]
-	ws.r13 = ws.r13[:0]
-	wsDot.arg = wsDot.arg[:0]
-	ws.arg = ws.arg[:0]
-	wsDot.arg1 = wsDot.arg1[:0]
-	ws.arg1 = ws.arg1[:0]
-	ws.cond3 = ws.cond3[:0]
-	ws.r1Bar1Used = 0
-	ws.r1Used = 0
-	wsDot.sqrt = wsDot.sqrt[:0]
-	ws.sqrt = ws.sqrt[:0]
-	wsDot.cbrt = wsDot.cbrt[:0]
-	ws.cbrt = ws.cbrt[:0]
-	wsDot.exp = wsDot.exp[:0]
-	ws.exp = ws.exp[:0]
-	wsDot.tan = wsDot.tan[:0]
-	ws.tan = ws.tan[:0]
-	wsDot.gamma = wsDot.gamma[:0]
-	ws.gamma = ws.gamma[:0]
-	wsDot.erfc1 = wsDot.erfc1[:0]
-	ws.erfc1 = ws.erfc1[:0]
-	t1, t1Dot := runForwardTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.runFrames1 = tapeDot.runFrames1[:0]
+	tape.runFrames1 = tape.runFrames1[:0]
+	tape.cond2 = tape.cond2[:0]
+	tapeDot.r1Bar13 = tapeDot.r1Bar13[:0]
+	tape.r1Bar13 = tape.r1Bar13[:0]
+	tapeDot.r13 = tapeDot.r13[:0]
+	tape.r13 = tape.r13[:0]
+	tapeDot.arg = tapeDot.arg[:0]
+	tape.arg = tape.arg[:0]
+	tapeDot.arg1 = tapeDot.arg1[:0]
+	tape.arg1 = tape.arg1[:0]
+	tape.cond3 = tape.cond3[:0]
+	tape.r1Bar1Used = 0
+	tape.r1Used = 0
+	tapeDot.sqrt = tapeDot.sqrt[:0]
+	tape.sqrt = tape.sqrt[:0]
+	tapeDot.cbrt = tapeDot.cbrt[:0]
+	tape.cbrt = tape.cbrt[:0]
+	tapeDot.exp = tapeDot.exp[:0]
+	tape.exp = tape.exp[:0]
+	tapeDot.tan = tapeDot.tan[:0]
+	tape.tan = tape.tan[:0]
+	tapeDot.gamma = tapeDot.gamma[:0]
+	tape.gamma = tape.gamma[:0]
+	tapeDot.erfc1 = tapeDot.erfc1[:0]
+	tape.erfc1 = tape.erfc1[:0]
+	t1, t1Dot := runForwardTangent1101(x, c, xBar, tape, xDot, xBarDot, tapeDot)
 	t, _ := identityTangent(t1, t1Dot)
-	r1 = t
+	r = t
 	t4 := identityPullbackTangent1(t1, rBar, t1Dot)
-	runReverseTangent10101(x, c, xBar, t4, ws, xDot, xBarDot, wsDot)
+	runReverseTangent10101(x, c, xBar, t4, tape, xDot, xBarDot, tapeDot)
 	return
 }
 
@@ -2205,9 +2242,10 @@ func AloneSeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64
 
 // AloneSeveralAdjoint returns AloneSeveral(x, c), from edges.go:220.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func AloneSeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork) (r1 []float64) {
+func AloneSeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork) (r []float64) {
 	rt.Apart("AloneSeveralAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -2242,11 +2280,11 @@ func AloneSeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *Adjoi
 		t := identity(v)
 		y[i] = t
 	}
-	r1 = y
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
-	ws.left = append(ws.left[:0], r1[:cap(r1)]...)
+	ws.left = append(ws.left[:0], r[:cap(r)]...)
 	for i2 := hi - 1; i2 > -1; i2-- {
 		t3 := yBar[i2]
 		yBar[i2] = 0
@@ -2256,14 +2294,14 @@ func AloneSeveralAdjoint(x []float64, c *Chain, xBar, rSeed []float64, ws *Adjoi
 		ws.v = ws.v[:len(ws.v)-1]
 	}
 	severalReverse(x, c, xBar, ws)
-	copy(r1[:cap(r1)], ws.left)
+	copy(r[:cap(r)], ws.left)
 	return
 }
 
 // AloneSeveralAdjoint4 is AloneSeveralAdjoint for 4 seeds in one call, from edges.go:220.
 // Each array holds 4 numbers, one for each seed.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *AdjointWork) (r1 []float64) {
+func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64) {
 	rt.SpansApart("AloneSeveralAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -2298,7 +2336,7 @@ func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *A
 		t := identity(v)
 		y[i] = t
 	}
-	r1 = y
+	r = y
 	for i1, i1End := 0, len(rSeed); i1 < i1End; i1++ {
 		rSeedRow := &rSeed[i1]
 		yBarRow := &yBar[i1]
@@ -2307,7 +2345,7 @@ func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *A
 		yBarRow[2] += rSeedRow[2]
 		yBarRow[3] += rSeedRow[3]
 	}
-	ws.left = append(ws.left[:0], r1[:cap(r1)]...)
+	ws.left = append(ws.left[:0], r[:cap(r)]...)
 	for i2 := hi - 1; i2 > -1; i2-- {
 		yBarRow1 := &yBar[i2]
 		t30 := yBarRow1[0]
@@ -2332,20 +2370,20 @@ func AloneSeveralAdjoint4(x []float64, c *Chain, xBar, rSeed [][4]float64, ws *A
 		ws.v = ws.v[:len(ws.v)-1]
 	}
 	severalReverseLanes4(x, c, xBar, ws)
-	copy(r1[:cap(r1)], ws.left)
+	copy(r[:cap(r)], ws.left)
 	return
 }
 
 // AloneSeveralAdjointTangent computes AloneSeveralAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from edges.go:220.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64, wsDot *AdjointWork) (r1 []float64) {
+func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64) {
 	rt.Apart("AloneSeveralAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -2356,59 +2394,65 @@ func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
-	var r1Dot []float64
-	wsDot.v = wsDot.v[:0]
-	ws.v = ws.v[:0]
-	wsDot.severalFrames1 = wsDot.severalFrames1[:0]
-	ws.severalFrames1 = ws.severalFrames1[:0]
-	ws.cond4 = ws.cond4[:0]
-	wsDot.r1Bar15 = wsDot.r1Bar15[:0]
-	ws.r1Bar15 = ws.r1Bar15[:0]
-	wsDot.r15 = wsDot.r15[:0]
-	ws.r15 = ws.r15[:0]
-	wsDot.arg2 = wsDot.arg2[:0]
-	ws.arg2 = ws.arg2[:0]
-	wsDot.arg11 = wsDot.arg11[:0]
-	ws.arg11 = ws.arg11[:0]
-	ws.cond5 = ws.cond5[:0]
-	wsDot.yBar1 = wsDot.yBar1[:0]
-	ws.yBar1 = ws.yBar1[:0]
-	wsDot.y = wsDot.y[:0]
-	ws.y = ws.y[:0]
-	ws.r1Bar1Used1 = 0
-	ws.r1Used1 = 0
-	wsDot.sqrt = wsDot.sqrt[:0]
-	ws.sqrt = ws.sqrt[:0]
-	wsDot.cbrt = wsDot.cbrt[:0]
-	ws.cbrt = ws.cbrt[:0]
-	wsDot.exp = wsDot.exp[:0]
-	ws.exp = ws.exp[:0]
-	wsDot.tan = wsDot.tan[:0]
-	ws.tan = ws.tan[:0]
-	wsDot.gamma = wsDot.gamma[:0]
-	ws.gamma = ws.gamma[:0]
-	wsDot.erfc1 = wsDot.erfc1[:0]
-	ws.erfc1 = ws.erfc1[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	var rDot []float64
+	tapeDot.v = tapeDot.v[:0]
+	tape.v = tape.v[:0]
+	tapeDot.severalFrames1 = tapeDot.severalFrames1[:0]
+	tape.severalFrames1 = tape.severalFrames1[:0]
+	tape.cond4 = tape.cond4[:0]
+	tapeDot.r1Bar15 = tapeDot.r1Bar15[:0]
+	tape.r1Bar15 = tape.r1Bar15[:0]
+	tapeDot.r15 = tapeDot.r15[:0]
+	tape.r15 = tape.r15[:0]
+	tapeDot.arg2 = tapeDot.arg2[:0]
+	tape.arg2 = tape.arg2[:0]
+	tapeDot.arg11 = tapeDot.arg11[:0]
+	tape.arg11 = tape.arg11[:0]
+	tape.cond5 = tape.cond5[:0]
+	tapeDot.yBar1 = tapeDot.yBar1[:0]
+	tape.yBar1 = tape.yBar1[:0]
+	tapeDot.y = tapeDot.y[:0]
+	tape.y = tape.y[:0]
+	tape.r1Bar1Used1 = 0
+	tape.r1Used1 = 0
+	tapeDot.sqrt = tapeDot.sqrt[:0]
+	tape.sqrt = tape.sqrt[:0]
+	tapeDot.cbrt = tapeDot.cbrt[:0]
+	tape.cbrt = tape.cbrt[:0]
+	tapeDot.exp = tapeDot.exp[:0]
+	tape.exp = tape.exp[:0]
+	tapeDot.tan = tapeDot.tan[:0]
+	tape.tan = tape.tan[:0]
+	tapeDot.gamma = tapeDot.gamma[:0]
+	tape.gamma = tape.gamma[:0]
+	tapeDot.erfc1 = tapeDot.erfc1[:0]
+	tape.erfc1 = tape.erfc1[:0]
 	var vDot float64
 	var v float64
-	y, yBar, yDot, yBarDot := severalForwardTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
+	y, yBar, yDot, yBarDot := severalForwardTangent1101(x, c, xBar, tape, xDot, xBarDot, tapeDot)
 	hi := len(y)
 	for i := 0; i < hi; i++ {
-		wsDot.v = append(wsDot.v, vDot)
-		ws.v = append(ws.v, v)
+		tapeDot.v = append(tapeDot.v, vDot)
+		tape.v = append(tape.v, v)
 		vDot = yDot[i]
 		v = y[i]
 		t, tDot := identityTangent(v, vDot)
 		yDot[i] = tDot
 		y[i] = t
 	}
-	r1Dot = yDot
-	r1 = y
+	rDot = yDot
+	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
 	}
-	wsDot.left = append(wsDot.left[:0], r1Dot[:cap(r1)]...)
-	ws.left = append(ws.left[:0], r1[:cap(r1)]...)
+	tapeDot.left = append(tapeDot.left[:0], rDot[:cap(r)]...)
+	tape.left = append(tape.left[:0], r[:cap(r)]...)
 	for i2 := hi - 1; i2 > -1; i2-- {
 		t3Dot := yBarDot[i2]
 		t3 := yBar[i2]
@@ -2417,14 +2461,14 @@ func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws
 		t2, t2Dot := identityPullbackTangent11(v, t3, vDot, t3Dot)
 		yBarDot[i2] += t2Dot
 		yBar[i2] += t2
-		vDot = wsDot.v[len(ws.v)-1]
-		v = ws.v[len(ws.v)-1]
-		wsDot.v = wsDot.v[:len(ws.v)-1]
-		ws.v = ws.v[:len(ws.v)-1]
+		vDot = tapeDot.v[len(tape.v)-1]
+		v = tape.v[len(tape.v)-1]
+		tapeDot.v = tapeDot.v[:len(tape.v)-1]
+		tape.v = tape.v[:len(tape.v)-1]
 	}
-	severalReverseTangent1101(x, c, xBar, ws, xDot, xBarDot, wsDot)
-	copy(r1Dot[:cap(r1)], wsDot.left)
-	copy(r1[:cap(r1)], ws.left)
+	severalReverseTangent1101(x, c, xBar, tape, xDot, xBarDot, tapeDot)
+	copy(rDot[:cap(r)], tapeDot.left)
+	copy(r[:cap(r)], tape.left)
 	return
 }
 
@@ -8238,7 +8282,6 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					y[0], ydot[0] = ScaledTangent(x, p.(*Call), xdot)
@@ -8256,7 +8299,7 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = ScaledAdjointTangent(x, p.(*Call), xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					y[0] = ScaledAdjointTangent(x, p.(*Call), xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 			}
@@ -8272,7 +8315,6 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					y[0], ydot[0] = RunTangent(x, p.(*Chain), xdot)
@@ -8290,7 +8332,7 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = RunAdjointTangent(x, p.(*Chain), xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					y[0] = RunAdjointTangent(x, p.(*Chain), xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 			}
@@ -8306,7 +8348,6 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					y[0], ydot[0] = ThreeTangent(x, p.(*Chain), xdot)
@@ -8324,7 +8365,7 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = ThreeAdjointTangent(x, p.(*Chain), xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					y[0] = ThreeAdjointTangent(x, p.(*Chain), xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 			}
@@ -8342,7 +8383,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					out, outdot := SeveralTangent(x, p.(*Chain), xdot)
@@ -8374,7 +8414,7 @@ func init() {
 					clear(xbar)
 					clear(xbardot)
 					ybarCopy = append(ybarCopy[:0], ybar...)
-					out := SeveralAdjointTangent(x, p.(*Chain), xbar, ybarCopy, &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					out := SeveralAdjointTangent(x, p.(*Chain), xbar, ybarCopy, &workAdjointTangent, xdot, xbardot)
 					copy(y, out)
 					return len(out)
 				},
@@ -8392,7 +8432,6 @@ func init() {
 		New: func() nabla.Code {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					y[0], ydot[0] = AloneTangent(x, p.(*Chain), xdot)
@@ -8410,7 +8449,7 @@ func init() {
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
 					clear(xbar)
 					clear(xbardot)
-					y[0] = AloneAdjointTangent(x, p.(*Chain), xbar, ybar[0], &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					y[0] = AloneAdjointTangent(x, p.(*Chain), xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 			}
@@ -8425,7 +8464,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var ybarCopy4 [][4]float64
 			var workAdjointTangent AdjointWork
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					out, outdot := AloneSeveralTangent(x, p.(*Chain), xdot)
@@ -8457,7 +8495,7 @@ func init() {
 					clear(xbar)
 					clear(xbardot)
 					ybarCopy = append(ybarCopy[:0], ybar...)
-					out := AloneSeveralAdjointTangent(x, p.(*Chain), xbar, ybarCopy, &workAdjointTangent, xdot, xbardot, &workDotAdjointTangent)
+					out := AloneSeveralAdjointTangent(x, p.(*Chain), xbar, ybarCopy, &workAdjointTangent, xdot, xbardot)
 					copy(y, out)
 					return len(out)
 				},

@@ -13,8 +13,10 @@ import (
 // their reverse sweeps. Its zero value is ready to use. It must not be used by two goroutines at the same time.
 // Adjoints that use it again do not allocate.
 type AdjointWork struct {
-	aBar [][]complex128
-	a    [][]complex128
+	aBar    [][]complex128
+	a       [][]complex128
+	tape    *AdjointWork
+	tapeDot *AdjointWork
 }
 
 // PowerTangent returns Power(z) and its derivative in the direction zDot, from fourier.go:52.
@@ -39,8 +41,9 @@ func PowerTangent(z, zDot []complex128) (r, rDot float64) {
 
 // PowerAdjoint returns Power(z), from fourier.go:52.
 // It adds the derivatives of the outputs, weighted by rBar, to zBar.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
-func PowerAdjoint(z, zBar []complex128, rBar float64, ws *AdjointWork) (r1 float64) {
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if zBar shares memory with another slice.
+func PowerAdjoint(z, zBar []complex128, rBar float64, ws *AdjointWork) (r float64) {
 	rt.Apart("PowerAdjoint", "zBar, z", 1, zBar, z)
 	if ws == nil {
 		ws = new(AdjointWork)
@@ -63,20 +66,20 @@ func PowerAdjoint(z, zBar []complex128, rBar float64, ws *AdjointWork) (r1 float
 			tBar1[k] += complex(t1*real(v)+t1*real(v), t1*imag(v)+t1*imag(v))
 		}
 	}
-	r1 = r2
+	r = r2
 	transformReverse(zBar, ws)
 	return
 }
 
 // PowerAdjointTangent computes PowerAdjoint and the derivatives of its bars in the direction zDot,
 // for constant seeds, from fourier.go:52.
-func PowerAdjointTangent(z, zBar []complex128, rBar float64, ws *AdjointWork, zDot, zBarDot []complex128, wsDot *AdjointWork) (r1 float64) {
+// It adds the derivatives of zBar to zBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of zBar, zBarDot shares memory with another slice.
+func PowerAdjointTangent(z, zBar []complex128, rBar float64, ws *AdjointWork, zDot, zBarDot []complex128) (r float64) {
 	rt.Apart("PowerAdjointTangent", "zBar, zBarDot, z, zDot", 2, zBar, zBarDot, z, zDot)
 	if ws == nil {
 		ws = new(AdjointWork)
-	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
 	}
 	if zDot == nil {
 		zDot = make([]complex128, len(z), cap(z))
@@ -87,12 +90,18 @@ func PowerAdjointTangent(z, zBar []complex128, rBar float64, ws *AdjointWork, zD
 	if zBarDot == nil {
 		zBarDot = make([]complex128, len(z), cap(z))
 	}
-	wsDot.aBar = wsDot.aBar[:0]
-	ws.aBar = ws.aBar[:0]
-	wsDot.a = wsDot.a[:0]
-	ws.a = ws.a[:0]
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.aBar = tapeDot.aBar[:0]
+	tape.aBar = tape.aBar[:0]
+	tapeDot.a = tapeDot.a[:0]
+	tape.a = tape.a[:0]
 	var r2 float64
-	t, tBar, tDot, tBarDot := transformForwardTangent111(z, zBar, ws, zDot, zBarDot, wsDot)
+	t, tBar, tDot, tBarDot := transformForwardTangent111(z, zBar, tape, zDot, zBarDot, tapeDot)
 	hi := len(t)
 	if 0 < hi {
 		t2Dot := tDot[:len(t):len(t)][:hi]
@@ -113,8 +122,8 @@ func PowerAdjointTangent(z, zBar []complex128, rBar float64, ws *AdjointWork, zD
 			tBar1[k] += complex(t1*real(v)+t1*real(v), t1*imag(v)+t1*imag(v))
 		}
 	}
-	r1 = r2
-	transformReverseTangent11(zBar, ws, zBarDot, wsDot)
+	r = r2
+	transformReverseTangent11(zBar, tape, zBarDot, tapeDot)
 	return
 }
 

@@ -72,7 +72,7 @@ func TestGradient(t *testing.T) {
 	}
 	product := make([]float64, len(p))
 	LogLikelihoodAdjointTangent(p, z, make([]float64, len(p)), like(z), 1, new(AdjointWork), d, like(z), product,
-		like(z), new(AdjointWork))
+		like(z))
 	up, down := gradient(at(h)), gradient(at(-h))
 	for i := range product {
 		if want := (up[i] - down[i]) / (2 * h); math.Abs(product[i]-want) > 1e-4*(1+math.Abs(want)) {

@@ -199,6 +199,8 @@ type AdjointWork struct {
 	left1                         []blas64.General
 	left2                         []float64
 	left3                         []float64
+	tape                          *AdjointWork
+	tapeDot                       *AdjointWork
 }
 
 // reuseAsZeroedFrame is a type of values that functions in this file record or pass to each other.
@@ -331,11 +333,13 @@ func LogLikelihoodTangent(p []float64, z *mat.Dense, pDot []float64, zDot *mat.D
 
 // LogLikelihoodAdjoint returns LogLikelihood(p, z), from kalman.go:22.
 // It adds the derivatives of the outputs, weighted by lBar, to pBar.
-// The bars of memory that it writes hold the weights of the values written.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
 // zBar must hold zeros initially, in the shape of the argument that it is named after.
-// The zero value of ws is ready to use. It panics with a *rt.OverlapError if slices share memory.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of p, pBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.Dense, lBar float64, ws *AdjointWork) (l1 float64) {
+func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.Dense, lBar float64, ws *AdjointWork) (l float64) {
 	rt.SameLayouts(matDenseLayout, matVecDenseLayout)
 	rt.Apart("LogLikelihoodAdjoint", "p, pBar", 2, p, pBar)
 	if ws == nil {
@@ -344,7 +348,7 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	if p != nil && pBar == nil || rt.Hollow(z, zBar) {
 		pBarWhole, zBarWhole := rt.MissingOf(p, pBar), rt.MissingOf(z, zBar)
 		done := rt.Complete(pBarWhole, zBarWhole)
-		l1 = LogLikelihoodAdjoint(p, z, pBarWhole.Shadow, zBarWhole.Shadow, lBar, ws)
+		l = LogLikelihoodAdjoint(p, z, pBarWhole.Shadow, zBarWhole.Shadow, lBar, ws)
 		done()
 		return
 	}
@@ -678,7 +682,7 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 		t9 = detPtrMatDenseForward(arg37, arg37Bar, ws)
 		l2 -= (t8 + math.Log(t9)) / 2
 	}
-	l1 = l2
+	l = l2
 	ws.left1 = ws.left1[:0]
 	ws.left = append(ws.left[:0], p[:cap(p)]...)
 	if z != nil {
@@ -809,297 +813,304 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 
 // LogLikelihoodAdjointTangent computes LogLikelihoodAdjoint and the derivatives of its bars in the direction pDot,
 // for constant seeds, from kalman.go:22.
+// It adds the derivatives of pBar, zBar to pBarDot, zBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of p, pBar, pDot, pBarDot shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
-func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar *mat.Dense, lBar float64, ws *AdjointWork, pDot []float64, zDot *mat.Dense, pBarDot []float64, zBarDot *mat.Dense, wsDot *AdjointWork) (l1 float64) {
+func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar *mat.Dense, lBar float64, ws *AdjointWork, pDot []float64, zDot *mat.Dense, pBarDot []float64, zBarDot *mat.Dense) (l float64) {
 	rt.SameLayouts(matDenseLayout, matVecDenseLayout)
 	rt.Apart("LogLikelihoodAdjointTangent", "p, pBar, pDot, pBarDot", 4, p, pBar, pDot, pBarDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
-	if wsDot == nil {
-		wsDot = new(AdjointWork)
-	}
 	if p != nil && pDot == nil || rt.Hollow(z, zDot) {
 		pDotWhole, zDotWhole := rt.MissingOf(p, pDot), rt.MissingOf(z, zDot)
 		done := rt.Complete(pDotWhole, zDotWhole)
-		l1 = LogLikelihoodAdjointTangent(p, z, pBar, zBar, lBar, ws, pDotWhole.Shadow, zDotWhole.Shadow, pBarDot, zBarDot, wsDot)
+		l = LogLikelihoodAdjointTangent(p, z, pBar, zBar, lBar, ws, pDotWhole.Shadow, zDotWhole.Shadow, pBarDot, zBarDot)
 		done()
 		return
 	}
 	if p != nil && pBar == nil || rt.Hollow(z, zBar) {
 		pBarWhole, zBarWhole := rt.MissingOf(p, pBar), rt.MissingOf(z, zBar)
 		done1 := rt.Complete(pBarWhole, zBarWhole)
-		l1 = LogLikelihoodAdjointTangent(p, z, pBarWhole.Shadow, zBarWhole.Shadow, lBar, ws, pDot, zDot, pBarDot, zBarDot, wsDot)
+		l = LogLikelihoodAdjointTangent(p, z, pBarWhole.Shadow, zBarWhole.Shadow, lBar, ws, pDot, zDot, pBarDot, zBarDot)
 		done1()
 		return
 	}
 	if p != nil && pBarDot == nil || rt.Hollow(z, zBarDot) {
 		pBarDotWhole, zBarDotWhole := rt.MissingOf(p, pBarDot), rt.MissingOf(z, zBarDot)
 		done2 := rt.Complete(pBarDotWhole, zBarDotWhole)
-		l1 = LogLikelihoodAdjointTangent(p, z, pBar, zBar, lBar, ws, pDot, zDot, pBarDotWhole.Shadow, zBarDotWhole.Shadow, wsDot)
+		l = LogLikelihoodAdjointTangent(p, z, pBar, zBar, lBar, ws, pDot, zDot, pBarDotWhole.Shadow, zBarDotWhole.Shadow)
 		done2()
 		return
 	}
-	wsDot.t5Bar = wsDot.t5Bar[:0]
-	ws.t5Bar = ws.t5Bar[:0]
-	wsDot.vPtrBar = wsDot.vPtrBar[:0]
-	ws.vPtrBar = ws.vPtrBar[:0]
-	wsDot.vPtr = wsDot.vPtr[:0]
-	ws.vPtr = ws.vPtr[:0]
-	wsDot.t7Bar = wsDot.t7Bar[:0]
-	ws.t7Bar = ws.t7Bar[:0]
-	ws.cond18 = ws.cond18[:0]
-	wsDot.t9 = wsDot.t9[:0]
-	ws.t9 = ws.t9[:0]
-	wsDot.m = wsDot.m[:0]
-	ws.m = ws.m[:0]
-	wsDot.m1 = wsDot.m1[:0]
-	ws.m1 = ws.m1[:0]
-	wsDot.view = wsDot.view[:0]
-	ws.view = ws.view[:0]
-	wsDot.view1 = wsDot.view1[:0]
-	ws.view1 = ws.view1[:0]
-	ws.cond1 = ws.cond1[:0]
-	ws.cond2 = ws.cond2[:0]
-	ws.cond3 = ws.cond3[:0]
-	ws.cond4 = ws.cond4[:0]
-	ws.cond5 = ws.cond5[:0]
-	wsDot.t9Bar = wsDot.t9Bar[:0]
-	ws.t9Bar = ws.t9Bar[:0]
-	wsDot.xBar = wsDot.xBar[:0]
-	ws.xBar = ws.xBar[:0]
-	wsDot.x = wsDot.x[:0]
-	ws.x = ws.x[:0]
-	ws.t10 = ws.t10[:0]
-	wsDot.zBar = wsDot.zBar[:0]
-	ws.zBar = ws.zBar[:0]
-	wsDot.z = wsDot.z[:0]
-	ws.z = ws.z[:0]
-	wsDot.t12Bar = wsDot.t12Bar[:0]
-	ws.t12Bar = ws.t12Bar[:0]
-	wsDot.t12 = wsDot.t12[:0]
-	ws.t12 = ws.t12[:0]
-	wsDot.view2 = wsDot.view2[:0]
-	ws.view2 = ws.view2[:0]
-	ws.cond7 = ws.cond7[:0]
-	wsDot.t13Bar = wsDot.t13Bar[:0]
-	ws.t13Bar = ws.t13Bar[:0]
-	wsDot.t13 = wsDot.t13[:0]
-	ws.t13 = ws.t13[:0]
-	ws.t = ws.t[:0]
-	wsDot.vBar = wsDot.vBar[:0]
-	ws.vBar = ws.vBar[:0]
-	wsDot.v = wsDot.v[:0]
-	ws.v = ws.v[:0]
-	ws.t1 = ws.t1[:0]
-	wsDot.argBar = wsDot.argBar[:0]
-	ws.argBar = ws.argBar[:0]
-	wsDot.arg = wsDot.arg[:0]
-	ws.arg = ws.arg[:0]
-	wsDot.f = wsDot.f[:0]
-	ws.f = ws.f[:0]
-	wsDot.f1 = wsDot.f1[:0]
-	ws.f1 = ws.f1[:0]
-	wsDot.fBar = wsDot.fBar[:0]
-	ws.fBar = ws.fBar[:0]
-	ws.cond = ws.cond[:0]
-	ws.hi = ws.hi[:0]
-	wsDot.v1 = wsDot.v1[:0]
-	ws.v1 = ws.v1[:0]
-	wsDot.view3 = wsDot.view3[:0]
-	ws.view3 = ws.view3[:0]
-	ws.cond11 = ws.cond11[:0]
-	ws.cond21 = ws.cond21[:0]
-	ws.ok2 = ws.ok2[:0]
-	ws.cond31 = ws.cond31[:0]
-	ws.cond41 = ws.cond41[:0]
-	ws.cond51 = ws.cond51[:0]
-	ws.cond6 = ws.cond6[:0]
-	ws.cond71 = ws.cond71[:0]
-	ws.cond8 = ws.cond8[:0]
-	wsDot.xBar1 = wsDot.xBar1[:0]
-	ws.xBar1 = ws.xBar1[:0]
-	wsDot.x1 = wsDot.x1[:0]
-	ws.x1 = ws.x1[:0]
-	ws.tx = ws.tx[:0]
-	wsDot.yBar = wsDot.yBar[:0]
-	ws.yBar = ws.yBar[:0]
-	wsDot.y = wsDot.y[:0]
-	ws.y = ws.y[:0]
-	ws.ty = ws.ty[:0]
-	wsDot.z1Bar = wsDot.z1Bar[:0]
-	ws.z1Bar = ws.z1Bar[:0]
-	wsDot.z1 = wsDot.z1[:0]
-	ws.z1 = ws.z1[:0]
-	ws.cond9 = ws.cond9[:0]
-	ws.t2 = ws.t2[:0]
-	wsDot.mBar = wsDot.mBar[:0]
-	ws.mBar = ws.mBar[:0]
-	wsDot.m2 = wsDot.m2[:0]
-	ws.m2 = ws.m2[:0]
-	ws.reuseAsZeroedFrames = ws.reuseAsZeroedFrames[:0]
-	ws.t3 = ws.t3[:0]
-	wsDot.argBar1 = wsDot.argBar1[:0]
-	ws.argBar1 = ws.argBar1[:0]
-	wsDot.arg1 = wsDot.arg1[:0]
-	ws.arg1 = ws.arg1[:0]
-	wsDot.f2 = wsDot.f2[:0]
-	ws.f2 = ws.f2[:0]
-	wsDot.window = wsDot.window[:0]
-	ws.window = ws.window[:0]
-	wsDot.toBar = wsDot.toBar[:0]
-	ws.toBar = ws.toBar[:0]
-	wsDot.to = wsDot.to[:0]
-	ws.to = ws.to[:0]
-	wsDot.view4 = wsDot.view4[:0]
-	ws.view4 = ws.view4[:0]
-	ws.cond12 = ws.cond12[:0]
-	ws.cond22 = ws.cond22[:0]
-	ws.ok21 = ws.ok21[:0]
-	ws.cond32 = ws.cond32[:0]
-	ws.cond42 = ws.cond42[:0]
-	ws.cond61 = ws.cond61[:0]
-	ws.cond72 = ws.cond72[:0]
-	ws.cond81 = ws.cond81[:0]
-	wsDot.xBar2 = wsDot.xBar2[:0]
-	ws.xBar2 = ws.xBar2[:0]
-	wsDot.x2 = wsDot.x2[:0]
-	ws.x2 = ws.x2[:0]
-	ws.tx1 = ws.tx1[:0]
-	wsDot.yBar1 = wsDot.yBar1[:0]
-	ws.yBar1 = ws.yBar1[:0]
-	wsDot.y1 = wsDot.y1[:0]
-	ws.y1 = ws.y1[:0]
-	ws.ty1 = ws.ty1[:0]
-	wsDot.z1Bar1 = wsDot.z1Bar1[:0]
-	ws.z1Bar1 = ws.z1Bar1[:0]
-	wsDot.z11 = wsDot.z11[:0]
-	ws.z11 = ws.z11[:0]
-	ws.cond91 = ws.cond91[:0]
-	wsDot.z2 = wsDot.z2[:0]
-	ws.z2 = ws.z2[:0]
-	ws.direct = ws.direct[:0]
-	wsDot.xBar3 = wsDot.xBar3[:0]
-	ws.xBar3 = ws.xBar3[:0]
-	wsDot.yBar2 = wsDot.yBar2[:0]
-	ws.yBar2 = ws.yBar2[:0]
-	wsDot.zBar1 = wsDot.zBar1[:0]
-	ws.zBar1 = ws.zBar1[:0]
-	wsDot.z3 = wsDot.z3[:0]
-	ws.z3 = ws.z3[:0]
-	ws.xr = ws.xr[:0]
-	ws.xc = ws.xc[:0]
-	ws.yr = ws.yr[:0]
-	ws.yc = ws.yc[:0]
-	ws.cond13 = ws.cond13[:0]
-	ws.cond10 = ws.cond10[:0]
-	ws.cond14 = ws.cond14[:0]
-	wsDot.vBar1 = wsDot.vBar1[:0]
-	ws.vBar1 = ws.vBar1[:0]
-	wsDot.v2 = wsDot.v2[:0]
-	ws.v2 = ws.v2[:0]
-	ws.rowViewOf_ptr_mat_DenseFrames = ws.rowViewOf_ptr_mat_DenseFrames[:0]
-	wsDot.t21 = wsDot.t21[:0]
-	ws.t21 = ws.t21[:0]
-	wsDot.tBar = wsDot.tBar[:0]
-	ws.tBar = ws.tBar[:0]
-	wsDot.t5 = wsDot.t5[:0]
-	ws.t5 = ws.t5[:0]
-	wsDot.t1Bar = wsDot.t1Bar[:0]
-	ws.t1Bar = ws.t1Bar[:0]
-	wsDot.t11 = wsDot.t11[:0]
-	ws.t11 = ws.t11[:0]
-	wsDot.t2Bar = wsDot.t2Bar[:0]
-	ws.t2Bar = ws.t2Bar[:0]
-	wsDot.t22 = wsDot.t22[:0]
-	ws.t22 = ws.t22[:0]
-	ws.cond15 = ws.cond15[:0]
-	ws.cond23 = ws.cond23[:0]
-	ws.t31 = ws.t31[:0]
-	ws.t6 = ws.t6[:0]
-	wsDot.view11 = wsDot.view11[:0]
-	ws.view11 = ws.view11[:0]
-	wsDot.gBar = wsDot.gBar[:0]
-	ws.gBar = ws.gBar[:0]
-	wsDot.g = wsDot.g[:0]
-	ws.g = ws.g[:0]
-	ws.swaps1 = ws.swaps1[:0]
-	ws.cond16 = ws.cond16[:0]
-	wsDot.t2Bar1 = wsDot.t2Bar1[:0]
-	ws.t2Bar1 = ws.t2Bar1[:0]
-	wsDot.t23 = wsDot.t23[:0]
-	ws.t23 = ws.t23[:0]
-	ws.swapsUsed = 0
-	wsDot.xBar4 = wsDot.xBar4[:0]
-	ws.xBar4 = ws.xBar4[:0]
-	wsDot.x3 = wsDot.x3[:0]
-	ws.x3 = ws.x3[:0]
-	ws.t7 = ws.t7[:0]
-	wsDot.gBar1 = wsDot.gBar1[:0]
-	ws.gBar1 = ws.gBar1[:0]
-	wsDot.g1 = wsDot.g1[:0]
-	ws.g1 = ws.g1[:0]
-	wsDot.zData = wsDot.zData[:0]
-	ws.zData = ws.zData[:0]
-	wsDot.window1 = wsDot.window1[:0]
-	ws.window1 = ws.window1[:0]
-	wsDot.t25 = wsDot.t25[:0]
-	ws.t25 = ws.t25[:0]
-	wsDot.tBar1 = wsDot.tBar1[:0]
-	ws.tBar1 = ws.tBar1[:0]
-	wsDot.t8 = wsDot.t8[:0]
-	ws.t8 = ws.t8[:0]
-	wsDot.t1Bar1 = wsDot.t1Bar1[:0]
-	ws.t1Bar1 = ws.t1Bar1[:0]
-	wsDot.t14 = wsDot.t14[:0]
-	ws.t14 = ws.t14[:0]
-	wsDot.t2Bar2 = wsDot.t2Bar2[:0]
-	ws.t2Bar2 = ws.t2Bar2[:0]
-	wsDot.t26 = wsDot.t26[:0]
-	ws.t26 = ws.t26[:0]
-	wsDot.z4 = wsDot.z4[:0]
-	ws.z4 = ws.z4[:0]
-	ws.direct1 = ws.direct1[:0]
-	wsDot.xBar5 = wsDot.xBar5[:0]
-	ws.xBar5 = ws.xBar5[:0]
-	wsDot.yBar3 = wsDot.yBar3[:0]
-	ws.yBar3 = ws.yBar3[:0]
-	wsDot.zBar2 = wsDot.zBar2[:0]
-	ws.zBar2 = ws.zBar2[:0]
-	wsDot.z5 = wsDot.z5[:0]
-	ws.z5 = ws.z5[:0]
-	ws.xr1 = ws.xr1[:0]
-	ws.xc1 = ws.xc1[:0]
-	ws.yr1 = ws.yr1[:0]
-	ws.yc1 = ws.yc1[:0]
-	ws.r1 = ws.r1[:0]
-	ws.c = ws.c[:0]
-	ws.cond17 = ws.cond17[:0]
-	wsDot.gBar2 = wsDot.gBar2[:0]
-	ws.gBar2 = ws.gBar2[:0]
-	wsDot.g2 = wsDot.g2[:0]
-	ws.g2 = ws.g2[:0]
-	ws.t27 = ws.t27[:0]
-	wsDot.zBar3 = wsDot.zBar3[:0]
-	ws.zBar3 = ws.zBar3[:0]
-	wsDot.z6 = wsDot.z6[:0]
-	ws.z6 = ws.z6[:0]
-	wsDot.t4Bar = wsDot.t4Bar[:0]
-	ws.t4Bar = ws.t4Bar[:0]
-	wsDot.t41 = wsDot.t41[:0]
-	ws.t41 = ws.t41[:0]
-	wsDot.t6Bar = wsDot.t6Bar[:0]
-	ws.t6Bar = ws.t6Bar[:0]
-	wsDot.t61 = wsDot.t61[:0]
-	ws.t61 = ws.t61[:0]
-	ws.t3BarUsed = 0
-	ws.t3Used = 0
-	wsDot.gBar3 = wsDot.gBar3[:0]
-	ws.gBar3 = ws.gBar3[:0]
-	wsDot.g3 = wsDot.g3[:0]
-	ws.g3 = ws.g3[:0]
-	ws.swaps3 = ws.swaps3[:0]
-	ws.swapsUsed1 = 0
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.t5Bar = tapeDot.t5Bar[:0]
+	tape.t5Bar = tape.t5Bar[:0]
+	tapeDot.vPtrBar = tapeDot.vPtrBar[:0]
+	tape.vPtrBar = tape.vPtrBar[:0]
+	tapeDot.vPtr = tapeDot.vPtr[:0]
+	tape.vPtr = tape.vPtr[:0]
+	tapeDot.t7Bar = tapeDot.t7Bar[:0]
+	tape.t7Bar = tape.t7Bar[:0]
+	tape.cond18 = tape.cond18[:0]
+	tapeDot.t9 = tapeDot.t9[:0]
+	tape.t9 = tape.t9[:0]
+	tapeDot.m = tapeDot.m[:0]
+	tape.m = tape.m[:0]
+	tapeDot.m1 = tapeDot.m1[:0]
+	tape.m1 = tape.m1[:0]
+	tapeDot.view = tapeDot.view[:0]
+	tape.view = tape.view[:0]
+	tapeDot.view1 = tapeDot.view1[:0]
+	tape.view1 = tape.view1[:0]
+	tape.cond1 = tape.cond1[:0]
+	tape.cond2 = tape.cond2[:0]
+	tape.cond3 = tape.cond3[:0]
+	tape.cond4 = tape.cond4[:0]
+	tape.cond5 = tape.cond5[:0]
+	tapeDot.t9Bar = tapeDot.t9Bar[:0]
+	tape.t9Bar = tape.t9Bar[:0]
+	tapeDot.xBar = tapeDot.xBar[:0]
+	tape.xBar = tape.xBar[:0]
+	tapeDot.x = tapeDot.x[:0]
+	tape.x = tape.x[:0]
+	tape.t10 = tape.t10[:0]
+	tapeDot.zBar = tapeDot.zBar[:0]
+	tape.zBar = tape.zBar[:0]
+	tapeDot.z = tapeDot.z[:0]
+	tape.z = tape.z[:0]
+	tapeDot.t12Bar = tapeDot.t12Bar[:0]
+	tape.t12Bar = tape.t12Bar[:0]
+	tapeDot.t12 = tapeDot.t12[:0]
+	tape.t12 = tape.t12[:0]
+	tapeDot.view2 = tapeDot.view2[:0]
+	tape.view2 = tape.view2[:0]
+	tape.cond7 = tape.cond7[:0]
+	tapeDot.t13Bar = tapeDot.t13Bar[:0]
+	tape.t13Bar = tape.t13Bar[:0]
+	tapeDot.t13 = tapeDot.t13[:0]
+	tape.t13 = tape.t13[:0]
+	tape.t = tape.t[:0]
+	tapeDot.vBar = tapeDot.vBar[:0]
+	tape.vBar = tape.vBar[:0]
+	tapeDot.v = tapeDot.v[:0]
+	tape.v = tape.v[:0]
+	tape.t1 = tape.t1[:0]
+	tapeDot.argBar = tapeDot.argBar[:0]
+	tape.argBar = tape.argBar[:0]
+	tapeDot.arg = tapeDot.arg[:0]
+	tape.arg = tape.arg[:0]
+	tapeDot.f = tapeDot.f[:0]
+	tape.f = tape.f[:0]
+	tapeDot.f1 = tapeDot.f1[:0]
+	tape.f1 = tape.f1[:0]
+	tapeDot.fBar = tapeDot.fBar[:0]
+	tape.fBar = tape.fBar[:0]
+	tape.cond = tape.cond[:0]
+	tape.hi = tape.hi[:0]
+	tapeDot.v1 = tapeDot.v1[:0]
+	tape.v1 = tape.v1[:0]
+	tapeDot.view3 = tapeDot.view3[:0]
+	tape.view3 = tape.view3[:0]
+	tape.cond11 = tape.cond11[:0]
+	tape.cond21 = tape.cond21[:0]
+	tape.ok2 = tape.ok2[:0]
+	tape.cond31 = tape.cond31[:0]
+	tape.cond41 = tape.cond41[:0]
+	tape.cond51 = tape.cond51[:0]
+	tape.cond6 = tape.cond6[:0]
+	tape.cond71 = tape.cond71[:0]
+	tape.cond8 = tape.cond8[:0]
+	tapeDot.xBar1 = tapeDot.xBar1[:0]
+	tape.xBar1 = tape.xBar1[:0]
+	tapeDot.x1 = tapeDot.x1[:0]
+	tape.x1 = tape.x1[:0]
+	tape.tx = tape.tx[:0]
+	tapeDot.yBar = tapeDot.yBar[:0]
+	tape.yBar = tape.yBar[:0]
+	tapeDot.y = tapeDot.y[:0]
+	tape.y = tape.y[:0]
+	tape.ty = tape.ty[:0]
+	tapeDot.z1Bar = tapeDot.z1Bar[:0]
+	tape.z1Bar = tape.z1Bar[:0]
+	tapeDot.z1 = tapeDot.z1[:0]
+	tape.z1 = tape.z1[:0]
+	tape.cond9 = tape.cond9[:0]
+	tape.t2 = tape.t2[:0]
+	tapeDot.mBar = tapeDot.mBar[:0]
+	tape.mBar = tape.mBar[:0]
+	tapeDot.m2 = tapeDot.m2[:0]
+	tape.m2 = tape.m2[:0]
+	tape.reuseAsZeroedFrames = tape.reuseAsZeroedFrames[:0]
+	tape.t3 = tape.t3[:0]
+	tapeDot.argBar1 = tapeDot.argBar1[:0]
+	tape.argBar1 = tape.argBar1[:0]
+	tapeDot.arg1 = tapeDot.arg1[:0]
+	tape.arg1 = tape.arg1[:0]
+	tapeDot.f2 = tapeDot.f2[:0]
+	tape.f2 = tape.f2[:0]
+	tapeDot.window = tapeDot.window[:0]
+	tape.window = tape.window[:0]
+	tapeDot.toBar = tapeDot.toBar[:0]
+	tape.toBar = tape.toBar[:0]
+	tapeDot.to = tapeDot.to[:0]
+	tape.to = tape.to[:0]
+	tapeDot.view4 = tapeDot.view4[:0]
+	tape.view4 = tape.view4[:0]
+	tape.cond12 = tape.cond12[:0]
+	tape.cond22 = tape.cond22[:0]
+	tape.ok21 = tape.ok21[:0]
+	tape.cond32 = tape.cond32[:0]
+	tape.cond42 = tape.cond42[:0]
+	tape.cond61 = tape.cond61[:0]
+	tape.cond72 = tape.cond72[:0]
+	tape.cond81 = tape.cond81[:0]
+	tapeDot.xBar2 = tapeDot.xBar2[:0]
+	tape.xBar2 = tape.xBar2[:0]
+	tapeDot.x2 = tapeDot.x2[:0]
+	tape.x2 = tape.x2[:0]
+	tape.tx1 = tape.tx1[:0]
+	tapeDot.yBar1 = tapeDot.yBar1[:0]
+	tape.yBar1 = tape.yBar1[:0]
+	tapeDot.y1 = tapeDot.y1[:0]
+	tape.y1 = tape.y1[:0]
+	tape.ty1 = tape.ty1[:0]
+	tapeDot.z1Bar1 = tapeDot.z1Bar1[:0]
+	tape.z1Bar1 = tape.z1Bar1[:0]
+	tapeDot.z11 = tapeDot.z11[:0]
+	tape.z11 = tape.z11[:0]
+	tape.cond91 = tape.cond91[:0]
+	tapeDot.z2 = tapeDot.z2[:0]
+	tape.z2 = tape.z2[:0]
+	tape.direct = tape.direct[:0]
+	tapeDot.xBar3 = tapeDot.xBar3[:0]
+	tape.xBar3 = tape.xBar3[:0]
+	tapeDot.yBar2 = tapeDot.yBar2[:0]
+	tape.yBar2 = tape.yBar2[:0]
+	tapeDot.zBar1 = tapeDot.zBar1[:0]
+	tape.zBar1 = tape.zBar1[:0]
+	tapeDot.z3 = tapeDot.z3[:0]
+	tape.z3 = tape.z3[:0]
+	tape.xr = tape.xr[:0]
+	tape.xc = tape.xc[:0]
+	tape.yr = tape.yr[:0]
+	tape.yc = tape.yc[:0]
+	tape.cond13 = tape.cond13[:0]
+	tape.cond10 = tape.cond10[:0]
+	tape.cond14 = tape.cond14[:0]
+	tapeDot.vBar1 = tapeDot.vBar1[:0]
+	tape.vBar1 = tape.vBar1[:0]
+	tapeDot.v2 = tapeDot.v2[:0]
+	tape.v2 = tape.v2[:0]
+	tape.rowViewOf_ptr_mat_DenseFrames = tape.rowViewOf_ptr_mat_DenseFrames[:0]
+	tapeDot.t21 = tapeDot.t21[:0]
+	tape.t21 = tape.t21[:0]
+	tapeDot.tBar = tapeDot.tBar[:0]
+	tape.tBar = tape.tBar[:0]
+	tapeDot.t5 = tapeDot.t5[:0]
+	tape.t5 = tape.t5[:0]
+	tapeDot.t1Bar = tapeDot.t1Bar[:0]
+	tape.t1Bar = tape.t1Bar[:0]
+	tapeDot.t11 = tapeDot.t11[:0]
+	tape.t11 = tape.t11[:0]
+	tapeDot.t2Bar = tapeDot.t2Bar[:0]
+	tape.t2Bar = tape.t2Bar[:0]
+	tapeDot.t22 = tapeDot.t22[:0]
+	tape.t22 = tape.t22[:0]
+	tape.cond15 = tape.cond15[:0]
+	tape.cond23 = tape.cond23[:0]
+	tape.t31 = tape.t31[:0]
+	tape.t6 = tape.t6[:0]
+	tapeDot.view11 = tapeDot.view11[:0]
+	tape.view11 = tape.view11[:0]
+	tapeDot.gBar = tapeDot.gBar[:0]
+	tape.gBar = tape.gBar[:0]
+	tapeDot.g = tapeDot.g[:0]
+	tape.g = tape.g[:0]
+	tape.swaps1 = tape.swaps1[:0]
+	tape.cond16 = tape.cond16[:0]
+	tapeDot.t2Bar1 = tapeDot.t2Bar1[:0]
+	tape.t2Bar1 = tape.t2Bar1[:0]
+	tapeDot.t23 = tapeDot.t23[:0]
+	tape.t23 = tape.t23[:0]
+	tape.swapsUsed = 0
+	tapeDot.xBar4 = tapeDot.xBar4[:0]
+	tape.xBar4 = tape.xBar4[:0]
+	tapeDot.x3 = tapeDot.x3[:0]
+	tape.x3 = tape.x3[:0]
+	tape.t7 = tape.t7[:0]
+	tapeDot.gBar1 = tapeDot.gBar1[:0]
+	tape.gBar1 = tape.gBar1[:0]
+	tapeDot.g1 = tapeDot.g1[:0]
+	tape.g1 = tape.g1[:0]
+	tapeDot.zData = tapeDot.zData[:0]
+	tape.zData = tape.zData[:0]
+	tapeDot.window1 = tapeDot.window1[:0]
+	tape.window1 = tape.window1[:0]
+	tapeDot.t25 = tapeDot.t25[:0]
+	tape.t25 = tape.t25[:0]
+	tapeDot.tBar1 = tapeDot.tBar1[:0]
+	tape.tBar1 = tape.tBar1[:0]
+	tapeDot.t8 = tapeDot.t8[:0]
+	tape.t8 = tape.t8[:0]
+	tapeDot.t1Bar1 = tapeDot.t1Bar1[:0]
+	tape.t1Bar1 = tape.t1Bar1[:0]
+	tapeDot.t14 = tapeDot.t14[:0]
+	tape.t14 = tape.t14[:0]
+	tapeDot.t2Bar2 = tapeDot.t2Bar2[:0]
+	tape.t2Bar2 = tape.t2Bar2[:0]
+	tapeDot.t26 = tapeDot.t26[:0]
+	tape.t26 = tape.t26[:0]
+	tapeDot.z4 = tapeDot.z4[:0]
+	tape.z4 = tape.z4[:0]
+	tape.direct1 = tape.direct1[:0]
+	tapeDot.xBar5 = tapeDot.xBar5[:0]
+	tape.xBar5 = tape.xBar5[:0]
+	tapeDot.yBar3 = tapeDot.yBar3[:0]
+	tape.yBar3 = tape.yBar3[:0]
+	tapeDot.zBar2 = tapeDot.zBar2[:0]
+	tape.zBar2 = tape.zBar2[:0]
+	tapeDot.z5 = tapeDot.z5[:0]
+	tape.z5 = tape.z5[:0]
+	tape.xr1 = tape.xr1[:0]
+	tape.xc1 = tape.xc1[:0]
+	tape.yr1 = tape.yr1[:0]
+	tape.yc1 = tape.yc1[:0]
+	tape.r1 = tape.r1[:0]
+	tape.c = tape.c[:0]
+	tape.cond17 = tape.cond17[:0]
+	tapeDot.gBar2 = tapeDot.gBar2[:0]
+	tape.gBar2 = tape.gBar2[:0]
+	tapeDot.g2 = tapeDot.g2[:0]
+	tape.g2 = tape.g2[:0]
+	tape.t27 = tape.t27[:0]
+	tapeDot.zBar3 = tapeDot.zBar3[:0]
+	tape.zBar3 = tape.zBar3[:0]
+	tapeDot.z6 = tapeDot.z6[:0]
+	tape.z6 = tape.z6[:0]
+	tapeDot.t4Bar = tapeDot.t4Bar[:0]
+	tape.t4Bar = tape.t4Bar[:0]
+	tapeDot.t41 = tapeDot.t41[:0]
+	tape.t41 = tape.t41[:0]
+	tapeDot.t6Bar = tapeDot.t6Bar[:0]
+	tape.t6Bar = tape.t6Bar[:0]
+	tapeDot.t61 = tapeDot.t61[:0]
+	tape.t61 = tape.t61[:0]
+	tape.t3BarUsed = 0
+	tape.t3Used = 0
+	tapeDot.gBar3 = tapeDot.gBar3[:0]
+	tape.gBar3 = tape.gBar3[:0]
+	tapeDot.g3 = tapeDot.g3[:0]
+	tape.g3 = tape.g3[:0]
+	tape.swaps3 = tape.swaps3[:0]
+	tape.swapsUsed1 = 0
 	var z1Dot mat.Dense
 	var z1 mat.Dense
 	if z != nil {
@@ -1126,7 +1137,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	argBar := pBar[:36]
 	argDot := pDot[:36]
 	arg := p[:36]
-	f, fBar, fDot, fBarDot = newDenseForwardTangent11100(states, states, arg, argBar, ws, argDot, argBarDot, wsDot)
+	f, fBar, fDot, fBarDot = newDenseForwardTangent11100(states, states, arg, argBar, tape, argDot, argBarDot, tapeDot)
 	var hBarDot *mat.Dense
 	var hBar *mat.Dense
 	var hDot *mat.Dense
@@ -1135,28 +1146,28 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	arg1Bar := pBar[36:54]
 	arg1Dot := pDot[36:54]
 	arg1 := p[36:54]
-	h, hBar, hDot, hBarDot = newDenseForwardTangent11100(observations, states, arg1, arg1Bar, ws, arg1Dot, arg1BarDot, wsDot)
-	t, tBar, tDot, tBarDot := newDenseForwardTangent1110011(states, states, nil, nil, ws, nil, nil, wsDot)
-	t1, t1Bar, t1Dot, t1BarDot := newDenseForwardTangent1110011(observations, observations, nil, nil, ws, nil, nil, wsDot)
-	t2, t2Bar, t2Dot, t2BarDot := newDenseForwardTangent1110011(states, states, nil, nil, ws, nil, nil, wsDot)
-	t3, t3Bar, t3Dot, t3BarDot := newDenseForwardTangent1110011(states, states, nil, nil, ws, nil, nil, wsDot)
+	h, hBar, hDot, hBarDot = newDenseForwardTangent11100(observations, states, arg1, arg1Bar, tape, arg1Dot, arg1BarDot, tapeDot)
+	t, tBar, tDot, tBarDot := newDenseForwardTangent1110011(states, states, nil, nil, tape, nil, nil, tapeDot)
+	t1, t1Bar, t1Dot, t1BarDot := newDenseForwardTangent1110011(observations, observations, nil, nil, tape, nil, nil, tapeDot)
+	t2, t2Bar, t2Dot, t2BarDot := newDenseForwardTangent1110011(states, states, nil, nil, tape, nil, nil, tapeDot)
+	t3, t3Bar, t3Dot, t3BarDot := newDenseForwardTangent1110011(states, states, nil, nil, tape, nil, nil, tapeDot)
 	for i := 0; i < states; i++ {
 		arg2Dot := pDot[len(p)-2]
 		arg2 := p[len(p)-2]
-		denseSetForwardTangent111001(t, i, i, arg2, tBar, ws, tDot, arg2Dot, tBarDot, wsDot)
-		denseSetForwardTangent110001(t2, i, i, 1, t2Bar, ws, t2Dot, t2BarDot, wsDot)
-		denseSetForwardTangent110001(t3, i, i, 1, t3Bar, ws, t3Dot, t3BarDot, wsDot)
+		denseSetForwardTangent111001(t, i, i, arg2, tBar, tape, tDot, arg2Dot, tBarDot, tapeDot)
+		denseSetForwardTangent110001(t2, i, i, 1, t2Bar, tape, t2Dot, t2BarDot, tapeDot)
+		denseSetForwardTangent110001(t3, i, i, 1, t3Bar, tape, t3Dot, t3BarDot, tapeDot)
 	}
 	arg3Dot := pDot[len(p)-1]
 	arg3 := p[len(p)-1]
-	denseSetForwardTangent111001(t1, 0, 0, arg3, t1Bar, ws, t1Dot, arg3Dot, t1BarDot, wsDot)
+	denseSetForwardTangent111001(t1, 0, 0, arg3, t1Bar, tape, t1Dot, arg3Dot, t1BarDot, tapeDot)
 	arg4Dot := pDot[len(p)-1]
 	arg4 := p[len(p)-1]
-	denseSetForwardTangent111001(t1, 1, 1, arg4, t1Bar, ws, t1Dot, arg4Dot, t1BarDot, wsDot)
+	denseSetForwardTangent111001(t1, 1, 1, arg4, t1Bar, tape, t1Dot, arg4Dot, t1BarDot, tapeDot)
 	arg5Dot := pDot[len(p)-1]
 	arg5 := p[len(p)-1]
-	denseSetForwardTangent111001(t1, 2, 2, arg5, t1Bar, ws, t1Dot, arg5Dot, t1BarDot, wsDot)
-	x, xBar, xDot, xBarDot := newVecDenseForwardTangent111011(states, nil, nil, ws, nil, nil, wsDot)
+	denseSetForwardTangent111001(t1, 2, 2, arg5, t1Bar, tape, t1Dot, arg5Dot, t1BarDot, tapeDot)
+	x, xBar, xDot, xBarDot := newVecDenseForwardTangent111011(states, nil, nil, tape, nil, nil, tapeDot)
 	fcPtrBarDot := new(mat.Dense)
 	fcPtrBar := new(mat.Dense)
 	fcPtrDot := new(mat.Dense)
@@ -1193,7 +1204,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	kyPtrBar := new(mat.VecDense)
 	kyPtrDot := new(mat.VecDense)
 	kyPtr := new(mat.VecDense)
-	n, _ := denseDimsForwardTangent111(z, zBar, ws, zDot, zBarDot, wsDot)
+	n, _ := denseDimsForwardTangent111(z, zBar, tape, zDot, zBarDot, tapeDot)
 	n1 := 0
 	for t4 := 0; t4 < n; t4++ {
 		n1++
@@ -1201,23 +1212,23 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg6Bar := fxPtrBar
 		arg6Dot := fxPtrDot
 		arg6 := fxPtr
-		vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg6, f, x, arg6Bar, fBar, xBar, ws, arg6Dot, fDot, xDot, arg6BarDot, fBarDot, xBarDot, wsDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg6, f, x, arg6Bar, fBar, xBar, tape, arg6Dot, fDot, xDot, arg6BarDot, fBarDot, xBarDot, tapeDot)
 		arg7BarDot := fcPtrBarDot
 		arg7Bar := fcPtrBar
 		arg7Dot := fcPtrDot
 		arg7 := fcPtr
-		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg7, f, t3, arg7Bar, fBar, t3Bar, ws, arg7Dot, fDot, t3Dot, arg7BarDot, fBarDot, t3BarDot, wsDot)
-		wsDot.t5Bar = append(wsDot.t5Bar, t5BarDot)
-		ws.t5Bar = append(ws.t5Bar, t5Bar)
+		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg7, f, t3, arg7Bar, fBar, t3Bar, tape, arg7Dot, fDot, t3Dot, arg7BarDot, fBarDot, t3BarDot, tapeDot)
+		tapeDot.t5Bar = append(tapeDot.t5Bar, t5BarDot)
+		tape.t5Bar = append(tape.t5Bar, t5Bar)
 		var t5Dot matad.Transposed
 		var t5 matad.Transposed
-		t5, t5Bar, t5Dot, t5BarDot = denseTAsMatadTransposedForwardTangent111(f, fBar, ws, fDot, fBarDot, wsDot)
+		t5, t5Bar, t5Dot, t5BarDot = denseTAsMatadTransposedForwardTangent111(f, fBar, tape, fDot, fBarDot, tapeDot)
 		arg8BarDot := fcPtrBarDot
 		arg8Bar := fcPtrBar
 		arg8Dot := fcPtrDot
 		arg8 := fcPtr
-		denseMulPtrMatDenseMatadTransposedForwardTangent1111111(t3, arg8, t5, t3Bar, arg8Bar, t5Bar, ws, t3Dot, arg8Dot, t5Dot, t3BarDot, arg8BarDot, t5BarDot, wsDot)
-		denseAddPtrMatDensePtrMatDenseForwardTangent1111111(t3, t3, t, t3Bar, t3Bar, tBar, ws, t3Dot, t3Dot, tDot, t3BarDot, t3BarDot, tBarDot, wsDot)
+		denseMulPtrMatDenseMatadTransposedForwardTangent1111111(t3, arg8, t5, t3Bar, arg8Bar, t5Bar, tape, t3Dot, arg8Dot, t5Dot, t3BarDot, arg8BarDot, t5BarDot, tapeDot)
+		denseAddPtrMatDensePtrMatDenseForwardTangent1111111(t3, t3, t, t3Bar, t3Bar, tBar, tape, t3Dot, t3Dot, tDot, t3BarDot, t3BarDot, tBarDot, tapeDot)
 		arg9BarDot := yPtrBarDot
 		arg9Bar := yPtrBar
 		arg9Dot := yPtrDot
@@ -1226,20 +1237,20 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg10Bar := fxPtrBar
 		arg10Dot := fxPtrDot
 		arg10 := fxPtr
-		vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg9, h, arg10, arg9Bar, hBar, arg10Bar, ws, arg9Dot, hDot, arg10Dot, arg9BarDot, hBarDot, arg10BarDot, wsDot)
-		wsDot.vPtrBar = append(wsDot.vPtrBar, vPtrBarDot)
-		ws.vPtrBar = append(ws.vPtrBar, vPtrBar)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg9, h, arg10, arg9Bar, hBar, arg10Bar, tape, arg9Dot, hDot, arg10Dot, arg9BarDot, hBarDot, arg10BarDot, tapeDot)
+		tapeDot.vPtrBar = append(tapeDot.vPtrBar, vPtrBarDot)
+		tape.vPtrBar = append(tape.vPtrBar, vPtrBar)
 		vPtrBarDot = new(mat.VecDense)
 		vPtrBar = new(mat.VecDense)
-		wsDot.vPtr = append(wsDot.vPtr, vPtrDot)
-		ws.vPtr = append(ws.vPtr, vPtr)
+		tapeDot.vPtr = append(tapeDot.vPtr, vPtrDot)
+		tape.vPtr = append(tape.vPtr, vPtr)
 		vPtrDot = new(mat.VecDense)
 		vPtr = new(mat.VecDense)
 		arg11BarDot := vPtrBarDot
 		arg11Bar := vPtrBar
 		arg11Dot := vPtrDot
 		arg11 := vPtr
-		vecDenseRowViewOfPtrMatDenseForwardTangent111011(arg11, z, t4, arg11Bar, zBar, ws, arg11Dot, zDot, arg11BarDot, zBarDot, wsDot)
+		vecDenseRowViewOfPtrMatDenseForwardTangent111011(arg11, z, t4, arg11Bar, zBar, tape, arg11Dot, zDot, arg11BarDot, zBarDot, tapeDot)
 		t6BarDot := vPtrBarDot
 		t6Bar := vPtrBar
 		t6Dot := vPtrDot
@@ -1252,17 +1263,17 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg13Bar := yPtrBar
 		arg13Dot := yPtrDot
 		arg13 := yPtr
-		vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(arg12, t6, arg13, arg12Bar, t6Bar, arg13Bar, ws, arg12Dot, t6Dot, arg13Dot, arg12BarDot, t6BarDot, arg13BarDot, wsDot)
-		wsDot.t7Bar = append(wsDot.t7Bar, t7BarDot)
-		ws.t7Bar = append(ws.t7Bar, t7Bar)
+		vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(arg12, t6, arg13, arg12Bar, t6Bar, arg13Bar, tape, arg12Dot, t6Dot, arg13Dot, arg12BarDot, t6BarDot, arg13BarDot, tapeDot)
+		tapeDot.t7Bar = append(tapeDot.t7Bar, t7BarDot)
+		tape.t7Bar = append(tape.t7Bar, t7Bar)
 		var t7Dot matad.Transposed
 		var t7 matad.Transposed
-		t7, t7Bar, t7Dot, t7BarDot = denseTAsMatadTransposedForwardTangent111(h, hBar, ws, hDot, hBarDot, wsDot)
+		t7, t7Bar, t7Dot, t7BarDot = denseTAsMatadTransposedForwardTangent111(h, hBar, tape, hDot, hBarDot, tapeDot)
 		arg14BarDot := chPtrBarDot
 		arg14Bar := chPtrBar
 		arg14Dot := chPtrDot
 		arg14 := chPtr
-		denseMulPtrMatDenseMatadTransposedForwardTangent1111111(arg14, t3, t7, arg14Bar, t3Bar, t7Bar, ws, arg14Dot, t3Dot, t7Dot, arg14BarDot, t3BarDot, t7BarDot, wsDot)
+		denseMulPtrMatDenseMatadTransposedForwardTangent1111111(arg14, t3, t7, arg14Bar, t3Bar, t7Bar, tape, arg14Dot, t3Dot, t7Dot, arg14BarDot, t3BarDot, t7BarDot, tapeDot)
 		arg15BarDot := sPtrBarDot
 		arg15Bar := sPtrBar
 		arg15Dot := sPtrDot
@@ -1271,7 +1282,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg16Bar := chPtrBar
 		arg16Dot := chPtrDot
 		arg16 := chPtr
-		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg15, h, arg16, arg15Bar, hBar, arg16Bar, ws, arg15Dot, hDot, arg16Dot, arg15BarDot, hBarDot, arg16BarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg15, h, arg16, arg15Bar, hBar, arg16Bar, tape, arg15Dot, hDot, arg16Dot, arg15BarDot, hBarDot, arg16BarDot, tapeDot)
 		arg17BarDot := sPtrBarDot
 		arg17Bar := sPtrBar
 		arg17Dot := sPtrDot
@@ -1280,7 +1291,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg18Bar := sPtrBar
 		arg18Dot := sPtrDot
 		arg18 := sPtr
-		denseAddPtrMatDensePtrMatDenseForwardTangent1111111(arg17, arg18, t1, arg17Bar, arg18Bar, t1Bar, ws, arg17Dot, arg18Dot, t1Dot, arg17BarDot, arg18BarDot, t1BarDot, wsDot)
+		denseAddPtrMatDensePtrMatDenseForwardTangent1111111(arg17, arg18, t1, arg17Bar, arg18Bar, t1Bar, tape, arg17Dot, arg18Dot, t1Dot, arg17BarDot, arg18BarDot, t1BarDot, tapeDot)
 		var err error
 		arg19BarDot := invPtrBarDot
 		arg19Bar := invPtrBar
@@ -1290,8 +1301,8 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg20Bar := sPtrBar
 		arg20Dot := sPtrDot
 		arg20 := sPtr
-		err = denseInversePtrMatDenseForwardTangent11111(arg19, arg20, arg19Bar, arg20Bar, ws, arg19Dot, arg20Dot, arg19BarDot, arg20BarDot, wsDot)
-		ws.cond18 = append(ws.cond18, cond)
+		err = denseInversePtrMatDenseForwardTangent11111(arg19, arg20, arg19Bar, arg20Bar, tape, arg19Dot, arg20Dot, arg19BarDot, arg20BarDot, tapeDot)
+		tape.cond18 = append(tape.cond18, cond)
 		cond = err != nil
 		if cond {
 			l2 = math.NaN()
@@ -1309,7 +1320,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg23Bar := invPtrBar
 		arg23Dot := invPtrDot
 		arg23 := invPtr
-		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg21, arg22, arg23, arg21Bar, arg22Bar, arg23Bar, ws, arg21Dot, arg22Dot, arg23Dot, arg21BarDot, arg22BarDot, arg23BarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg21, arg22, arg23, arg21Bar, arg22Bar, arg23Bar, tape, arg21Dot, arg22Dot, arg23Dot, arg21BarDot, arg22BarDot, arg23BarDot, tapeDot)
 		arg24BarDot := kyPtrBarDot
 		arg24Bar := kyPtrBar
 		arg24Dot := kyPtrDot
@@ -1322,7 +1333,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg26Bar := yPtrBar
 		arg26Dot := yPtrDot
 		arg26 := yPtr
-		vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg24, arg25, arg26, arg24Bar, arg25Bar, arg26Bar, ws, arg24Dot, arg25Dot, arg26Dot, arg24BarDot, arg25BarDot, arg26BarDot, wsDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(arg24, arg25, arg26, arg24Bar, arg25Bar, arg26Bar, tape, arg24Dot, arg25Dot, arg26Dot, arg24BarDot, arg25BarDot, arg26BarDot, tapeDot)
 		arg27BarDot := fxPtrBarDot
 		arg27Bar := fxPtrBar
 		arg27Dot := fxPtrDot
@@ -1331,7 +1342,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg28Bar := kyPtrBar
 		arg28Dot := kyPtrDot
 		arg28 := kyPtr
-		vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(x, arg27, arg28, xBar, arg27Bar, arg28Bar, ws, xDot, arg27Dot, arg28Dot, xBarDot, arg27BarDot, arg28BarDot, wsDot)
+		vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(x, arg27, arg28, xBar, arg27Bar, arg28Bar, tape, xDot, arg27Dot, arg28Dot, xBarDot, arg27BarDot, arg28BarDot, tapeDot)
 		arg29BarDot := khPtrBarDot
 		arg29Bar := khPtrBar
 		arg29Dot := khPtrDot
@@ -1340,7 +1351,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg30Bar := kPtrBar
 		arg30Dot := kPtrDot
 		arg30 := kPtr
-		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg29, arg30, h, arg29Bar, arg30Bar, hBar, ws, arg29Dot, arg30Dot, hDot, arg29BarDot, arg30BarDot, hBarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(arg29, arg30, h, arg29Bar, arg30Bar, hBar, tape, arg29Dot, arg30Dot, hDot, arg29BarDot, arg30BarDot, hBarDot, tapeDot)
 		arg31BarDot := khPtrBarDot
 		arg31Bar := khPtrBar
 		arg31Dot := khPtrDot
@@ -1349,12 +1360,12 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg32Bar := khPtrBar
 		arg32Dot := khPtrDot
 		arg32 := khPtr
-		denseSubPtrMatDensePtrMatDenseForwardTangent1111111(arg31, t2, arg32, arg31Bar, t2Bar, arg32Bar, ws, arg31Dot, t2Dot, arg32Dot, arg31BarDot, t2BarDot, arg32BarDot, wsDot)
+		denseSubPtrMatDensePtrMatDenseForwardTangent1111111(arg31, t2, arg32, arg31Bar, t2Bar, arg32Bar, tape, arg31Dot, t2Dot, arg32Dot, arg31BarDot, t2BarDot, arg32BarDot, tapeDot)
 		arg33BarDot := khPtrBarDot
 		arg33Bar := khPtrBar
 		arg33Dot := khPtrDot
 		arg33 := khPtr
-		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(t3, arg33, t3, t3Bar, arg33Bar, t3Bar, ws, t3Dot, arg33Dot, t3Dot, t3BarDot, arg33BarDot, t3BarDot, wsDot)
+		denseMulPtrMatDensePtrMatDenseForwardTangent1111111(t3, arg33, t3, t3Bar, arg33Bar, t3Bar, tape, t3Dot, arg33Dot, t3Dot, t3BarDot, arg33BarDot, t3BarDot, tapeDot)
 		var t8 float64
 		arg34BarDot := yPtrBarDot
 		arg34Bar := yPtrBar
@@ -1368,30 +1379,30 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg36Bar := yPtrBar
 		arg36Dot := yPtrDot
 		arg36 := yPtr
-		t8, _ = innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(arg34, arg35, arg36, arg34Bar, arg35Bar, arg36Bar, ws, arg34Dot, arg35Dot, arg36Dot, arg34BarDot, arg35BarDot, arg36BarDot, wsDot)
-		wsDot.t9 = append(wsDot.t9, t9Dot)
-		ws.t9 = append(ws.t9, t9)
+		t8, _ = innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(arg34, arg35, arg36, arg34Bar, arg35Bar, arg36Bar, tape, arg34Dot, arg35Dot, arg36Dot, arg34BarDot, arg35BarDot, arg36BarDot, tapeDot)
+		tapeDot.t9 = append(tapeDot.t9, t9Dot)
+		tape.t9 = append(tape.t9, t9)
 		arg37BarDot := sPtrBarDot
 		arg37Bar := sPtrBar
 		arg37Dot := sPtrDot
 		arg37 := sPtr
-		t9, t9Dot = detPtrMatDenseForwardTangent111(arg37, arg37Bar, ws, arg37Dot, arg37BarDot, wsDot)
+		t9, t9Dot = detPtrMatDenseForwardTangent111(arg37, arg37Bar, tape, arg37Dot, arg37BarDot, tapeDot)
 		t14 := math.Log(t9)
 		l2 -= (t8 + t14) / 2
 	}
-	l1 = l2
-	wsDot.left1 = wsDot.left1[:0]
-	ws.left1 = ws.left1[:0]
-	wsDot.left = append(wsDot.left[:0], pDot[:cap(p)]...)
-	ws.left = append(ws.left[:0], p[:cap(p)]...)
+	l = l2
+	tapeDot.left1 = tapeDot.left1[:0]
+	tape.left1 = tape.left1[:0]
+	tapeDot.left = append(tapeDot.left[:0], pDot[:cap(p)]...)
+	tape.left = append(tape.left[:0], p[:cap(p)]...)
 	if z != nil {
-		wsDot.left1 = append(wsDot.left1, (*matDense)(unsafe.Pointer(zDot)).mat)
-		ws.left1 = append(ws.left1, (*matDense)(unsafe.Pointer(z)).mat)
-		wsDot.left2 = append(wsDot.left2[:0], (*matDense)(unsafe.Pointer(zDot)).mat.Data[:cap((*matDense)(unsafe.Pointer(z)).mat.Data)]...)
-		ws.left2 = append(ws.left2[:0], (*matDense)(unsafe.Pointer(z)).mat.Data[:cap((*matDense)(unsafe.Pointer(z)).mat.Data)]...)
+		tapeDot.left1 = append(tapeDot.left1, (*matDense)(unsafe.Pointer(zDot)).mat)
+		tape.left1 = append(tape.left1, (*matDense)(unsafe.Pointer(z)).mat)
+		tapeDot.left2 = append(tapeDot.left2[:0], (*matDense)(unsafe.Pointer(zDot)).mat.Data[:cap((*matDense)(unsafe.Pointer(z)).mat.Data)]...)
+		tape.left2 = append(tape.left2[:0], (*matDense)(unsafe.Pointer(z)).mat.Data[:cap((*matDense)(unsafe.Pointer(z)).mat.Data)]...)
 	}
-	wsDot.left3 = append(wsDot.left3[:0], (*matDense)(unsafe.Pointer(&z1Dot)).mat.Data[:cap((*matDense)(unsafe.Pointer(&z1)).mat.Data)]...)
-	ws.left3 = append(ws.left3[:0], (*matDense)(unsafe.Pointer(&z1)).mat.Data[:cap((*matDense)(unsafe.Pointer(&z1)).mat.Data)]...)
+	tapeDot.left3 = append(tapeDot.left3[:0], (*matDense)(unsafe.Pointer(&z1Dot)).mat.Data[:cap((*matDense)(unsafe.Pointer(&z1)).mat.Data)]...)
+	tape.left3 = append(tape.left3[:0], (*matDense)(unsafe.Pointer(&z1)).mat.Data[:cap((*matDense)(unsafe.Pointer(&z1)).mat.Data)]...)
 	for k1 := n1 - 1; k1 > -1; k1-- {
 		arg6Bar1Dot := fxPtrBarDot
 		arg6Bar1 := fxPtrBar
@@ -1499,85 +1510,85 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 				t9BarDot += rt.Skip()
 				t9Bar += rt.Skip()
 			}
-			detPtrMatDenseReverseTangent111(arg37Bar1, t9Bar, ws, arg37Bar1Dot, t9BarDot, wsDot)
-			t9Dot = wsDot.t9[len(ws.t9)-1]
-			t9 = ws.t9[len(ws.t9)-1]
-			wsDot.t9 = wsDot.t9[:len(ws.t9)-1]
-			ws.t9 = ws.t9[:len(ws.t9)-1]
-			innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(arg34Bar1, arg35Bar1, arg36Bar1, t16, ws, arg34Bar1Dot, arg35Bar1Dot, arg36Bar1Dot, wsDot)
-			denseMulPtrMatDensePtrMatDenseReverseTangent11111(t3, t3Bar, arg33Bar1, t3Bar, ws, t3Dot, t3BarDot, arg33Bar1Dot, t3BarDot, wsDot)
-			denseSubPtrMatDensePtrMatDenseReverseTangent11111(arg311, arg31Bar1, t2Bar, arg32Bar1, ws, arg311Dot, arg31Bar1Dot, t2BarDot, arg32Bar1Dot, wsDot)
-			denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg291, arg29Bar1, arg30Bar1, hBar, ws, arg291Dot, arg29Bar1Dot, arg30Bar1Dot, hBarDot, wsDot)
-			vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(x, xBar, arg27Bar1, arg28Bar1, ws, xDot, xBarDot, arg27Bar1Dot, arg28Bar1Dot, wsDot)
-			vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg241, arg24Bar1, arg25Bar1, arg26Bar1, ws, arg241Dot, arg24Bar1Dot, arg25Bar1Dot, arg26Bar1Dot, wsDot)
-			denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg211, arg21Bar1, arg22Bar1, arg23Bar1, ws, arg211Dot, arg21Bar1Dot, arg22Bar1Dot, arg23Bar1Dot, wsDot)
+			detPtrMatDenseReverseTangent111(arg37Bar1, t9Bar, tape, arg37Bar1Dot, t9BarDot, tapeDot)
+			t9Dot = tapeDot.t9[len(tape.t9)-1]
+			t9 = tape.t9[len(tape.t9)-1]
+			tapeDot.t9 = tapeDot.t9[:len(tape.t9)-1]
+			tape.t9 = tape.t9[:len(tape.t9)-1]
+			innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(arg34Bar1, arg35Bar1, arg36Bar1, t16, tape, arg34Bar1Dot, arg35Bar1Dot, arg36Bar1Dot, tapeDot)
+			denseMulPtrMatDensePtrMatDenseReverseTangent11111(t3, t3Bar, arg33Bar1, t3Bar, tape, t3Dot, t3BarDot, arg33Bar1Dot, t3BarDot, tapeDot)
+			denseSubPtrMatDensePtrMatDenseReverseTangent11111(arg311, arg31Bar1, t2Bar, arg32Bar1, tape, arg311Dot, arg31Bar1Dot, t2BarDot, arg32Bar1Dot, tapeDot)
+			denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg291, arg29Bar1, arg30Bar1, hBar, tape, arg291Dot, arg29Bar1Dot, arg30Bar1Dot, hBarDot, tapeDot)
+			vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(x, xBar, arg27Bar1, arg28Bar1, tape, xDot, xBarDot, arg27Bar1Dot, arg28Bar1Dot, tapeDot)
+			vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg241, arg24Bar1, arg25Bar1, arg26Bar1, tape, arg241Dot, arg24Bar1Dot, arg25Bar1Dot, arg26Bar1Dot, tapeDot)
+			denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg211, arg21Bar1, arg22Bar1, arg23Bar1, tape, arg211Dot, arg21Bar1Dot, arg22Bar1Dot, arg23Bar1Dot, tapeDot)
 		}
-		cond = ws.cond18[len(ws.cond18)-1]
-		ws.cond18 = ws.cond18[:len(ws.cond18)-1]
-		denseInversePtrMatDenseReverseTangent1111(arg191, arg19Bar1, arg20Bar1, ws, arg191Dot, arg19Bar1Dot, arg20Bar1Dot, wsDot)
-		denseAddPtrMatDensePtrMatDenseReverseTangent11111(arg171, arg17Bar1, arg18Bar1, t1Bar, ws, arg171Dot, arg17Bar1Dot, arg18Bar1Dot, t1BarDot, wsDot)
-		denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg151, arg15Bar1, hBar, arg16Bar1, ws, arg151Dot, arg15Bar1Dot, hBarDot, arg16Bar1Dot, wsDot)
-		denseMulPtrMatDenseMatadTransposedReverseTangent11111(arg141, arg14Bar1, t3Bar, t7Bar, ws, arg141Dot, arg14Bar1Dot, t3BarDot, t7BarDot, wsDot)
-		denseTAsMatadTransposedReverseTangent11(hBar, ws, hBarDot, wsDot)
-		t7BarDot = wsDot.t7Bar[len(ws.t7Bar)-1]
-		t7Bar = ws.t7Bar[len(ws.t7Bar)-1]
-		wsDot.t7Bar = wsDot.t7Bar[:len(ws.t7Bar)-1]
-		ws.t7Bar = ws.t7Bar[:len(ws.t7Bar)-1]
-		vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(arg121, arg12Bar1, t6Bar1, arg13Bar1, ws, arg121Dot, arg12Bar1Dot, t6Bar1Dot, arg13Bar1Dot, wsDot)
-		vecDenseRowViewOfPtrMatDenseReverseTangent1111(arg111, arg11Bar1, zBar, ws, arg111Dot, arg11Bar1Dot, zBarDot, wsDot)
-		vPtrDot = wsDot.vPtr[len(ws.vPtr)-1]
-		vPtr = ws.vPtr[len(ws.vPtr)-1]
-		wsDot.vPtr = wsDot.vPtr[:len(ws.vPtr)-1]
-		ws.vPtr = ws.vPtr[:len(ws.vPtr)-1]
-		vPtrBarDot = wsDot.vPtrBar[len(ws.vPtrBar)-1]
-		vPtrBar = ws.vPtrBar[len(ws.vPtrBar)-1]
-		wsDot.vPtrBar = wsDot.vPtrBar[:len(ws.vPtrBar)-1]
-		ws.vPtrBar = ws.vPtrBar[:len(ws.vPtrBar)-1]
-		vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg91, arg9Bar1, hBar, arg10Bar1, ws, arg91Dot, arg9Bar1Dot, hBarDot, arg10Bar1Dot, wsDot)
-		denseAddPtrMatDensePtrMatDenseReverseTangent11111(t3, t3Bar, t3Bar, tBar, ws, t3Dot, t3BarDot, t3BarDot, tBarDot, wsDot)
-		denseMulPtrMatDenseMatadTransposedReverseTangent11111(t3, t3Bar, arg8Bar1, t5Bar, ws, t3Dot, t3BarDot, arg8Bar1Dot, t5BarDot, wsDot)
-		denseTAsMatadTransposedReverseTangent11(fBar, ws, fBarDot, wsDot)
-		t5BarDot = wsDot.t5Bar[len(ws.t5Bar)-1]
-		t5Bar = ws.t5Bar[len(ws.t5Bar)-1]
-		wsDot.t5Bar = wsDot.t5Bar[:len(ws.t5Bar)-1]
-		ws.t5Bar = ws.t5Bar[:len(ws.t5Bar)-1]
-		denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg71, arg7Bar1, fBar, t3Bar, ws, arg71Dot, arg7Bar1Dot, fBarDot, t3BarDot, wsDot)
-		vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg61, arg6Bar1, fBar, xBar, ws, arg61Dot, arg6Bar1Dot, fBarDot, xBarDot, wsDot)
+		cond = tape.cond18[len(tape.cond18)-1]
+		tape.cond18 = tape.cond18[:len(tape.cond18)-1]
+		denseInversePtrMatDenseReverseTangent1111(arg191, arg19Bar1, arg20Bar1, tape, arg191Dot, arg19Bar1Dot, arg20Bar1Dot, tapeDot)
+		denseAddPtrMatDensePtrMatDenseReverseTangent11111(arg171, arg17Bar1, arg18Bar1, t1Bar, tape, arg171Dot, arg17Bar1Dot, arg18Bar1Dot, t1BarDot, tapeDot)
+		denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg151, arg15Bar1, hBar, arg16Bar1, tape, arg151Dot, arg15Bar1Dot, hBarDot, arg16Bar1Dot, tapeDot)
+		denseMulPtrMatDenseMatadTransposedReverseTangent11111(arg141, arg14Bar1, t3Bar, t7Bar, tape, arg141Dot, arg14Bar1Dot, t3BarDot, t7BarDot, tapeDot)
+		denseTAsMatadTransposedReverseTangent11(hBar, tape, hBarDot, tapeDot)
+		t7BarDot = tapeDot.t7Bar[len(tape.t7Bar)-1]
+		t7Bar = tape.t7Bar[len(tape.t7Bar)-1]
+		tapeDot.t7Bar = tapeDot.t7Bar[:len(tape.t7Bar)-1]
+		tape.t7Bar = tape.t7Bar[:len(tape.t7Bar)-1]
+		vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(arg121, arg12Bar1, t6Bar1, arg13Bar1, tape, arg121Dot, arg12Bar1Dot, t6Bar1Dot, arg13Bar1Dot, tapeDot)
+		vecDenseRowViewOfPtrMatDenseReverseTangent1111(arg111, arg11Bar1, zBar, tape, arg111Dot, arg11Bar1Dot, zBarDot, tapeDot)
+		vPtrDot = tapeDot.vPtr[len(tape.vPtr)-1]
+		vPtr = tape.vPtr[len(tape.vPtr)-1]
+		tapeDot.vPtr = tapeDot.vPtr[:len(tape.vPtr)-1]
+		tape.vPtr = tape.vPtr[:len(tape.vPtr)-1]
+		vPtrBarDot = tapeDot.vPtrBar[len(tape.vPtrBar)-1]
+		vPtrBar = tape.vPtrBar[len(tape.vPtrBar)-1]
+		tapeDot.vPtrBar = tapeDot.vPtrBar[:len(tape.vPtrBar)-1]
+		tape.vPtrBar = tape.vPtrBar[:len(tape.vPtrBar)-1]
+		vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg91, arg9Bar1, hBar, arg10Bar1, tape, arg91Dot, arg9Bar1Dot, hBarDot, arg10Bar1Dot, tapeDot)
+		denseAddPtrMatDensePtrMatDenseReverseTangent11111(t3, t3Bar, t3Bar, tBar, tape, t3Dot, t3BarDot, t3BarDot, tBarDot, tapeDot)
+		denseMulPtrMatDenseMatadTransposedReverseTangent11111(t3, t3Bar, arg8Bar1, t5Bar, tape, t3Dot, t3BarDot, arg8Bar1Dot, t5BarDot, tapeDot)
+		denseTAsMatadTransposedReverseTangent11(fBar, tape, fBarDot, tapeDot)
+		t5BarDot = tapeDot.t5Bar[len(tape.t5Bar)-1]
+		t5Bar = tape.t5Bar[len(tape.t5Bar)-1]
+		tapeDot.t5Bar = tapeDot.t5Bar[:len(tape.t5Bar)-1]
+		tape.t5Bar = tape.t5Bar[:len(tape.t5Bar)-1]
+		denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg71, arg7Bar1, fBar, t3Bar, tape, arg71Dot, arg7Bar1Dot, fBarDot, t3BarDot, tapeDot)
+		vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg61, arg6Bar1, fBar, xBar, tape, arg61Dot, arg6Bar1Dot, fBarDot, xBarDot, tapeDot)
 	}
-	denseDimsReverseTangent11(zBar, ws, zBarDot, wsDot)
-	newVecDenseReverseTangent10(nil, ws, wsDot)
-	t13, t13Dot := denseSetReverseTangent11001(t1, 2, 2, t1Bar, ws, t1Dot, t1BarDot, wsDot)
+	denseDimsReverseTangent11(zBar, tape, zBarDot, tapeDot)
+	newVecDenseReverseTangent10(nil, tape, tapeDot)
+	t13, t13Dot := denseSetReverseTangent11001(t1, 2, 2, t1Bar, tape, t1Dot, t1BarDot, tapeDot)
 	pBarDot[len(p)-1] += t13Dot
 	pBar[len(p)-1] += t13
-	t12, t12Dot := denseSetReverseTangent11001(t1, 1, 1, t1Bar, ws, t1Dot, t1BarDot, wsDot)
+	t12, t12Dot := denseSetReverseTangent11001(t1, 1, 1, t1Bar, tape, t1Dot, t1BarDot, tapeDot)
 	pBarDot[len(p)-1] += t12Dot
 	pBar[len(p)-1] += t12
-	t11, t11Dot := denseSetReverseTangent11001(t1, 0, 0, t1Bar, ws, t1Dot, t1BarDot, wsDot)
+	t11, t11Dot := denseSetReverseTangent11001(t1, 0, 0, t1Bar, tape, t1Dot, t1BarDot, tapeDot)
 	pBarDot[len(p)-1] += t11Dot
 	pBar[len(p)-1] += t11
 	for i1 := 5; i1 > -1; i1-- {
-		denseSetReverseTangent110011(t3, i1, i1, t3Bar, ws, t3Dot, t3BarDot, wsDot)
-		denseSetReverseTangent110011(t2, i1, i1, t2Bar, ws, t2Dot, t2BarDot, wsDot)
-		t10, t10Dot := denseSetReverseTangent11001(t, i1, i1, tBar, ws, tDot, tBarDot, wsDot)
+		denseSetReverseTangent110011(t3, i1, i1, t3Bar, tape, t3Dot, t3BarDot, tapeDot)
+		denseSetReverseTangent110011(t2, i1, i1, t2Bar, tape, t2Dot, t2BarDot, tapeDot)
+		t10, t10Dot := denseSetReverseTangent11001(t, i1, i1, tBar, tape, tDot, tBarDot, tapeDot)
 		pBarDot[len(p)-2] += t10Dot
 		pBar[len(p)-2] += t10
 	}
-	newDenseReverseTangent10(nil, ws, wsDot)
-	newDenseReverseTangent10(nil, ws, wsDot)
-	newDenseReverseTangent10(nil, ws, wsDot)
-	newDenseReverseTangent10(nil, ws, wsDot)
-	newDenseReverseTangent11(arg1Bar, ws, arg1BarDot, wsDot)
-	newDenseReverseTangent11(argBar, ws, argBarDot, wsDot)
-	copy(pDot[:cap(p)], wsDot.left)
-	copy(p[:cap(p)], ws.left)
+	newDenseReverseTangent10(nil, tape, tapeDot)
+	newDenseReverseTangent10(nil, tape, tapeDot)
+	newDenseReverseTangent10(nil, tape, tapeDot)
+	newDenseReverseTangent10(nil, tape, tapeDot)
+	newDenseReverseTangent11(arg1Bar, tape, arg1BarDot, tapeDot)
+	newDenseReverseTangent11(argBar, tape, argBarDot, tapeDot)
+	copy(pDot[:cap(p)], tapeDot.left)
+	copy(p[:cap(p)], tape.left)
 	if z != nil {
-		(*matDense)(unsafe.Pointer(zDot)).mat = wsDot.left1[0]
-		(*matDense)(unsafe.Pointer(z)).mat = ws.left1[0]
-		copy((*matDense)(unsafe.Pointer(zDot)).mat.Data[:cap((*matDense)(unsafe.Pointer(z)).mat.Data)], wsDot.left2)
-		copy((*matDense)(unsafe.Pointer(z)).mat.Data[:cap((*matDense)(unsafe.Pointer(z)).mat.Data)], ws.left2)
+		(*matDense)(unsafe.Pointer(zDot)).mat = tapeDot.left1[0]
+		(*matDense)(unsafe.Pointer(z)).mat = tape.left1[0]
+		copy((*matDense)(unsafe.Pointer(zDot)).mat.Data[:cap((*matDense)(unsafe.Pointer(z)).mat.Data)], tapeDot.left2)
+		copy((*matDense)(unsafe.Pointer(z)).mat.Data[:cap((*matDense)(unsafe.Pointer(z)).mat.Data)], tape.left2)
 	}
-	copy((*matDense)(unsafe.Pointer(&z1Dot)).mat.Data[:cap((*matDense)(unsafe.Pointer(&z1)).mat.Data)], wsDot.left3)
-	copy((*matDense)(unsafe.Pointer(&z1)).mat.Data[:cap((*matDense)(unsafe.Pointer(&z1)).mat.Data)], ws.left3)
+	copy((*matDense)(unsafe.Pointer(&z1Dot)).mat.Data[:cap((*matDense)(unsafe.Pointer(&z1)).mat.Data)], tapeDot.left3)
+	copy((*matDense)(unsafe.Pointer(&z1)).mat.Data[:cap((*matDense)(unsafe.Pointer(&z1)).mat.Data)], tape.left3)
 	return
 }
 
@@ -7547,7 +7558,6 @@ func init() {
 			var workAdjoint AdjointWork
 			var workAdjointTangent AdjointWork
 			var shadowBarDot rt.Shadow[mat.Dense]
-			var workDotAdjointTangent AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					bound := p.(*mat.Dense)
@@ -7564,7 +7574,7 @@ func init() {
 					clear(xbar)
 					clear(xbardot)
 					bound := p.(*mat.Dense)
-					y[0] = LogLikelihoodAdjointTangent(x[:len(x):len(x)], bound, xbar[:len(xbar):len(xbar)], shadowBar.Of(bound), ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], shadow.Of(bound), xbardot[:len(xbardot):len(xbardot)], shadowBarDot.Of(bound), &workDotAdjointTangent)
+					y[0] = LogLikelihoodAdjointTangent(x[:len(x):len(x)], bound, xbar[:len(xbar):len(xbar)], shadowBar.Of(bound), ybar[0], &workAdjointTangent, xdot[:len(xdot):len(xdot)], shadow.Of(bound), xbardot[:len(xbardot):len(xbardot)], shadowBarDot.Of(bound))
 					return 1
 				},
 			}
