@@ -136,8 +136,14 @@ func checks() (out []*check) {
 	same := u(2)
 	vectors := [][]any{list(u(1), v(1)), list(u(2), v(-1)), list(same, same)}
 	add(bl+"Dot", blas64.Dot, blas64ad.DotTangent, blas64ad.DotPullback, nil, vectors...)
-	add(bl+"Copy", blas64.Copy, blas64ad.CopyTangent, blas64ad.CopyPullback, nil, vectors...)
-	add(bl+"Swap", blas64.Swap, blas64ad.SwapTangent, blas64ad.SwapPullback, nil, vectors...)
+	// Vectors that overlap, such as rows and columns of one matrix.
+	row := slice(0.7, -1.3, 2.1, 0.4, 0.9, -0.6, 1.7)
+	overlapping := append(vectors, list(vec(4, 1, row[1:]...), vec(4, 1, row...)),
+		list(vec(4, 1, row...), vec(4, 1, row[2:]...)), list(vec(3, 1, row[2:]...), vec(3, 3, row...)),
+		list(vec(3, 2, row...), vec(3, 1, row[1:]...)), list(vec(4, -1, row...), vec(4, 1, row[1:]...)),
+		list(vec(3, -2, row...), vec(3, -2, row[2:]...)))
+	add(bl+"Copy", blas64.Copy, blas64ad.CopyTangent, blas64ad.CopyPullback, nil, overlapping...)
+	add(bl+"Swap", blas64.Swap, blas64ad.SwapTangent, blas64ad.SwapPullback, nil, overlapping...)
 	add(bl+"Nrm2", blas64.Nrm2, blas64ad.Nrm2Tangent, blas64ad.Nrm2Pullback, nil, list(u(1)), list(u(2)))
 	add(bl+"Asum", blas64.Asum, blas64ad.AsumTangent, blas64ad.AsumPullback, nil, list(u(1)), list(u(2)))
 	add(bl+"Scal", blas64.Scal, blas64ad.ScalTangent, blas64ad.ScalPullback, nil, list(1.5, u(1)), list(0.0, u(2)))

@@ -7,12 +7,11 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/nabla-ad/nabla/gen/library"
 )
 
-// A check is a function with its derivatives at some arguments. Equal slices among them share memory.
+// A check is a function with its derivatives at some arguments. Slices of one array among them share memory.
 type check struct {
 	name                 string
 	f, tangent, pullback any
@@ -25,31 +24,54 @@ type point []reflect.Value
 
 // copyOf returns a copy of p with the same aliases.
 func (p point) copyOf() point {
-	memo := map[unsafe.Pointer]reflect.Value{}
+	arrays := map[uintptr]reflect.Value{}
+	for _, v := range p {
+		findArrays(v, arrays)
+	}
+	for end, v := range arrays {
+		c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(c, v)
+		arrays[end] = c
+	}
 	out := make(point, len(p))
 	for i, v := range p {
 		out[i] = reflect.New(v.Type()).Elem()
-		out[i].Set(copyValue(v, memo))
+		out[i].Set(copyValue(v, arrays))
 	}
 	return out
 }
 
-func copyValue(v reflect.Value, memo map[unsafe.Pointer]reflect.Value) reflect.Value {
+// findArrays collects the arrays behind the slices in v, each from the first element that one of them has, by the
+// address of its end.
+func findArrays(v reflect.Value, arrays map[uintptr]reflect.Value) {
+	switch v.Kind() {
+	case reflect.Slice:
+		if end := endOf(v); v.Len() > 0 && (!arrays[end].IsValid() || v.Cap() > arrays[end].Len()) {
+			arrays[end] = v.Slice(0, v.Cap())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			findArrays(v.Field(i), arrays)
+		}
+	}
+}
+
+// endOf returns the address of the end of the array behind a slice.
+func endOf(v reflect.Value) uintptr { return v.Pointer() + uintptr(v.Cap())*v.Type().Elem().Size() }
+
+func copyValue(v reflect.Value, arrays map[uintptr]reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Slice:
 		if v.Len() == 0 {
 			return v
 		}
-		if _, ok := memo[v.UnsafePointer()]; !ok {
-			c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-			reflect.Copy(c, v)
-			memo[v.UnsafePointer()] = c
-		}
-		return memo[v.UnsafePointer()]
+		c := arrays[endOf(v)]
+		from := c.Len() - v.Cap()
+		return c.Slice3(from, from+v.Len(), c.Len())
 	case reflect.Struct:
 		c := reflect.New(v.Type()).Elem()
 		for i := range v.NumField() {
-			c.Field(i).Set(copyValue(v.Field(i), memo))
+			c.Field(i).Set(copyValue(v.Field(i), arrays))
 		}
 		return c
 	}

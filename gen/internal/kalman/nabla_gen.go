@@ -139,25 +139,26 @@ type AdjointWork struct {
 	swapsUsed                     int
 	gBar                          []blas64.General
 	g                             []blas64.General
+	t7                            []bool
 	swaps1                        [][]int
-	cond16                        []bool
-	t2Bar1                        []blas64.General
-	t23                           []blas64.General
+	cond24                        []bool
+	t3Bar                         []blas64.General
+	t32                           []blas64.General
 	xBar4                         []blas64.General
 	x3                            []blas64.General
-	t7                            []blas.Transpose
+	t8                            []blas.Transpose
 	gBar1                         []blas64.General
 	g1                            []blas64.General
 	zData                         []float64
 	window1                       []float64
+	t23                           []float64
 	t24                           []float64
-	t25                           []float64
 	tBar1                         []blas64.Vector
-	t8                            []blas64.Vector
+	t9                            []blas64.Vector
 	t1Bar1                        []blas64.Vector
 	t14                           []blas64.Vector
-	t2Bar2                        []blas64.Vector
-	t26                           []blas64.Vector
+	t2Bar1                        []blas64.Vector
+	t25                           []blas64.Vector
 	z4                            []float64
 	direct1                       []bool
 	xBar5                         []blas64.General
@@ -168,16 +169,16 @@ type AdjointWork struct {
 	xc1                           []int
 	yr1                           []int
 	yc1                           []int
-	t3Bar                         [][]float64
+	t3Bar1                        [][]float64
 	t3BarUsed                     int
-	t32                           [][]float64
+	t33                           [][]float64
 	t3Used                        int
 	r1                            []int
 	c                             []int
-	cond17                        []bool
+	cond16                        []bool
 	gBar2                         []blas64.General
 	g2                            []blas64.General
-	t27                           []blas.Transpose
+	t26                           []blas.Transpose
 	zBar3                         []blas64.Vector
 	z6                            []blas64.Vector
 	t4Bar                         []blas64.Vector
@@ -193,8 +194,8 @@ type AdjointWork struct {
 	vPtrBar                       []*mat.VecDense
 	vPtr                          []*mat.VecDense
 	t7Bar                         []matad.Transposed
-	cond18                        []bool
-	t9                            []float64
+	cond17                        []bool
+	t91                           []float64
 	left                          []float64
 	left1                         []blas64.General
 	left2                         []float64
@@ -356,8 +357,8 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	ws.vPtrBar = ws.vPtrBar[:0]
 	ws.vPtr = ws.vPtr[:0]
 	ws.t7Bar = ws.t7Bar[:0]
-	ws.cond18 = ws.cond18[:0]
-	ws.t9 = ws.t9[:0]
+	ws.cond17 = ws.cond17[:0]
+	ws.t91 = ws.t91[:0]
 	ws.m = ws.m[:0]
 	ws.m1 = ws.m1[:0]
 	ws.view = ws.view[:0]
@@ -469,25 +470,26 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	ws.view11 = ws.view11[:0]
 	ws.gBar = ws.gBar[:0]
 	ws.g = ws.g[:0]
+	ws.t7 = ws.t7[:0]
 	ws.swaps1 = ws.swaps1[:0]
-	ws.cond16 = ws.cond16[:0]
-	ws.t2Bar1 = ws.t2Bar1[:0]
-	ws.t23 = ws.t23[:0]
+	ws.cond24 = ws.cond24[:0]
+	ws.t3Bar = ws.t3Bar[:0]
+	ws.t32 = ws.t32[:0]
 	ws.swapsUsed = 0
 	ws.xBar4 = ws.xBar4[:0]
 	ws.x3 = ws.x3[:0]
-	ws.t7 = ws.t7[:0]
+	ws.t8 = ws.t8[:0]
 	ws.gBar1 = ws.gBar1[:0]
 	ws.g1 = ws.g1[:0]
 	ws.zData = ws.zData[:0]
 	ws.window1 = ws.window1[:0]
-	ws.t25 = ws.t25[:0]
+	ws.t24 = ws.t24[:0]
 	ws.tBar1 = ws.tBar1[:0]
-	ws.t8 = ws.t8[:0]
+	ws.t9 = ws.t9[:0]
 	ws.t1Bar1 = ws.t1Bar1[:0]
 	ws.t14 = ws.t14[:0]
-	ws.t2Bar2 = ws.t2Bar2[:0]
-	ws.t26 = ws.t26[:0]
+	ws.t2Bar1 = ws.t2Bar1[:0]
+	ws.t25 = ws.t25[:0]
 	ws.z4 = ws.z4[:0]
 	ws.direct1 = ws.direct1[:0]
 	ws.xBar5 = ws.xBar5[:0]
@@ -500,10 +502,10 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 	ws.yc1 = ws.yc1[:0]
 	ws.r1 = ws.r1[:0]
 	ws.c = ws.c[:0]
-	ws.cond17 = ws.cond17[:0]
+	ws.cond16 = ws.cond16[:0]
 	ws.gBar2 = ws.gBar2[:0]
 	ws.g2 = ws.g2[:0]
-	ws.t27 = ws.t27[:0]
+	ws.t26 = ws.t26[:0]
 	ws.zBar3 = ws.zBar3[:0]
 	ws.z6 = ws.z6[:0]
 	ws.t4Bar = ws.t4Bar[:0]
@@ -630,7 +632,7 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 		arg20Bar := sPtrBar
 		arg20 := sPtr
 		err = denseInversePtrMatDenseForward(arg19, arg20, arg19Bar, arg20Bar, ws)
-		ws.cond18 = append(ws.cond18, cond)
+		ws.cond17 = append(ws.cond17, cond)
 		cond = err != nil
 		if cond {
 			l2 = math.NaN()
@@ -676,7 +678,7 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 		arg36Bar := yPtrBar
 		arg36 := yPtr
 		t8 = innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(arg34, arg35, arg36, arg34Bar, arg35Bar, arg36Bar, ws)
-		ws.t9 = append(ws.t9, t9)
+		ws.t91 = append(ws.t91, t9)
 		arg37Bar := sPtrBar
 		arg37 := sPtr
 		t9 = detPtrMatDenseForward(arg37, arg37Bar, ws)
@@ -748,8 +750,8 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 				t9Bar += rt.Skip()
 			}
 			detPtrMatDenseReverse(arg37Bar1, t9Bar, ws)
-			t9 = ws.t9[len(ws.t9)-1]
-			ws.t9 = ws.t9[:len(ws.t9)-1]
+			t9 = ws.t91[len(ws.t91)-1]
+			ws.t91 = ws.t91[:len(ws.t91)-1]
 			innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(arg34Bar1, arg35Bar1, arg36Bar1, t16, ws)
 			denseMulPtrMatDensePtrMatDenseReverse(t3, t3Bar, arg33Bar1, t3Bar, ws)
 			denseSubPtrMatDensePtrMatDenseReverse(arg311, arg31Bar1, t2Bar, arg32Bar1, ws)
@@ -758,8 +760,8 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 			vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(arg241, arg24Bar1, arg25Bar1, arg26Bar1, ws)
 			denseMulPtrMatDensePtrMatDenseReverse(arg211, arg21Bar1, arg22Bar1, arg23Bar1, ws)
 		}
-		cond = ws.cond18[len(ws.cond18)-1]
-		ws.cond18 = ws.cond18[:len(ws.cond18)-1]
+		cond = ws.cond17[len(ws.cond17)-1]
+		ws.cond17 = ws.cond17[:len(ws.cond17)-1]
 		denseInversePtrMatDenseReverse(arg191, arg19Bar1, arg20Bar1, ws)
 		denseAddPtrMatDensePtrMatDenseReverse(arg171, arg17Bar1, arg18Bar1, t1Bar, ws)
 		denseMulPtrMatDensePtrMatDenseReverse(arg151, arg15Bar1, hBar, arg16Bar1, ws)
@@ -859,9 +861,9 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	tape.vPtr = tape.vPtr[:0]
 	tapeDot.t7Bar = tapeDot.t7Bar[:0]
 	tape.t7Bar = tape.t7Bar[:0]
-	tape.cond18 = tape.cond18[:0]
-	tapeDot.t9 = tapeDot.t9[:0]
-	tape.t9 = tape.t9[:0]
+	tape.cond17 = tape.cond17[:0]
+	tapeDot.t91 = tapeDot.t91[:0]
+	tape.t91 = tape.t91[:0]
 	tapeDot.m = tapeDot.m[:0]
 	tape.m = tape.m[:0]
 	tapeDot.m1 = tapeDot.m1[:0]
@@ -1034,18 +1036,19 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	tape.gBar = tape.gBar[:0]
 	tapeDot.g = tapeDot.g[:0]
 	tape.g = tape.g[:0]
+	tape.t7 = tape.t7[:0]
 	tape.swaps1 = tape.swaps1[:0]
-	tape.cond16 = tape.cond16[:0]
-	tapeDot.t2Bar1 = tapeDot.t2Bar1[:0]
-	tape.t2Bar1 = tape.t2Bar1[:0]
-	tapeDot.t23 = tapeDot.t23[:0]
-	tape.t23 = tape.t23[:0]
+	tape.cond24 = tape.cond24[:0]
+	tapeDot.t3Bar = tapeDot.t3Bar[:0]
+	tape.t3Bar = tape.t3Bar[:0]
+	tapeDot.t32 = tapeDot.t32[:0]
+	tape.t32 = tape.t32[:0]
 	tape.swapsUsed = 0
 	tapeDot.xBar4 = tapeDot.xBar4[:0]
 	tape.xBar4 = tape.xBar4[:0]
 	tapeDot.x3 = tapeDot.x3[:0]
 	tape.x3 = tape.x3[:0]
-	tape.t7 = tape.t7[:0]
+	tape.t8 = tape.t8[:0]
 	tapeDot.gBar1 = tapeDot.gBar1[:0]
 	tape.gBar1 = tape.gBar1[:0]
 	tapeDot.g1 = tapeDot.g1[:0]
@@ -1054,20 +1057,20 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	tape.zData = tape.zData[:0]
 	tapeDot.window1 = tapeDot.window1[:0]
 	tape.window1 = tape.window1[:0]
-	tapeDot.t25 = tapeDot.t25[:0]
-	tape.t25 = tape.t25[:0]
+	tapeDot.t24 = tapeDot.t24[:0]
+	tape.t24 = tape.t24[:0]
 	tapeDot.tBar1 = tapeDot.tBar1[:0]
 	tape.tBar1 = tape.tBar1[:0]
-	tapeDot.t8 = tapeDot.t8[:0]
-	tape.t8 = tape.t8[:0]
+	tapeDot.t9 = tapeDot.t9[:0]
+	tape.t9 = tape.t9[:0]
 	tapeDot.t1Bar1 = tapeDot.t1Bar1[:0]
 	tape.t1Bar1 = tape.t1Bar1[:0]
 	tapeDot.t14 = tapeDot.t14[:0]
 	tape.t14 = tape.t14[:0]
-	tapeDot.t2Bar2 = tapeDot.t2Bar2[:0]
-	tape.t2Bar2 = tape.t2Bar2[:0]
-	tapeDot.t26 = tapeDot.t26[:0]
-	tape.t26 = tape.t26[:0]
+	tapeDot.t2Bar1 = tapeDot.t2Bar1[:0]
+	tape.t2Bar1 = tape.t2Bar1[:0]
+	tapeDot.t25 = tapeDot.t25[:0]
+	tape.t25 = tape.t25[:0]
 	tapeDot.z4 = tapeDot.z4[:0]
 	tape.z4 = tape.z4[:0]
 	tape.direct1 = tape.direct1[:0]
@@ -1085,12 +1088,12 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 	tape.yc1 = tape.yc1[:0]
 	tape.r1 = tape.r1[:0]
 	tape.c = tape.c[:0]
-	tape.cond17 = tape.cond17[:0]
+	tape.cond16 = tape.cond16[:0]
 	tapeDot.gBar2 = tapeDot.gBar2[:0]
 	tape.gBar2 = tape.gBar2[:0]
 	tapeDot.g2 = tapeDot.g2[:0]
 	tape.g2 = tape.g2[:0]
-	tape.t27 = tape.t27[:0]
+	tape.t26 = tape.t26[:0]
 	tapeDot.zBar3 = tapeDot.zBar3[:0]
 	tape.zBar3 = tape.zBar3[:0]
 	tapeDot.z6 = tapeDot.z6[:0]
@@ -1302,7 +1305,7 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg20Dot := sPtrDot
 		arg20 := sPtr
 		err = denseInversePtrMatDenseForwardTangent11111(arg19, arg20, arg19Bar, arg20Bar, tape, arg19Dot, arg20Dot, arg19BarDot, arg20BarDot, tapeDot)
-		tape.cond18 = append(tape.cond18, cond)
+		tape.cond17 = append(tape.cond17, cond)
 		cond = err != nil
 		if cond {
 			l2 = math.NaN()
@@ -1380,8 +1383,8 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		arg36Dot := yPtrDot
 		arg36 := yPtr
 		t8, _ = innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(arg34, arg35, arg36, arg34Bar, arg35Bar, arg36Bar, tape, arg34Dot, arg35Dot, arg36Dot, arg34BarDot, arg35BarDot, arg36BarDot, tapeDot)
-		tapeDot.t9 = append(tapeDot.t9, t9Dot)
-		tape.t9 = append(tape.t9, t9)
+		tapeDot.t91 = append(tapeDot.t91, t9Dot)
+		tape.t91 = append(tape.t91, t9)
 		arg37BarDot := sPtrBarDot
 		arg37Bar := sPtrBar
 		arg37Dot := sPtrDot
@@ -1511,10 +1514,10 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 				t9Bar += rt.Skip()
 			}
 			detPtrMatDenseReverseTangent111(arg37Bar1, t9Bar, tape, arg37Bar1Dot, t9BarDot, tapeDot)
-			t9Dot = tapeDot.t9[len(tape.t9)-1]
-			t9 = tape.t9[len(tape.t9)-1]
-			tapeDot.t9 = tapeDot.t9[:len(tape.t9)-1]
-			tape.t9 = tape.t9[:len(tape.t9)-1]
+			t9Dot = tapeDot.t91[len(tape.t91)-1]
+			t9 = tape.t91[len(tape.t91)-1]
+			tapeDot.t91 = tapeDot.t91[:len(tape.t91)-1]
+			tape.t91 = tape.t91[:len(tape.t91)-1]
 			innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(arg34Bar1, arg35Bar1, arg36Bar1, t16, tape, arg34Bar1Dot, arg35Bar1Dot, arg36Bar1Dot, tapeDot)
 			denseMulPtrMatDensePtrMatDenseReverseTangent11111(t3, t3Bar, arg33Bar1, t3Bar, tape, t3Dot, t3BarDot, arg33Bar1Dot, t3BarDot, tapeDot)
 			denseSubPtrMatDensePtrMatDenseReverseTangent11111(arg311, arg31Bar1, t2Bar, arg32Bar1, tape, arg311Dot, arg31Bar1Dot, t2BarDot, arg32Bar1Dot, tapeDot)
@@ -1523,8 +1526,8 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 			vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg241, arg24Bar1, arg25Bar1, arg26Bar1, tape, arg241Dot, arg24Bar1Dot, arg25Bar1Dot, arg26Bar1Dot, tapeDot)
 			denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg211, arg21Bar1, arg22Bar1, arg23Bar1, tape, arg211Dot, arg21Bar1Dot, arg22Bar1Dot, arg23Bar1Dot, tapeDot)
 		}
-		cond = tape.cond18[len(tape.cond18)-1]
-		tape.cond18 = tape.cond18[:len(tape.cond18)-1]
+		cond = tape.cond17[len(tape.cond17)-1]
+		tape.cond17 = tape.cond17[:len(tape.cond17)-1]
 		denseInversePtrMatDenseReverseTangent1111(arg191, arg19Bar1, arg20Bar1, tape, arg191Dot, arg19Bar1Dot, arg20Bar1Dot, tapeDot)
 		denseAddPtrMatDensePtrMatDenseReverseTangent11111(arg171, arg17Bar1, arg18Bar1, t1Bar, tape, arg171Dot, arg17Bar1Dot, arg18Bar1Dot, t1BarDot, tapeDot)
 		denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg151, arg15Bar1, hBar, arg16Bar1, tape, arg151Dot, arg15Bar1Dot, hBarDot, arg16Bar1Dot, tapeDot)
@@ -1665,7 +1668,7 @@ func denseDimsTangent1(m, mDot *mat.Dense) (r, c int) {
 	return (*matDense)(unsafe.Pointer(m)).mat.Rows, (*matDense)(unsafe.Pointer(m)).mat.Cols
 }
 
-// vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:169.
+// vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:170.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseTangent111(v *mat.VecDense, a *mat.Dense, b, vDot *mat.VecDense, aDot *mat.Dense, bDot *mat.VecDense) {
 	r, c := denseDimsTangent1(a, aDot)
 	br, bc := vecDenseDimsTangent1(b, bDot)
@@ -1862,32 +1865,36 @@ func vecDenseRowViewOfPtrMatDenseTangent11(v *mat.VecDense, m *mat.Dense, i int,
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = rm.Cols
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:111.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:112.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
 	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent111(v, a, b, vDot, aDot, bDot)
 }
 
-// denseInversePtrMatDenseTangent11 is matad.DenseInverse_ptr_mat_Dense_tangent_11, from lu.go:255.
+// denseInversePtrMatDenseTangent11 is matad.DenseInverse_ptr_mat_Dense_tangent_11, from lu.go:254.
 func denseInversePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) (r error) {
 	g, gDot := factorisedPtrMatDenseTangent1(a, aDot)
 	receiveTangent1(m, g.Rows, g.Rows, mDot)
+	t := isFullPtrMatDenseTangent1(a, aDot)
+	if t {
+		checkDensePtrMatDenseTangent11(m, a, mDot, aDot)
+	}
 	swaps := make([]int, g.Rows)
 	norm := matad.LUNorm(g)
-	t := matad.FactorLUTangent(g, swaps, gDot)
-	if !t {
+	t1 := matad.FactorLUTangent(g, swaps, gDot)
+	if !t1 {
 		return error(mat.Condition(math.Inf(1)))
 	}
 	cond := matad.LUCondition(g, norm)
-	t2, t2Dot := denseRawMatrixTangent1(m, mDot)
-	t1 := matad.InverseLUTangent(g, swaps, t2, gDot, t2Dot)
-	if !t1 || math.IsInf(cond, 1) {
+	t3, t3Dot := denseRawMatrixTangent1(m, mDot)
+	t2 := matad.InverseLUTangent(g, swaps, t3, gDot, t3Dot)
+	if !t2 || math.IsInf(cond, 1) {
 		return error(mat.Condition(math.Inf(1)))
 	}
-	t3 := conditionError(cond)
-	return t3
+	t4 := conditionError(cond)
+	return t4
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:106.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:107.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
 	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent111(v, a, b, vDot, aDot, bDot)
 }
@@ -1897,7 +1904,7 @@ func denseSubPtrMatDensePtrMatDenseTangent111(m, a, b, mDot, aDot, bDot *mat.Den
 	elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncTangent111(m, a, b, mDot, aDot, bDot)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:237.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_tangent_111, from vec.go:238.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111(x *mat.VecDense, a *mat.Dense, y, xDot *mat.VecDense, aDot *mat.Dense, yDot *mat.VecDense) (r, rDot float64) {
 	r1, c := denseDimsTangent1(a, aDot)
 	t := vecDenseLenTangent1(x, xDot)
@@ -1924,7 +1931,7 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseTangent111(x *mat.VecDense, a *
 	return t5, t5Dot
 }
 
-// detPtrMatDenseTangent1 is matad.Det_ptr_mat_Dense_tangent_1, from lu.go:234.
+// detPtrMatDenseTangent1 is matad.Det_ptr_mat_Dense_tangent_1, from lu.go:233.
 func detPtrMatDenseTangent1(a, aDot *mat.Dense) (r, rDot float64) {
 	g, gDot := factorisedPtrMatDenseTangent1(a, aDot)
 	swaps := make([]int, g.Rows)
@@ -2058,7 +2065,7 @@ func denseDimsForward(m, mBar *mat.Dense, ws *AdjointWork) (r, c int) {
 	return (*matDense)(unsafe.Pointer(m)).mat.Rows, (*matDense)(unsafe.Pointer(m)).mat.Cols
 }
 
-// vecDenseMulVecPtrMatDensePtrMatVecDenseForward is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:169.
+// vecDenseMulVecPtrMatDensePtrMatVecDenseForward is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:170.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseForward(v *mat.VecDense, a *mat.Dense, b, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork) {
 	var t9Bar blas64.Vector
 	var t13Bar blas64.Vector
@@ -2357,19 +2364,23 @@ func vecDenseRowViewOfPtrMatDenseForward(v *mat.VecDense, m *mat.Dense, i int, v
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = rm.Cols
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:111.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:112.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForward(v, a, b, vBar, aBar, bBar, ws)
 }
 
-// denseInversePtrMatDenseForward is matad.DenseInverse_ptr_mat_Dense_forward, from lu.go:255.
+// denseInversePtrMatDenseForward is matad.DenseInverse_ptr_mat_Dense_forward, from lu.go:254.
 func denseInversePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork) (r error) {
-	var t2Bar blas64.General
-	var t2 blas64.General
+	var t3Bar blas64.General
+	var t3 blas64.General
 	g, gBar := factorisedPtrMatDenseForward(a, aBar, ws)
 	arg := g.Rows
 	arg1 := g.Rows
 	receiveForward(m, arg, arg1, mBar, ws)
+	t := isFullPtrMatDenseForward(a, aBar, ws)
+	if t {
+		checkDensePtrMatDenseForward(m, a, mBar, aBar, ws)
+	}
 	n := g.Rows
 	if ws.swapsUsed == len(ws.swaps) {
 		ws.swaps = append(ws.swaps, nil)
@@ -2382,37 +2393,38 @@ func denseInversePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork
 	clear(ws.swaps[k][:n])
 	swaps := ws.swaps[k][0:n:n]
 	norm := matad.LUNorm(g)
-	t := matad.FactorLU(g, swaps)
-	cond1 := !t
-	if cond1 {
+	t1 := matad.FactorLU(g, swaps)
+	cond2 := !t1
+	if cond2 {
 		r = error(mat.Condition(math.Inf(1)))
 	} else {
 		cond := matad.LUCondition(g, norm)
-		t2, t2Bar = denseRawMatrixForward(m, mBar, ws)
-		var t1 bool
-		view1 := t2.Data
+		t3, t3Bar = denseRawMatrixForward(m, mBar, ws)
+		var t2 bool
+		view1 := t3.Data
 		for i := 0; i < len(view1); i++ {
 			ws.view11 = append(ws.view11, view1[i])
 		}
-		t1 = matad.InverseLU(g, swaps, t2)
-		cond2 := !t1 || math.IsInf(cond, 1)
-		if cond2 {
+		t2 = matad.InverseLU(g, swaps, t3)
+		cond3 := !t2 || math.IsInf(cond, 1)
+		if cond3 {
 			r = error(mat.Condition(math.Inf(1)))
 		} else {
-			t3 := conditionError(cond)
-			r = t3
+			t4 := conditionError(cond)
+			r = t4
 		}
 	}
 	ws.gBar = append(ws.gBar, gBar)
 	ws.g = append(ws.g, g)
+	ws.t7 = append(ws.t7, t)
 	ws.swaps1 = append(ws.swaps1, swaps)
-	ws.cond16 = append(ws.cond16, cond1)
-	ws.t2Bar1 = append(ws.t2Bar1, t2Bar)
-	ws.t23 = append(ws.t23, t2)
+	ws.cond24 = append(ws.cond24, cond2)
+	ws.t3Bar = append(ws.t3Bar, t3Bar)
+	ws.t32 = append(ws.t32, t3)
 	return
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:106.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseForward is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:107.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForward(v, a, b, vBar, aBar, bBar, ws)
 }
@@ -2422,7 +2434,7 @@ func denseSubPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense,
 	elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncForward(m, a, b, mBar, aBar, bBar, ws)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:237.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward, from vec.go:238.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat.Dense, y, xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, ws *AdjointWork) (r float64) {
 	var gBar blas64.General
 	var g blas64.General
@@ -2449,26 +2461,26 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat
 		r = 0
 	} else {
 		g, t2, gBar = operandPtrMatDenseForward(a, aBar, ws)
-		if ws.t3BarUsed == len(ws.t3Bar) {
-			ws.t3Bar = append(ws.t3Bar, nil)
+		if ws.t3BarUsed == len(ws.t3Bar1) {
+			ws.t3Bar1 = append(ws.t3Bar1, nil)
 		}
 		k := ws.t3BarUsed
 		ws.t3BarUsed++
-		if cap(ws.t3Bar[k]) < r1 {
-			ws.t3Bar[k] = make([]float64, r1)
+		if cap(ws.t3Bar1[k]) < r1 {
+			ws.t3Bar1[k] = make([]float64, r1)
 		}
-		clear(ws.t3Bar[k][:r1])
-		t3Bar := ws.t3Bar[k][0:r1:r1]
-		if ws.t3Used == len(ws.t32) {
-			ws.t32 = append(ws.t32, nil)
+		clear(ws.t3Bar1[k][:r1])
+		t3Bar := ws.t3Bar1[k][0:r1:r1]
+		if ws.t3Used == len(ws.t33) {
+			ws.t33 = append(ws.t33, nil)
 		}
 		k1 := ws.t3Used
 		ws.t3Used++
-		if cap(ws.t32[k1]) < r1 {
-			ws.t32[k1] = make([]float64, r1)
+		if cap(ws.t33[k1]) < r1 {
+			ws.t33[k1] = make([]float64, r1)
 		}
-		clear(ws.t32[k1][:r1])
-		t3 := ws.t32[k1][0:r1:r1]
+		clear(ws.t33[k1][:r1])
+		t3 := ws.t33[k1][0:r1:r1]
 		zBar = blas64.Vector{Data: t3Bar}
 		z = blas64.Vector{N: r1, Inc: 1, Data: t3}
 		t4, t4Bar = vectorPtrMatVecDenseForward(y, yBar, ws)
@@ -2479,10 +2491,10 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat
 	}
 	ws.r1 = append(ws.r1, r1)
 	ws.c = append(ws.c, c)
-	ws.cond17 = append(ws.cond17, cond)
+	ws.cond16 = append(ws.cond16, cond)
 	ws.gBar2 = append(ws.gBar2, gBar)
 	ws.g2 = append(ws.g2, g)
-	ws.t27 = append(ws.t27, t2)
+	ws.t26 = append(ws.t26, t2)
 	ws.zBar3 = append(ws.zBar3, zBar)
 	ws.z6 = append(ws.z6, z)
 	ws.t4Bar = append(ws.t4Bar, t4Bar)
@@ -2492,7 +2504,7 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForward(x *mat.VecDense, a *mat
 	return
 }
 
-// detPtrMatDenseForward is matad.Det_ptr_mat_Dense_forward, from lu.go:234.
+// detPtrMatDenseForward is matad.Det_ptr_mat_Dense_forward, from lu.go:233.
 func detPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r float64) {
 	g, gBar := factorisedPtrMatDenseForward(a, aBar, ws)
 	n := g.Rows
@@ -2515,7 +2527,7 @@ func detPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r float64) {
 	return
 }
 
-// detPtrMatDenseReverse is matad.Det_ptr_mat_Dense_reverse, from lu.go:234.
+// detPtrMatDenseReverse is matad.Det_ptr_mat_Dense_reverse, from lu.go:233.
 func detPtrMatDenseReverse(aBar *mat.Dense, rBar float64, ws *AdjointWork) {
 	gBar1 := ws.gBar3[len(ws.gBar3)-1]
 	ws.gBar3 = ws.gBar3[:len(ws.gBar3)-1]
@@ -2528,20 +2540,20 @@ func detPtrMatDenseReverse(aBar *mat.Dense, rBar float64, ws *AdjointWork) {
 	factorisedPtrMatDenseReverse(aBar, ws)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:237.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:238.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, rBar float64, ws *AdjointWork) {
 	r11 := ws.r1[len(ws.r1)-1]
 	ws.r1 = ws.r1[:len(ws.r1)-1]
 	c1 := ws.c[len(ws.c)-1]
 	ws.c = ws.c[:len(ws.c)-1]
-	cond3 := ws.cond17[len(ws.cond17)-1]
-	ws.cond17 = ws.cond17[:len(ws.cond17)-1]
+	cond3 := ws.cond16[len(ws.cond16)-1]
+	ws.cond16 = ws.cond16[:len(ws.cond16)-1]
 	gBar1 := ws.gBar2[len(ws.gBar2)-1]
 	ws.gBar2 = ws.gBar2[:len(ws.gBar2)-1]
 	g1 := ws.g2[len(ws.g2)-1]
 	ws.g2 = ws.g2[:len(ws.g2)-1]
-	t21 := ws.t27[len(ws.t27)-1]
-	ws.t27 = ws.t27[:len(ws.t27)-1]
+	t21 := ws.t26[len(ws.t26)-1]
+	ws.t26 = ws.t26[:len(ws.t26)-1]
 	zBar1 := ws.zBar3[len(ws.zBar3)-1]
 	ws.zBar3 = ws.zBar3[:len(ws.zBar3)-1]
 	z1 := ws.z6[len(ws.z6)-1]
@@ -2656,12 +2668,12 @@ func denseSubPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 	elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncReverse(m, mBar, aBar, bBar, ws)
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:106.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:107.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverse(v, vBar, aBar, bBar, ws)
 }
 
-// vecDenseMulVecPtrMatDensePtrMatVecDenseReverse is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:169.
+// vecDenseMulVecPtrMatDensePtrMatVecDenseReverse is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:170.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork) {
 	cond11 := ws.cond1[len(ws.cond1)-1]
 	ws.cond1 = ws.cond1[:len(ws.cond1)-1]
@@ -2739,30 +2751,36 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar 
 	denseDimsReverse(aBar, ws)
 }
 
-// denseInversePtrMatDenseReverse is matad.DenseInverse_ptr_mat_Dense_reverse, from lu.go:255.
+// denseInversePtrMatDenseReverse is matad.DenseInverse_ptr_mat_Dense_reverse, from lu.go:254.
 func denseInversePtrMatDenseReverse(m, mBar, aBar *mat.Dense, ws *AdjointWork) {
 	gBar1 := ws.gBar[len(ws.gBar)-1]
 	ws.gBar = ws.gBar[:len(ws.gBar)-1]
 	g1 := ws.g[len(ws.g)-1]
 	ws.g = ws.g[:len(ws.g)-1]
+	t5 := ws.t7[len(ws.t7)-1]
+	ws.t7 = ws.t7[:len(ws.t7)-1]
 	swaps1 := ws.swaps1[len(ws.swaps1)-1]
 	ws.swaps1 = ws.swaps1[:len(ws.swaps1)-1]
-	cond11 := ws.cond16[len(ws.cond16)-1]
-	ws.cond16 = ws.cond16[:len(ws.cond16)-1]
-	t2Bar1 := ws.t2Bar1[len(ws.t2Bar1)-1]
-	ws.t2Bar1 = ws.t2Bar1[:len(ws.t2Bar1)-1]
-	t21 := ws.t23[len(ws.t23)-1]
-	ws.t23 = ws.t23[:len(ws.t23)-1]
-	if !cond11 {
-		view11 := t21.Data
+	cond21 := ws.cond24[len(ws.cond24)-1]
+	ws.cond24 = ws.cond24[:len(ws.cond24)-1]
+	t3Bar1 := ws.t3Bar[len(ws.t3Bar)-1]
+	ws.t3Bar = ws.t3Bar[:len(ws.t3Bar)-1]
+	t31 := ws.t32[len(ws.t32)-1]
+	ws.t32 = ws.t32[:len(ws.t32)-1]
+	if !cond21 {
+		view11 := t31.Data
 		for i1 := len(view11) - 1; i1 > -1; i1-- {
 			view11[i1] = ws.view11[len(ws.view11)-1]
 			ws.view11 = ws.view11[:len(ws.view11)-1]
 		}
-		matad.InverseLUPullback(g1, swaps1, t21, gBar1, t2Bar1)
+		matad.InverseLUPullback(g1, swaps1, t31, gBar1, t3Bar1)
 		denseRawMatrixReverse(mBar, ws)
 	}
 	matad.FactorLUPullback(g1, swaps1, gBar1)
+	if t5 {
+		checkDensePtrMatDenseReverse(mBar, aBar, ws)
+	}
+	isFullPtrMatDenseReverse(aBar, ws)
 	receiveReverse(m, mBar, ws)
 	factorisedPtrMatDenseReverse(aBar, ws)
 }
@@ -2852,7 +2870,7 @@ func denseMulPtrMatDenseMatadTransposedReverse(m, mBar, aBar *mat.Dense, bBar ma
 func denseTAsMatadTransposedReverse(mBar *mat.Dense, ws *AdjointWork) {
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:111.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:112.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverse(v, vBar, aBar, bBar, ws)
 }
@@ -3057,7 +3075,7 @@ func denseDimsForwardTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarD
 	return (*matDense)(unsafe.Pointer(m)).mat.Rows, (*matDense)(unsafe.Pointer(m)).mat.Cols
 }
 
-// vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:169.
+// vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:170.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(v *mat.VecDense, a *mat.Dense, b, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork, vDot *mat.VecDense, aDot *mat.Dense, bDot, vBarDot *mat.VecDense, aBarDot *mat.Dense, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	var t9BarDot blas64.Vector
 	var t9Bar blas64.Vector
@@ -3398,21 +3416,25 @@ func vecDenseRowViewOfPtrMatDenseForwardTangent111011(v *mat.VecDense, m *mat.De
 	(*matVecDense)(unsafe.Pointer(v)).mat.N = rm.Cols
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:111.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:112.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// denseInversePtrMatDenseForwardTangent11111 is matad.DenseInverse_ptr_mat_Dense_forward_tangent_11111, from lu.go:255.
+// denseInversePtrMatDenseForwardTangent11111 is matad.DenseInverse_ptr_mat_Dense_forward_tangent_11111, from lu.go:254.
 func denseInversePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, aDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r error) {
-	var t2BarDot blas64.General
-	var t2Bar blas64.General
-	var t2Dot blas64.General
-	var t2 blas64.General
+	var t3BarDot blas64.General
+	var t3Bar blas64.General
+	var t3Dot blas64.General
+	var t3 blas64.General
 	g, gBar, gDot, gBarDot := factorisedPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 	arg := g.Rows
 	arg1 := g.Rows
 	receiveForwardTangent11001(m, arg, arg1, mBar, ws, mDot, mBarDot, wsDot)
+	t := isFullPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+	if t {
+		checkDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
+	}
 	n := g.Rows
 	if ws.swapsUsed == len(ws.swaps) {
 		ws.swaps = append(ws.swaps, nil)
@@ -3425,43 +3447,44 @@ func denseInversePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws 
 	clear(ws.swaps[k][:n])
 	swaps := ws.swaps[k][0:n:n]
 	norm := matad.LUNorm(g)
-	t := matad.FactorLUTangent(g, swaps, gDot)
-	cond1 := !t
-	if cond1 {
+	t1 := matad.FactorLUTangent(g, swaps, gDot)
+	cond2 := !t1
+	if cond2 {
 		r = error(mat.Condition(math.Inf(1)))
 	} else {
 		cond := matad.LUCondition(g, norm)
-		t2, t2Bar, t2Dot, t2BarDot = denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-		var t1 bool
-		view1Dot := t2Dot.Data
-		view1 := t2.Data
+		t3, t3Bar, t3Dot, t3BarDot = denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		var t2 bool
+		view1Dot := t3Dot.Data
+		view1 := t3.Data
 		for i := 0; i < len(view1); i++ {
 			wsDot.view11 = append(wsDot.view11, view1Dot[i])
 			ws.view11 = append(ws.view11, view1[i])
 		}
-		t1 = matad.InverseLUTangent(g, swaps, t2, gDot, t2Dot)
-		cond2 := !t1 || math.IsInf(cond, 1)
-		if cond2 {
+		t2 = matad.InverseLUTangent(g, swaps, t3, gDot, t3Dot)
+		cond3 := !t2 || math.IsInf(cond, 1)
+		if cond3 {
 			r = error(mat.Condition(math.Inf(1)))
 		} else {
-			t3 := conditionError(cond)
-			r = t3
+			t4 := conditionError(cond)
+			r = t4
 		}
 	}
 	wsDot.gBar = append(wsDot.gBar, gBarDot)
 	ws.gBar = append(ws.gBar, gBar)
 	wsDot.g = append(wsDot.g, gDot)
 	ws.g = append(ws.g, g)
+	ws.t7 = append(ws.t7, t)
 	ws.swaps1 = append(ws.swaps1, swaps)
-	ws.cond16 = append(ws.cond16, cond1)
-	wsDot.t2Bar1 = append(wsDot.t2Bar1, t2BarDot)
-	ws.t2Bar1 = append(ws.t2Bar1, t2Bar)
-	wsDot.t23 = append(wsDot.t23, t2Dot)
-	ws.t23 = append(ws.t23, t2)
+	ws.cond24 = append(ws.cond24, cond2)
+	wsDot.t3Bar = append(wsDot.t3Bar, t3BarDot)
+	ws.t3Bar = append(ws.t3Bar, t3Bar)
+	wsDot.t32 = append(wsDot.t32, t3Dot)
+	ws.t32 = append(ws.t32, t3)
 	return
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:106.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:107.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
@@ -3471,7 +3494,7 @@ func denseSubPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bB
 	elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncForwardTangent1111111(m, a, b, mBar, aBar, bBar, ws, mDot, aDot, bDot, mBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:237.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:238.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.VecDense, a *mat.Dense, y, xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, ws *AdjointWork, xDot *mat.VecDense, aDot *mat.Dense, yDot, xBarDot *mat.VecDense, aBarDot *mat.Dense, yBarDot *mat.VecDense, wsDot *AdjointWork) (r, rDot float64) {
 	var gBarDot blas64.General
 	var gBar blas64.General
@@ -3507,34 +3530,34 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.Ve
 		r = 0
 	} else {
 		g, t2, gBar, gDot, gBarDot = operandPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-		if ws.t3BarUsed == len(ws.t3Bar) {
-			wsDot.t3Bar = append(wsDot.t3Bar, nil)
-			ws.t3Bar = append(ws.t3Bar, nil)
+		if ws.t3BarUsed == len(ws.t3Bar1) {
+			wsDot.t3Bar1 = append(wsDot.t3Bar1, nil)
+			ws.t3Bar1 = append(ws.t3Bar1, nil)
 		}
 		k := ws.t3BarUsed
 		ws.t3BarUsed++
-		if cap(ws.t3Bar[k]) < r1 {
-			wsDot.t3Bar[k] = make([]float64, r1)
-			ws.t3Bar[k] = make([]float64, r1)
+		if cap(ws.t3Bar1[k]) < r1 {
+			wsDot.t3Bar1[k] = make([]float64, r1)
+			ws.t3Bar1[k] = make([]float64, r1)
 		}
-		clear(wsDot.t3Bar[k][:r1])
-		clear(ws.t3Bar[k][:r1])
-		t3BarDot := wsDot.t3Bar[k][0:r1:r1]
-		t3Bar := ws.t3Bar[k][0:r1:r1]
-		if ws.t3Used == len(ws.t32) {
-			wsDot.t32 = append(wsDot.t32, nil)
-			ws.t32 = append(ws.t32, nil)
+		clear(wsDot.t3Bar1[k][:r1])
+		clear(ws.t3Bar1[k][:r1])
+		t3BarDot := wsDot.t3Bar1[k][0:r1:r1]
+		t3Bar := ws.t3Bar1[k][0:r1:r1]
+		if ws.t3Used == len(ws.t33) {
+			wsDot.t33 = append(wsDot.t33, nil)
+			ws.t33 = append(ws.t33, nil)
 		}
 		k1 := ws.t3Used
 		ws.t3Used++
-		if cap(ws.t32[k1]) < r1 {
-			wsDot.t32[k1] = make([]float64, r1)
-			ws.t32[k1] = make([]float64, r1)
+		if cap(ws.t33[k1]) < r1 {
+			wsDot.t33[k1] = make([]float64, r1)
+			ws.t33[k1] = make([]float64, r1)
 		}
-		clear(wsDot.t32[k1][:r1])
-		clear(ws.t32[k1][:r1])
-		t3Dot := wsDot.t32[k1][0:r1:r1]
-		t3 := ws.t32[k1][0:r1:r1]
+		clear(wsDot.t33[k1][:r1])
+		clear(ws.t33[k1][:r1])
+		t3Dot := wsDot.t33[k1][0:r1:r1]
+		t3 := ws.t33[k1][0:r1:r1]
 		zBarDot = blas64.Vector{Data: t3BarDot}
 		zBar = blas64.Vector{Data: t3Bar}
 		zDot = blas64.Vector{Data: t3Dot}
@@ -3548,12 +3571,12 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.Ve
 	}
 	ws.r1 = append(ws.r1, r1)
 	ws.c = append(ws.c, c)
-	ws.cond17 = append(ws.cond17, cond)
+	ws.cond16 = append(ws.cond16, cond)
 	wsDot.gBar2 = append(wsDot.gBar2, gBarDot)
 	ws.gBar2 = append(ws.gBar2, gBar)
 	wsDot.g2 = append(wsDot.g2, gDot)
 	ws.g2 = append(ws.g2, g)
-	ws.t27 = append(ws.t27, t2)
+	ws.t26 = append(ws.t26, t2)
 	wsDot.zBar3 = append(wsDot.zBar3, zBarDot)
 	ws.zBar3 = append(ws.zBar3, zBar)
 	wsDot.z6 = append(wsDot.z6, zDot)
@@ -3569,7 +3592,7 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseForwardTangent1111111(x *mat.Ve
 	return
 }
 
-// detPtrMatDenseForwardTangent111 is matad.Det_ptr_mat_Dense_forward_tangent_111, from lu.go:234.
+// detPtrMatDenseForwardTangent111 is matad.Det_ptr_mat_Dense_forward_tangent_111, from lu.go:233.
 func detPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork, aDot, aBarDot *mat.Dense, wsDot *AdjointWork) (r, rDot float64) {
 	g, gBar, gDot, gBarDot := factorisedPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
 	n := g.Rows
@@ -3595,7 +3618,7 @@ func detPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork, aDot, 
 	return
 }
 
-// detPtrMatDenseReverseTangent111 is matad.Det_ptr_mat_Dense_reverse_tangent_111, from lu.go:234.
+// detPtrMatDenseReverseTangent111 is matad.Det_ptr_mat_Dense_reverse_tangent_111, from lu.go:233.
 func detPtrMatDenseReverseTangent111(aBar *mat.Dense, rBar float64, ws *AdjointWork, aBarDot *mat.Dense, rBarDot float64, wsDot *AdjointWork) {
 	gBar1Dot := wsDot.gBar3[len(ws.gBar3)-1]
 	gBar1 := ws.gBar3[len(ws.gBar3)-1]
@@ -3612,14 +3635,14 @@ func detPtrMatDenseReverseTangent111(aBar *mat.Dense, rBar float64, ws *AdjointW
 	factorisedPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_10111, from vec.go:237.
+// innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111 is matad.Inner_ptr_mat_VecDense_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_10111, from vec.go:238.
 func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(xBar *mat.VecDense, aBar *mat.Dense, yBar *mat.VecDense, rBar float64, ws *AdjointWork, xBarDot *mat.VecDense, aBarDot *mat.Dense, yBarDot *mat.VecDense, wsDot *AdjointWork) {
 	r11 := ws.r1[len(ws.r1)-1]
 	ws.r1 = ws.r1[:len(ws.r1)-1]
 	c1 := ws.c[len(ws.c)-1]
 	ws.c = ws.c[:len(ws.c)-1]
-	cond3 := ws.cond17[len(ws.cond17)-1]
-	ws.cond17 = ws.cond17[:len(ws.cond17)-1]
+	cond3 := ws.cond16[len(ws.cond16)-1]
+	ws.cond16 = ws.cond16[:len(ws.cond16)-1]
 	gBar1Dot := wsDot.gBar2[len(ws.gBar2)-1]
 	gBar1 := ws.gBar2[len(ws.gBar2)-1]
 	wsDot.gBar2 = wsDot.gBar2[:len(ws.gBar2)-1]
@@ -3628,8 +3651,8 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(xBar *mat.V
 	g1 := ws.g2[len(ws.g2)-1]
 	wsDot.g2 = wsDot.g2[:len(ws.g2)-1]
 	ws.g2 = ws.g2[:len(ws.g2)-1]
-	t21 := ws.t27[len(ws.t27)-1]
-	ws.t27 = ws.t27[:len(ws.t27)-1]
+	t21 := ws.t26[len(ws.t26)-1]
+	ws.t26 = ws.t26[:len(ws.t26)-1]
 	zBar1Dot := wsDot.zBar3[len(ws.zBar3)-1]
 	zBar1 := ws.zBar3[len(ws.zBar3)-1]
 	wsDot.zBar3 = wsDot.zBar3[:len(ws.zBar3)-1]
@@ -3771,12 +3794,12 @@ func denseSubPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 	elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:106.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:107.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:169.
+// vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:170.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, aBarDot *mat.Dense, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	cond11 := ws.cond1[len(ws.cond1)-1]
 	ws.cond1 = ws.cond1[:len(ws.cond1)-1]
@@ -3879,7 +3902,7 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.Vec
 	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// denseInversePtrMatDenseReverseTangent1111 is matad.DenseInverse_ptr_mat_Dense_reverse_tangent_1111, from lu.go:255.
+// denseInversePtrMatDenseReverseTangent1111 is matad.DenseInverse_ptr_mat_Dense_reverse_tangent_1111, from lu.go:254.
 func denseInversePtrMatDenseReverseTangent1111(m, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
 	gBar1Dot := wsDot.gBar[len(ws.gBar)-1]
 	gBar1 := ws.gBar[len(ws.gBar)-1]
@@ -3889,31 +3912,37 @@ func denseInversePtrMatDenseReverseTangent1111(m, mBar, aBar *mat.Dense, ws *Adj
 	g1 := ws.g[len(ws.g)-1]
 	wsDot.g = wsDot.g[:len(ws.g)-1]
 	ws.g = ws.g[:len(ws.g)-1]
+	t5 := ws.t7[len(ws.t7)-1]
+	ws.t7 = ws.t7[:len(ws.t7)-1]
 	swaps1 := ws.swaps1[len(ws.swaps1)-1]
 	ws.swaps1 = ws.swaps1[:len(ws.swaps1)-1]
-	cond11 := ws.cond16[len(ws.cond16)-1]
-	ws.cond16 = ws.cond16[:len(ws.cond16)-1]
-	t2Bar1Dot := wsDot.t2Bar1[len(ws.t2Bar1)-1]
-	t2Bar1 := ws.t2Bar1[len(ws.t2Bar1)-1]
-	wsDot.t2Bar1 = wsDot.t2Bar1[:len(ws.t2Bar1)-1]
-	ws.t2Bar1 = ws.t2Bar1[:len(ws.t2Bar1)-1]
-	t21Dot := wsDot.t23[len(ws.t23)-1]
-	t21 := ws.t23[len(ws.t23)-1]
-	wsDot.t23 = wsDot.t23[:len(ws.t23)-1]
-	ws.t23 = ws.t23[:len(ws.t23)-1]
-	if !cond11 {
-		view11Dot := t21Dot.Data
-		view11 := t21.Data
+	cond21 := ws.cond24[len(ws.cond24)-1]
+	ws.cond24 = ws.cond24[:len(ws.cond24)-1]
+	t3Bar1Dot := wsDot.t3Bar[len(ws.t3Bar)-1]
+	t3Bar1 := ws.t3Bar[len(ws.t3Bar)-1]
+	wsDot.t3Bar = wsDot.t3Bar[:len(ws.t3Bar)-1]
+	ws.t3Bar = ws.t3Bar[:len(ws.t3Bar)-1]
+	t31Dot := wsDot.t32[len(ws.t32)-1]
+	t31 := ws.t32[len(ws.t32)-1]
+	wsDot.t32 = wsDot.t32[:len(ws.t32)-1]
+	ws.t32 = ws.t32[:len(ws.t32)-1]
+	if !cond21 {
+		view11Dot := t31Dot.Data
+		view11 := t31.Data
 		for i1 := len(view11) - 1; i1 > -1; i1-- {
 			view11Dot[i1] = wsDot.view11[len(ws.view11)-1]
 			view11[i1] = ws.view11[len(ws.view11)-1]
 			wsDot.view11 = wsDot.view11[:len(ws.view11)-1]
 			ws.view11 = ws.view11[:len(ws.view11)-1]
 		}
-		inverseLUPullbackTangent11101(g1, swaps1, t21, gBar1, t2Bar1, g1Dot, t21Dot, gBar1Dot, t2Bar1Dot)
+		inverseLUPullbackTangent11101(g1, swaps1, t31, gBar1, t3Bar1, g1Dot, t31Dot, gBar1Dot, t3Bar1Dot)
 		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 	}
 	factorLUPullbackTangent101(g1, swaps1, gBar1, g1Dot, gBar1Dot)
+	if t5 {
+		checkDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
+	}
+	isFullPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	factorisedPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
@@ -4018,7 +4047,7 @@ func denseMulPtrMatDenseMatadTransposedReverseTangent11111(m, mBar, aBar *mat.De
 func denseTAsMatadTransposedReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:111.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:112.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
@@ -4091,7 +4120,7 @@ func vecDenseDimsTangent1(v, vDot *mat.VecDense) (r, c int) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.N, 1
 }
 
-// isStoredPtrMatVecDenseTangent1 is matad.isStored_ptr_mat_VecDense_tangent_1, from vec.go:11.
+// isStoredPtrMatVecDenseTangent1 is matad.isStored_ptr_mat_VecDense_tangent_1, from vec.go:12.
 func isStoredPtrMatVecDenseTangent1(x, xDot *mat.VecDense) (r bool) {
 	return true
 }
@@ -4292,7 +4321,7 @@ func vecDenseIsEmptyTangent1(v, vDot *mat.VecDense) (r bool) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.Inc == 0
 }
 
-// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_111, from vec.go:97.
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_111, from vec.go:98.
 func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
 	pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot)
 	t, tDot := vectorPtrMatVecDenseTangent1(a, aDot)
@@ -4327,6 +4356,21 @@ func factorisedPtrMatDenseTangent1(a, aDot *mat.Dense) (r, rDot blas64.General) 
 	return g, gDot
 }
 
+// checkDensePtrMatDenseTangent11 is matad.checkDense_ptr_mat_Dense_tangent_11, from dense.go:12.
+func checkDensePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) {
+	t := isDensePtrMatDenseTangent11(m, a, mDot, aDot)
+	ok := !t
+	if ok {
+		t1 := isDenseTransposedPtrMatDenseTangent11(m, a, mDot, aDot)
+		ok = !t1
+	}
+	if ok {
+		t2, _ := denseRawMatrixTangent1(m, mDot)
+		t3, _ := rawPtrMatDenseTangent1(a, aDot)
+		matad.CheckOverlap(t2, t3)
+	}
+}
+
 // conditionError is matad.conditionError, from cholesky.go:32.
 func conditionError(cond float64) (r error) {
 	if cond > mat.ConditionTolerance {
@@ -4335,7 +4379,7 @@ func conditionError(cond float64) (r error) {
 	return nil
 }
 
-// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_111, from vec.go:97.
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_111, from vec.go:98.
 func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
 	pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot)
 	t, tDot := vectorPtrMatVecDenseTangent1(a, aDot)
@@ -4392,7 +4436,7 @@ func vecDenseDimsForward(v, vBar *mat.VecDense, ws *AdjointWork) (r, c int) {
 	return
 }
 
-// isStoredPtrMatVecDenseForward is matad.isStored_ptr_mat_VecDense_forward, from vec.go:11.
+// isStoredPtrMatVecDenseForward is matad.isStored_ptr_mat_VecDense_forward, from vec.go:12.
 func isStoredPtrMatVecDenseForward(x, xBar *mat.VecDense, ws *AdjointWork) (r bool) {
 	return true
 }
@@ -4620,7 +4664,7 @@ func vecDenseIsEmptyForward(v, vBar *mat.VecDense, ws *AdjointWork) (r bool) {
 	return (*matVecDense)(unsafe.Pointer(v)).mat.Inc == 0
 }
 
-// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForward is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward, from vec.go:97.
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForward is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward, from vec.go:98.
 func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar, ws)
 	t, tBar := vectorPtrMatVecDenseForward(a, aBar, ws)
@@ -4660,13 +4704,31 @@ func factorisedPtrMatDenseForward(a, aBar *mat.Dense, ws *AdjointWork) (r, rBar 
 	r = g
 	ws.xBar4 = append(ws.xBar4, xBar)
 	ws.x3 = append(ws.x3, x)
-	ws.t7 = append(ws.t7, t)
+	ws.t8 = append(ws.t8, t)
 	ws.gBar1 = append(ws.gBar1, gBar)
 	ws.g1 = append(ws.g1, g)
 	return
 }
 
-// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForward is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward, from vec.go:97.
+// checkDensePtrMatDenseForward is matad.checkDense_ptr_mat_Dense_forward, from dense.go:12.
+func checkDensePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork) {
+	t := isDensePtrMatDenseForward(m, a, mBar, aBar, ws)
+	ok := !t
+	cond := ok
+	if cond {
+		t1 := isDenseTransposedPtrMatDenseForward(m, a, mBar, aBar, ws)
+		ok = !t1
+	}
+	if ok {
+		t2, _ := denseRawMatrixForward(m, mBar, ws)
+		t3, _ := rawPtrMatDenseForward(a, aBar, ws)
+		matad.CheckOverlap(t2, t3)
+	}
+	ws.cond10 = append(ws.cond10, cond)
+	ws.cond14 = append(ws.cond14, ok)
+}
+
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForward is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward, from vec.go:98.
 func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar, ws)
 	t, tBar := vectorPtrMatVecDenseForward(a, aBar, ws)
@@ -4676,15 +4738,15 @@ func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDense
 	for i := 0; i < hi; i++ {
 		x1 := t.Data[i*t.Inc]
 		y1 := t1.Data[i*t1.Inc]
-		ws.t25 = append(ws.t25, t2.Data[i*t2.Inc])
+		ws.t24 = append(ws.t24, t2.Data[i*t2.Inc])
 		t2.Data[i*t2.Inc] = x1 + y1
 	}
 	ws.tBar1 = append(ws.tBar1, tBar)
-	ws.t8 = append(ws.t8, t)
+	ws.t9 = append(ws.t9, t)
 	ws.t1Bar1 = append(ws.t1Bar1, t1Bar)
 	ws.t14 = append(ws.t14, t1)
-	ws.t2Bar2 = append(ws.t2Bar2, t2Bar)
-	ws.t26 = append(ws.t26, t2)
+	ws.t2Bar1 = append(ws.t2Bar1, t2Bar)
+	ws.t25 = append(ws.t25, t2)
 }
 
 // elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncForward is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseSub_ptr_mat_Dense_ptr_mat_Dense_func_forward, from dense.go:96.
@@ -4731,8 +4793,8 @@ func factorisedPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
 	ws.xBar4 = ws.xBar4[:len(ws.xBar4)-1]
 	x1 := ws.x3[len(ws.x3)-1]
 	ws.x3 = ws.x3[:len(ws.x3)-1]
-	t1 := ws.t7[len(ws.t7)-1]
-	ws.t7 = ws.t7[:len(ws.t7)-1]
+	t1 := ws.t8[len(ws.t8)-1]
+	ws.t8 = ws.t8[:len(ws.t8)-1]
 	gBar1 := ws.gBar1[len(ws.gBar1)-1]
 	ws.gBar1 = ws.gBar1[:len(ws.gBar1)-1]
 	g1 := ws.g1[len(ws.g1)-1]
@@ -4891,27 +4953,27 @@ func elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncRev
 	matchingPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar, ws)
 }
 
-// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverse is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse, from vec.go:97.
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverse is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse, from vec.go:98.
 func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	tBar1Data := ws.tBar1[len(ws.tBar1)-1].Data
 	ws.tBar1 = ws.tBar1[:len(ws.tBar1)-1]
-	t4Inc := ws.t8[len(ws.t8)-1].Inc
-	ws.t8 = ws.t8[:len(ws.t8)-1]
+	t4Inc := ws.t9[len(ws.t9)-1].Inc
+	ws.t9 = ws.t9[:len(ws.t9)-1]
 	t1Bar1Data := ws.t1Bar1[len(ws.t1Bar1)-1].Data
 	ws.t1Bar1 = ws.t1Bar1[:len(ws.t1Bar1)-1]
 	t11Inc := ws.t14[len(ws.t14)-1].Inc
 	ws.t14 = ws.t14[:len(ws.t14)-1]
-	t2Bar1Data := ws.t2Bar2[len(ws.t2Bar2)-1].Data
-	ws.t2Bar2 = ws.t2Bar2[:len(ws.t2Bar2)-1]
-	t21N := ws.t26[len(ws.t26)-1].N
-	t21Data := ws.t26[len(ws.t26)-1].Data
-	t21Inc := ws.t26[len(ws.t26)-1].Inc
-	ws.t26 = ws.t26[:len(ws.t26)-1]
+	t2Bar1Data := ws.t2Bar1[len(ws.t2Bar1)-1].Data
+	ws.t2Bar1 = ws.t2Bar1[:len(ws.t2Bar1)-1]
+	t21N := ws.t25[len(ws.t25)-1].N
+	t21Data := ws.t25[len(ws.t25)-1].Data
+	t21Inc := ws.t25[len(ws.t25)-1].Inc
+	ws.t25 = ws.t25[:len(ws.t25)-1]
 	for i1 := t21N - 1; i1 > -1; i1-- {
 		t3 := t2Bar1Data[i1*t21Inc]
 		t2Bar1Data[i1*t21Inc] = 0
-		t21Data[i1*t21Inc] = ws.t25[len(ws.t25)-1]
-		ws.t25 = ws.t25[:len(ws.t25)-1]
+		t21Data[i1*t21Inc] = ws.t24[len(ws.t24)-1]
+		ws.t24 = ws.t24[:len(ws.t24)-1]
 		t1Bar1Data[i1*t11Inc] += t3
 		tBar1Data[i1*t4Inc] += t3
 	}
@@ -4953,13 +5015,29 @@ func receiveVecReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
 	vecDenseIsEmptyReverse(vBar, ws)
 }
 
-// isStoredPtrMatVecDenseReverse is matad.isStored_ptr_mat_VecDense_reverse, from vec.go:11.
+// isStoredPtrMatVecDenseReverse is matad.isStored_ptr_mat_VecDense_reverse, from vec.go:12.
 func isStoredPtrMatVecDenseReverse(xBar *mat.VecDense, ws *AdjointWork) {
 }
 
 // vecDenseDimsReverse is (*mat.VecDense).Dims_reverse, from vector.go:144.
 func vecDenseDimsReverse(vBar *mat.VecDense, ws *AdjointWork) {
 	vecDenseIsEmptyReverse(vBar, ws)
+}
+
+// checkDensePtrMatDenseReverse is matad.checkDense_ptr_mat_Dense_reverse, from dense.go:12.
+func checkDensePtrMatDenseReverse(mBar, aBar *mat.Dense, ws *AdjointWork) {
+	cond2 := ws.cond10[len(ws.cond10)-1]
+	ws.cond10 = ws.cond10[:len(ws.cond10)-1]
+	cond11 := ws.cond14[len(ws.cond14)-1]
+	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
+	if cond11 {
+		rawPtrMatDenseReverse(aBar, ws)
+		denseRawMatrixReverse(mBar, ws)
+	}
+	if cond2 {
+		isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
+	}
+	isDensePtrMatDenseReverse(mBar, aBar, ws)
 }
 
 // elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncReverse is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseAdd_ptr_mat_Dense_ptr_mat_Dense_func_reverse, from dense.go:96.
@@ -5032,7 +5110,7 @@ func transposedDimsReverse(tBar matad.Transposed, ws *AdjointWork) {
 	denseDimsReverse(tOfBar1, ws)
 }
 
-// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverse is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse, from vec.go:97.
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverse is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse, from vec.go:98.
 func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	tBar1Data := ws.tBar[len(ws.tBar)-1].Data
 	ws.tBar = ws.tBar[:len(ws.tBar)-1]
@@ -5079,7 +5157,7 @@ func vecDenseDimsForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot,
 	return
 }
 
-// isStoredPtrMatVecDenseForwardTangent111 is matad.isStored_ptr_mat_VecDense_forward_tangent_111, from vec.go:11.
+// isStoredPtrMatVecDenseForwardTangent111 is matad.isStored_ptr_mat_VecDense_forward_tangent_111, from vec.go:12.
 func isStoredPtrMatVecDenseForwardTangent111(x, xBar *mat.VecDense, ws *AdjointWork, xDot, xBarDot *mat.VecDense, wsDot *AdjointWork) (r bool) {
 	return true
 }
@@ -5339,7 +5417,7 @@ func vecDenseIsEmptyForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vD
 	return (*matVecDense)(unsafe.Pointer(v)).mat.Inc == 0
 }
 
-// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward_tangent_1111111, from vec.go:97.
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward_tangent_1111111, from vec.go:98.
 func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
 	t, tBar, tDot, tBarDot := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
@@ -5393,7 +5471,7 @@ func factorisedPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork,
 	ws.xBar4 = append(ws.xBar4, xBar)
 	wsDot.x3 = append(wsDot.x3, xDot)
 	ws.x3 = append(ws.x3, x)
-	ws.t7 = append(ws.t7, t)
+	ws.t8 = append(ws.t8, t)
 	wsDot.gBar1 = append(wsDot.gBar1, gBarDot)
 	ws.gBar1 = append(ws.gBar1, gBar)
 	wsDot.g1 = append(wsDot.g1, gDot)
@@ -5401,7 +5479,25 @@ func factorisedPtrMatDenseForwardTangent111(a, aBar *mat.Dense, ws *AdjointWork,
 	return
 }
 
-// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward_tangent_1111111, from vec.go:97.
+// checkDensePtrMatDenseForwardTangent11111 is matad.checkDense_ptr_mat_Dense_forward_tangent_11111, from dense.go:12.
+func checkDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, aDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
+	t := isDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
+	ok := !t
+	cond := ok
+	if cond {
+		t1 := isDenseTransposedPtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
+		ok = !t1
+	}
+	if ok {
+		t2, _, _, _ := denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
+		t3, _, _, _ := rawPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
+		matad.CheckOverlap(t2, t3)
+	}
+	ws.cond10 = append(ws.cond10, cond)
+	ws.cond14 = append(ws.cond14, ok)
+}
+
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_forward_tangent_1111111, from vec.go:98.
 func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar, ws, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot, wsDot)
 	t, tBar, tDot, tBarDot := vectorPtrMatVecDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
@@ -5413,23 +5509,23 @@ func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDense
 		x1 := t.Data[i*t.Inc]
 		y1Dot := t1Dot.Data[i*t1.Inc]
 		y1 := t1.Data[i*t1.Inc]
-		wsDot.t25 = append(wsDot.t25, t2Dot.Data[i*t2.Inc])
-		ws.t25 = append(ws.t25, t2.Data[i*t2.Inc])
+		wsDot.t24 = append(wsDot.t24, t2Dot.Data[i*t2.Inc])
+		ws.t24 = append(ws.t24, t2.Data[i*t2.Inc])
 		t2Dot.Data[i*t2.Inc] = x1Dot + y1Dot
 		t2.Data[i*t2.Inc] = x1 + y1
 	}
 	wsDot.tBar1 = append(wsDot.tBar1, tBarDot)
 	ws.tBar1 = append(ws.tBar1, tBar)
-	wsDot.t8 = append(wsDot.t8, tDot)
-	ws.t8 = append(ws.t8, t)
+	wsDot.t9 = append(wsDot.t9, tDot)
+	ws.t9 = append(ws.t9, t)
 	wsDot.t1Bar1 = append(wsDot.t1Bar1, t1BarDot)
 	ws.t1Bar1 = append(ws.t1Bar1, t1Bar)
 	wsDot.t14 = append(wsDot.t14, t1Dot)
 	ws.t14 = append(ws.t14, t1)
-	wsDot.t2Bar2 = append(wsDot.t2Bar2, t2BarDot)
-	ws.t2Bar2 = append(ws.t2Bar2, t2Bar)
-	wsDot.t26 = append(wsDot.t26, t2Dot)
-	ws.t26 = append(ws.t26, t2)
+	wsDot.t2Bar1 = append(wsDot.t2Bar1, t2BarDot)
+	ws.t2Bar1 = append(ws.t2Bar1, t2Bar)
+	wsDot.t25 = append(wsDot.t25, t2Dot)
+	ws.t25 = append(ws.t25, t2)
 }
 
 // elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncForwardTangent1111111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseSub_ptr_mat_Dense_ptr_mat_Dense_func_forward_tangent_1111111, from dense.go:96.
@@ -5502,8 +5598,8 @@ func factorisedPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBa
 	x1 := ws.x3[len(ws.x3)-1]
 	wsDot.x3 = wsDot.x3[:len(ws.x3)-1]
 	ws.x3 = ws.x3[:len(ws.x3)-1]
-	t1 := ws.t7[len(ws.t7)-1]
-	ws.t7 = ws.t7[:len(ws.t7)-1]
+	t1 := ws.t8[len(ws.t8)-1]
+	ws.t8 = ws.t8[:len(ws.t8)-1]
 	gBar1Dot := wsDot.gBar1[len(ws.gBar1)-1]
 	gBar1 := ws.gBar1[len(ws.gBar1)-1]
 	wsDot.gBar1 = wsDot.gBar1[:len(ws.gBar1)-1]
@@ -5766,15 +5862,15 @@ func elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncRev
 	matchingPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
 }
 
-// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse_tangent_11111, from vec.go:97.
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse_tangent_11111, from vec.go:98.
 func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	tBar1DataDot := wsDot.tBar1[len(ws.tBar1)-1].Data
 	tBar1Data := ws.tBar1[len(ws.tBar1)-1].Data
 	wsDot.tBar1 = wsDot.tBar1[:len(ws.tBar1)-1]
 	ws.tBar1 = ws.tBar1[:len(ws.tBar1)-1]
-	t4Inc := ws.t8[len(ws.t8)-1].Inc
-	wsDot.t8 = wsDot.t8[:len(ws.t8)-1]
-	ws.t8 = ws.t8[:len(ws.t8)-1]
+	t4Inc := ws.t9[len(ws.t9)-1].Inc
+	wsDot.t9 = wsDot.t9[:len(ws.t9)-1]
+	ws.t9 = ws.t9[:len(ws.t9)-1]
 	t1Bar1DataDot := wsDot.t1Bar1[len(ws.t1Bar1)-1].Data
 	t1Bar1Data := ws.t1Bar1[len(ws.t1Bar1)-1].Data
 	wsDot.t1Bar1 = wsDot.t1Bar1[:len(ws.t1Bar1)-1]
@@ -5782,25 +5878,25 @@ func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDense
 	t11Inc := ws.t14[len(ws.t14)-1].Inc
 	wsDot.t14 = wsDot.t14[:len(ws.t14)-1]
 	ws.t14 = ws.t14[:len(ws.t14)-1]
-	t2Bar1DataDot := wsDot.t2Bar2[len(ws.t2Bar2)-1].Data
-	t2Bar1Data := ws.t2Bar2[len(ws.t2Bar2)-1].Data
-	wsDot.t2Bar2 = wsDot.t2Bar2[:len(ws.t2Bar2)-1]
-	ws.t2Bar2 = ws.t2Bar2[:len(ws.t2Bar2)-1]
-	t21N := ws.t26[len(ws.t26)-1].N
-	t21DataDot := wsDot.t26[len(ws.t26)-1].Data
-	t21Data := ws.t26[len(ws.t26)-1].Data
-	t21Inc := ws.t26[len(ws.t26)-1].Inc
-	wsDot.t26 = wsDot.t26[:len(ws.t26)-1]
-	ws.t26 = ws.t26[:len(ws.t26)-1]
+	t2Bar1DataDot := wsDot.t2Bar1[len(ws.t2Bar1)-1].Data
+	t2Bar1Data := ws.t2Bar1[len(ws.t2Bar1)-1].Data
+	wsDot.t2Bar1 = wsDot.t2Bar1[:len(ws.t2Bar1)-1]
+	ws.t2Bar1 = ws.t2Bar1[:len(ws.t2Bar1)-1]
+	t21N := ws.t25[len(ws.t25)-1].N
+	t21DataDot := wsDot.t25[len(ws.t25)-1].Data
+	t21Data := ws.t25[len(ws.t25)-1].Data
+	t21Inc := ws.t25[len(ws.t25)-1].Inc
+	wsDot.t25 = wsDot.t25[:len(ws.t25)-1]
+	ws.t25 = ws.t25[:len(ws.t25)-1]
 	for i1 := t21N - 1; i1 > -1; i1-- {
 		t3Dot := t2Bar1DataDot[i1*t21Inc]
 		t3 := t2Bar1Data[i1*t21Inc]
 		t2Bar1DataDot[i1*t21Inc] = 0
 		t2Bar1Data[i1*t21Inc] = 0
-		t21DataDot[i1*t21Inc] = wsDot.t25[len(ws.t25)-1]
-		t21Data[i1*t21Inc] = ws.t25[len(ws.t25)-1]
-		wsDot.t25 = wsDot.t25[:len(ws.t25)-1]
-		ws.t25 = ws.t25[:len(ws.t25)-1]
+		t21DataDot[i1*t21Inc] = wsDot.t24[len(ws.t24)-1]
+		t21Data[i1*t21Inc] = ws.t24[len(ws.t24)-1]
+		wsDot.t24 = wsDot.t24[:len(ws.t24)-1]
+		ws.t24 = ws.t24[:len(ws.t24)-1]
 		t1Bar1DataDot[i1*t11Inc] += t3Dot
 		t1Bar1Data[i1*t11Inc] += t3
 		tBar1DataDot[i1*t4Inc] += t3Dot
@@ -5817,18 +5913,27 @@ func copyPullbackTangent1111(x, y, xBar, yBar, xDot, yDot, xBarDot, yBarDot blas
 	if yBar.Data == nil {
 		return
 	}
-	t := firstTangent1(x, xDot)
-	t1 := firstTangent1(y, yDot)
-	from := t
-	to := t1
+	t := copiesBackwardTangent1111(x, y, xBar, yBar, xDot, yDot, xBarDot, yBarDot)
+	if !t {
+		t1, t1Dot := reversedTangent1(x, xDot)
+		t2, t2Dot := reversedTangent1(y, yDot)
+		xDot = t1Dot
+		x = t1
+		yDot = t2Dot
+		y = t2
+	}
+	t3 := firstTangent1(x, xDot)
+	t4 := firstTangent1(y, yDot)
+	from := t3
+	to := t4
 	for i, iEnd := 0, y.N; i < iEnd; i++ {
-		t2Dot := yBarDot.Data[to]
-		t2 := yBar.Data[to]
+		t5Dot := yBarDot.Data[to]
+		t5 := yBar.Data[to]
 		yBarDot.Data[to] = 0
 		yBar.Data[to] = 0
 		if xBar.Data != nil {
-			xBarDot.Data[from] += t2Dot
-			xBar.Data[from] += t2
+			xBarDot.Data[from] += t5Dot
+			xBar.Data[from] += t5
 		}
 		from += x.Inc
 		to += y.Inc
@@ -5867,7 +5972,7 @@ func receiveVecReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, v
 	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
-// isStoredPtrMatVecDenseReverseTangent11 is matad.isStored_ptr_mat_VecDense_reverse_tangent_11, from vec.go:11.
+// isStoredPtrMatVecDenseReverseTangent11 is matad.isStored_ptr_mat_VecDense_reverse_tangent_11, from vec.go:12.
 func isStoredPtrMatVecDenseReverseTangent11(xBar *mat.VecDense, ws *AdjointWork, xBarDot *mat.VecDense, wsDot *AdjointWork) {
 }
 
@@ -5876,7 +5981,7 @@ func vecDenseDimsReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *
 	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
-// inverseLUPullbackTangent11101 is matad.InverseLUPullback_tangent_11101, from lu_op.go:316.
+// inverseLUPullbackTangent11101 is matad.InverseLUPullback_tangent_11101, from lu_op.go:357.
 func inverseLUPullbackTangent11101(lu blas64.General, swaps []int, x, luBar, xBar, luDot, xDot, luBarDot, xBarDot blas64.General) {
 	if xBar.Data == nil {
 		return
@@ -5895,6 +6000,22 @@ func inverseLUPullbackTangent11101(lu blas64.General, swaps []int, x, luBar, xBa
 		return
 	}
 	clearAllTangent1(d, dDot)
+}
+
+// checkDensePtrMatDenseReverseTangent111 is matad.checkDense_ptr_mat_Dense_reverse_tangent_111, from dense.go:12.
+func checkDensePtrMatDenseReverseTangent111(mBar, aBar *mat.Dense, ws *AdjointWork, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
+	cond2 := ws.cond10[len(ws.cond10)-1]
+	ws.cond10 = ws.cond10[:len(ws.cond10)-1]
+	cond11 := ws.cond14[len(ws.cond14)-1]
+	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
+	if cond11 {
+		rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
+		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
+	}
+	if cond2 {
+		isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
+	}
+	isDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 }
 
 // elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncReverseTangent11111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseAdd_ptr_mat_Dense_ptr_mat_Dense_func_reverse_tangent_11111, from dense.go:96.
@@ -5984,7 +6105,7 @@ func transposedDimsReverseTangent11(tBar matad.Transposed, ws *AdjointWork, tBar
 	denseDimsReverseTangent11(tOfBar1, ws, tOfBar1Dot, wsDot)
 }
 
-// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse_tangent_11111, from vec.go:97.
+// elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse_tangent_11111, from vec.go:98.
 func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	tBar1DataDot := wsDot.tBar[len(ws.tBar)-1].Data
 	tBar1Data := ws.tBar[len(ws.tBar)-1].Data
@@ -6108,7 +6229,7 @@ func denseAddPtrMatDensePtrMatDenseFuncTangent11(x, y, xDot, yDot float64) (r, r
 	return x + y, xDot + yDot
 }
 
-// pairPtrMatVecDensePtrMatVecDenseTangent111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:79.
+// pairPtrMatVecDensePtrMatVecDenseTangent111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_tangent_111, from vec.go:80.
 func pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.VecDense) {
 	n := vecDenseLenTangent1(a, aDot)
 	t := vecDenseLenTangent1(b, bDot)
@@ -6139,7 +6260,7 @@ func pairPtrMatVecDensePtrMatVecDenseTangent111(v, a, b, vDot, aDot, bDot *mat.V
 	}
 }
 
-// vecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent11 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_11, from vec.go:112.
+// vecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent11 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_11, from vec.go:113.
 func vecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncTangent11(x, y, xDot, yDot float64) (r, rDot float64) {
 	return x - y, xDot - yDot
 }
@@ -6161,7 +6282,7 @@ func copyElementsTangent11(z, x blas64.General, t blas.Transpose, zDot, xDot bla
 	}
 }
 
-// vecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent11 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_11, from vec.go:107.
+// vecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent11 is matad.VecDenseAddVec_ptr_mat_VecDense_ptr_mat_VecDense_func_tangent_11, from vec.go:108.
 func vecDenseAddVecPtrMatVecDensePtrMatVecDenseFuncTangent11(x, y, xDot, yDot float64) (r, rDot float64) {
 	return x + y, xDot + yDot
 }
@@ -6256,7 +6377,7 @@ func stepsForward(a blas64.General, t blas.Transpose, aBar blas64.General, ws *A
 	return
 }
 
-// pairPtrMatVecDensePtrMatVecDenseForward is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:79.
+// pairPtrMatVecDensePtrMatVecDenseForward is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_forward, from vec.go:80.
 func pairPtrMatVecDensePtrMatVecDenseForward(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	var t3 bool
 	var t6 bool
@@ -6368,11 +6489,11 @@ func copyElementsReverse(z, x blas64.General, t blas.Transpose, zBar, xBar blas6
 			n1 := min(len(view2), len(view11))
 			window1 := view2[:n1]
 			windowBar1 := viewBar1[:n1]
-			if cap(ws.t24) < n1 {
-				ws.t24 = make([]float64, n1)
+			if cap(ws.t23) < n1 {
+				ws.t23 = make([]float64, n1)
 			}
-			clear(ws.t24[:n1])
-			t2 := ws.t24[0:n1:n1]
+			clear(ws.t23[:n1])
+			t2 := ws.t23[0:n1:n1]
 			copy(t2, windowBar1)
 			clear(windowBar1)
 			for i5 := len(window1) - 1; i5 > -1; i5-- {
@@ -6423,7 +6544,7 @@ func matchingPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 	denseDimsReverse(aBar, ws)
 }
 
-// pairPtrMatVecDensePtrMatVecDenseReverse is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:79.
+// pairPtrMatVecDensePtrMatVecDenseReverse is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:80.
 func pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
 	cond11 := ws.cond15[len(ws.cond15)-1]
 	ws.cond15 = ws.cond15[:len(ws.cond15)-1]
@@ -6549,7 +6670,7 @@ func stepsForwardTangent1101(a blas64.General, t blas.Transpose, aBar blas64.Gen
 	return
 }
 
-// pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:79.
+// pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_forward_tangent_1111111, from vec.go:80.
 func pairPtrMatVecDensePtrMatVecDenseForwardTangent1111111(v, a, b, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, aDot, bDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	var t3 bool
 	var t6 bool
@@ -6709,14 +6830,14 @@ func copyElementsReverseTangent111011(z, x blas64.General, t blas.Transpose, zBa
 			window1 := view2[:n1]
 			windowBar1Dot := viewBar1Dot[:n1]
 			windowBar1 := viewBar1[:n1]
-			if cap(ws.t24) < n1 {
-				wsDot.t24 = make([]float64, n1)
-				ws.t24 = make([]float64, n1)
+			if cap(ws.t23) < n1 {
+				wsDot.t23 = make([]float64, n1)
+				ws.t23 = make([]float64, n1)
 			}
-			clear(wsDot.t24[:n1])
-			clear(ws.t24[:n1])
-			t2Dot := wsDot.t24[0:n1:n1]
-			t2 := ws.t24[0:n1:n1]
+			clear(wsDot.t23[:n1])
+			clear(ws.t23[:n1])
+			t2Dot := wsDot.t23[0:n1:n1]
+			t2 := ws.t23[0:n1:n1]
 			copy(t2Dot, windowBar1Dot)
 			copy(t2, windowBar1)
 			clear(windowBar1Dot)
@@ -6808,7 +6929,7 @@ func matchingPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
-// pairPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:79.
+// pairPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:80.
 func pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
 	cond11 := ws.cond15[len(ws.cond15)-1]
 	ws.cond15 = ws.cond15[:len(ws.cond15)-1]
@@ -6839,6 +6960,24 @@ func pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *ma
 	receiveVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	vecDenseLenReverseTangent11(bBar, ws, bBarDot, wsDot)
 	vecDenseLenReverseTangent11(aBar, ws, aBarDot, wsDot)
+}
+
+// copiesBackwardTangent1111 is blas64ad.copiesBackward_tangent_1111, from blas64ad.go:202.
+func copiesBackwardTangent1111(x, y, xSh, ySh, xDot, yDot, xShDot, yShDot blas64.Vector) (r bool) {
+	if x.Inc != 1 || y.Inc != 1 || xSh.Data == nil {
+		return false
+	}
+	for i, iEnd := 1, x.N; i < iEnd; i++ {
+		if &xSh.Data[i] == &ySh.Data[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// reversedTangent1 is blas64ad.reversed_tangent_1, from blas64ad.go:215.
+func reversedTangent1(v, vDot blas64.Vector) (r, rDot blas64.Vector) {
+	return blas64.Vector{N: v.N, Data: v.Data, Inc: -v.Inc}, blas64.Vector{Data: vDot.Data}
 }
 
 // firstTangent1 is blas64ad.first_tangent_1, from blas64ad.go:22.
@@ -6909,21 +7048,6 @@ func denseReuseAsZeroedTangent1(m *mat.Dense, r, c int, mDot *mat.Dense) {
 		panic(mat.ErrShape)
 	}
 	denseZeroTangent1(m, mDot)
-}
-
-// checkDensePtrMatDenseTangent11 is matad.checkDense_ptr_mat_Dense_tangent_11, from dense.go:12.
-func checkDensePtrMatDenseTangent11(m, a, mDot, aDot *mat.Dense) {
-	t := isDensePtrMatDenseTangent11(m, a, mDot, aDot)
-	ok := !t
-	if ok {
-		t1 := isDenseTransposedPtrMatDenseTangent11(m, a, mDot, aDot)
-		ok = !t1
-	}
-	if ok {
-		t2, _ := denseRawMatrixTangent1(m, mDot)
-		t3, _ := rawPtrMatDenseTangent1(a, aDot)
-		matad.CheckOverlap(t2, t3)
-	}
 }
 
 // vecDenseReuseAsZeroedForward is (*mat.VecDense).reuseAsZeroed_forward, from vector.go:744.
@@ -6999,24 +7123,6 @@ func denseReuseAsZeroedForward(m *mat.Dense, r, c int, mBar *mat.Dense, ws *Adjo
 	ws.arg1 = append(ws.arg1, arg)
 }
 
-// checkDensePtrMatDenseForward is matad.checkDense_ptr_mat_Dense_forward, from dense.go:12.
-func checkDensePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork) {
-	t := isDensePtrMatDenseForward(m, a, mBar, aBar, ws)
-	ok := !t
-	cond := ok
-	if cond {
-		t1 := isDenseTransposedPtrMatDenseForward(m, a, mBar, aBar, ws)
-		ok = !t1
-	}
-	if ok {
-		t2, _ := denseRawMatrixForward(m, mBar, ws)
-		t3, _ := rawPtrMatDenseForward(a, aBar, ws)
-		matad.CheckOverlap(t2, t3)
-	}
-	ws.cond10 = append(ws.cond10, cond)
-	ws.cond14 = append(ws.cond14, ok)
-}
-
 // denseReuseAsZeroedReverse is (*mat.Dense).reuseAsZeroed_reverse, from dense.go:126.
 func denseReuseAsZeroedReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 	t2 := ws.t3[len(ws.t3)-1]
@@ -7039,22 +7145,6 @@ func denseReuseAsZeroedReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 		denseZeroReverse(m, mBar, ws)
 	}
 	denseIsEmptyReverse(mBar, ws)
-}
-
-// checkDensePtrMatDenseReverse is matad.checkDense_ptr_mat_Dense_reverse, from dense.go:12.
-func checkDensePtrMatDenseReverse(mBar, aBar *mat.Dense, ws *AdjointWork) {
-	cond2 := ws.cond10[len(ws.cond10)-1]
-	ws.cond10 = ws.cond10[:len(ws.cond10)-1]
-	cond11 := ws.cond14[len(ws.cond14)-1]
-	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
-	if cond11 {
-		rawPtrMatDenseReverse(aBar, ws)
-		denseRawMatrixReverse(mBar, ws)
-	}
-	if cond2 {
-		isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
-	}
-	isDensePtrMatDenseReverse(mBar, aBar, ws)
 }
 
 // vecDenseReuseAsZeroedReverse is (*mat.VecDense).reuseAsZeroed_reverse, from vector.go:744.
@@ -7174,24 +7264,6 @@ func denseReuseAsZeroedForwardTangent11001(m *mat.Dense, r, c int, mBar *mat.Den
 	ws.arg1 = append(ws.arg1, arg)
 }
 
-// checkDensePtrMatDenseForwardTangent11111 is matad.checkDense_ptr_mat_Dense_forward_tangent_11111, from dense.go:12.
-func checkDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws *AdjointWork, mDot, aDot, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
-	t := isDensePtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
-	ok := !t
-	cond := ok
-	if cond {
-		t1 := isDenseTransposedPtrMatDenseForwardTangent11111(m, a, mBar, aBar, ws, mDot, aDot, mBarDot, aBarDot, wsDot)
-		ok = !t1
-	}
-	if ok {
-		t2, _, _, _ := denseRawMatrixForwardTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-		t3, _, _, _ := rawPtrMatDenseForwardTangent111(a, aBar, ws, aDot, aBarDot, wsDot)
-		matad.CheckOverlap(t2, t3)
-	}
-	ws.cond10 = append(ws.cond10, cond)
-	ws.cond14 = append(ws.cond14, ok)
-}
-
 // denseReuseAsZeroedReverseTangent111 is (*mat.Dense).reuseAsZeroed_reverse_tangent_111, from dense.go:126.
 func denseReuseAsZeroedReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	t2 := ws.t3[len(ws.t3)-1]
@@ -7222,22 +7294,6 @@ func denseReuseAsZeroedReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mD
 		denseZeroReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	}
 	denseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
-}
-
-// checkDensePtrMatDenseReverseTangent111 is matad.checkDense_ptr_mat_Dense_reverse_tangent_111, from dense.go:12.
-func checkDensePtrMatDenseReverseTangent111(mBar, aBar *mat.Dense, ws *AdjointWork, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
-	cond2 := ws.cond10[len(ws.cond10)-1]
-	ws.cond10 = ws.cond10[:len(ws.cond10)-1]
-	cond11 := ws.cond14[len(ws.cond14)-1]
-	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
-	if cond11 {
-		rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
-	}
-	if cond2 {
-		isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
-	}
-	isDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 }
 
 // vecDenseReuseAsZeroedReverseTangent111 is (*mat.VecDense).reuseAsZeroed_reverse_tangent_111, from vector.go:744.
@@ -7579,6 +7635,6 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:259:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: a call of github.com/nabla-ad/nabla/gen/library/matad.LUNorm: it has only a rule, which does not apply to Reals; write the function over nabla.Real by hand, with a nabla.Rule",
+		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:261:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: a call of github.com/nabla-ad/nabla/gen/library/matad.LUNorm: it has only a rule, which does not apply to Reals; write the function over nabla.Real by hand, with a nabla.Rule",
 	})
 }

@@ -176,11 +176,14 @@ func CopyTangent(x, y, xDot, yDot blas64.Vector) {
 	blas64.Copy(x, y)
 }
 
-// CopyPullback adds ȳ to x̄ and clears ȳ, one element after the other, so that the cotangent of a vector copied to
-// itself does not change.
+// CopyPullback adds ȳ to x̄ and clears ȳ, one element after the other in the reverse order of Copy, so that it is
+// right if the vectors overlap too.
 func CopyPullback(x, y, xBar, yBar blas64.Vector) {
 	if yBar.Data == nil {
 		return
+	}
+	if !copiesBackward(x, y, xBar, yBar) {
+		x, y = reversed(x), reversed(y)
 	}
 	from, to := first(x), first(y)
 	for i := 0; i < y.N; i++ {
@@ -193,14 +196,33 @@ func CopyPullback(x, y, xBar, yBar blas64.Vector) {
 	}
 }
 
+// copiesBackward reports whether Copy of x to y, which have the given shadows, has the effect of a copy of one element
+// after the other from the last to the first, and not the other way round: the builtin copy, which it calls for vectors
+// with increment 1, copies so if y begins within x.
+func copiesBackward(x, y, xSh, ySh blas64.Vector) bool {
+	if x.Inc != 1 || y.Inc != 1 || xSh.Data == nil {
+		return false
+	}
+	for i := 1; i < x.N; i++ {
+		if &xSh.Data[i] == &ySh.Data[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// reversed returns v with its elements in the reverse order.
+func reversed(v blas64.Vector) blas64.Vector { return blas64.Vector{N: v.N, Data: v.Data, Inc: -v.Inc} }
+
 // SwapTangent swaps ẋ with ẏ and x with y.
 func SwapTangent(x, y, xDot, yDot blas64.Vector) {
 	swap(x, y, xDot, yDot)
 	blas64.Swap(x, y)
 }
 
-// SwapPullback swaps x̄ and ȳ: a swap is its own transpose.
-func SwapPullback(x, y, xBar, yBar blas64.Vector) { swap(x, y, xBar, yBar) }
+// SwapPullback swaps x̄ and ȳ, the elements in the reverse order of Swap, in case that the vectors overlap: a swap of
+// two numbers is its own transpose.
+func SwapPullback(x, y, xBar, yBar blas64.Vector) { swap(reversed(x), reversed(y), xBar, yBar) }
 
 // swap swaps the shadows of x and y. If one is nil, it is zero, and the other is cleared.
 func swap(x, y, xSh, ySh blas64.Vector) {

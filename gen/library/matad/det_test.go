@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
@@ -54,6 +55,57 @@ func TestAdjugate(t *testing.T) {
 		dot.Data[n-1] = 1
 		if _, d := DetLUTangent(g, swaps, dot); d != bar.Data[n-1] {
 			t.Errorf("%s: the tangent is %v, want %v", name, d, bar.Data[n-1])
+		}
+	}
+}
+
+// TestSecondDeterminant compares second derivatives of determinants with differences of cofactors, which are exact for
+// 3×3 matrices: of regular and singular matrices, and of one whose determinant is 0 but for rounding.
+func TestSecondDeterminant(t *testing.T) {
+	for name, data := range map[string][]float64{
+		"regular": {2, 1, -1, 0, 3, 4, 1, -2, 5},
+		"rank 2":  {1, 2, 3, 2, 4, 6, 1, 0, 1},
+		"columns": {0, 2, 1, 0, 1, 3, 0, 5, 7},
+		"rank 1":  {1, 2, 3, 2, 4, 6, -1, -2, -3},
+		"zero":    {0, 0, 0, 0, 0, 0, 0, 0, 0},
+		"rounded": {0.1, 0.7, 0.3, 0.3, 2.1, 0.9, 0.2, 0.4, 0.5},
+		"nearly":  {1, 2, 3, 2, 4, 6 + 1e-9, 1, 0, 1},
+	} {
+		const n = 3
+		a := mat.NewDense(n, n, data)
+		e := mat.NewDense(n, n, []float64{1, -2, 0.5, 3, 1, -1, 2, 0.25, -0.5})
+		adjugate := func(h float64) *mat.Dense {
+			var m mat.Dense
+			m.Scale(h, e)
+			m.Add(a, &m)
+			return mat.NewDense(n, n, []float64{
+				m.At(1, 1)*m.At(2, 2) - m.At(1, 2)*m.At(2, 1), m.At(0, 2)*m.At(2, 1) - m.At(0, 1)*m.At(2, 2),
+				m.At(0, 1)*m.At(1, 2) - m.At(0, 2)*m.At(1, 1), m.At(1, 2)*m.At(2, 0) - m.At(1, 0)*m.At(2, 2),
+				m.At(0, 0)*m.At(2, 2) - m.At(0, 2)*m.At(2, 0), m.At(0, 2)*m.At(1, 0) - m.At(0, 0)*m.At(1, 2),
+				m.At(1, 0)*m.At(2, 1) - m.At(1, 1)*m.At(2, 0), m.At(0, 1)*m.At(2, 0) - m.At(0, 0)*m.At(2, 1),
+				m.At(0, 0)*m.At(1, 1) - m.At(0, 1)*m.At(1, 0)})
+		}
+		var want mat.Dense
+		want.Sub(adjugate(1), adjugate(-1))
+		want.Scale(0.5, &want) // the adjugate is quadratic
+		g := copyOf(a.RawMatrix())
+		swaps := make([]int, n)
+		FactorLU(g, swaps)
+		x, dot := newGeneral(n, n), newGeneral(n, n)
+		AdjugateLUTangent(g, swaps, x, e.RawMatrix(), dot)
+		bar, xBar := newGeneral(n, n), newGeneral(n, n)
+		copyElements(xBar, e.RawMatrix(), blas.Trans)
+		AdjugateLUPullback(g, swaps, x, bar, xBar)
+		for i := range n {
+			for j := range n {
+				got, other := dot.Data[i*n+j], bar.Data[j*n+i]
+				if w := want.At(i, j); !(math.Abs(got-w) <= 1e-9) || !(math.Abs(other-w) <= 1e-9) {
+					t.Errorf("%s: element %d, %d is %v, and %v by the pullback, want %v", name, i, j, got, other, w)
+				}
+				if xBar.Data[i*n+j] != 0 {
+					t.Errorf("%s: the cotangent of the adjugate is not cleared", name)
+				}
+			}
 		}
 	}
 }

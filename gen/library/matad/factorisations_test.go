@@ -319,9 +319,14 @@ var comparisons = map[string]comparison{
 			n := r.size()
 			z := r.denseTo(n, n)
 			var err error
-			if r.IntN(3) == 0 && !z.IsEmpty() {
+			switch k := r.IntN(6); {
+			case k < 2 && !z.IsEmpty():
 				err = f(z, z)
-			} else {
+			case k == 2:
+				both := r.dense(n+1, n+1)
+				z = both.Slice(0, n, 0, n).(*mat.Dense)
+				err = f(z, both.Slice(r.IntN(2), n+1, 1, n+1))
+			default:
 				err = f(z, r.operand(n, r.other(n)))
 			}
 			if c, ok := err.(mat.Condition); ok && math.IsInf(float64(c), 1) {

@@ -229,8 +229,7 @@ func factorised(a mat.Matrix) blas64.General {
 	return g
 }
 
-// Det is the function Det of mat. Its derivative is the adjugate, also where a has no inverse; second derivatives
-// there are NaN.
+// Det is the function Det of mat. Its derivative is the adjugate, also where a has no inverse.
 func Det(a mat.Matrix) float64 {
 	g := factorised(a)
 	swaps := make([]int, g.Rows)
@@ -255,6 +254,9 @@ func LUCond(f *mat.LU) float64 {
 func DenseInverse(m *mat.Dense, a mat.Matrix) error {
 	g := factorised(a)
 	receive(m, g.Rows, g.Rows)
+	if isFull(a) {
+		checkDense(m, a)
+	}
 	swaps := make([]int, g.Rows)
 	norm := LUNorm(g)
 	if !FactorLU(g, swaps) {

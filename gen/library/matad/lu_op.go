@@ -169,8 +169,7 @@ func DetLUPullback(lu blas64.General, swaps []int, luBar blas64.General, rBar fl
 }
 
 // AdjugateLU sets X to the adjugate of A: det(A)·A⁻¹, and for a matrix without inverse, whose singular values are σ,
-// det(U)·det(V)·V·D·Uᵀ, where d_i is the product of the σ_j for j other than i. The derivative of the latter, a
-// second derivative of the determinant, is NaN.
+// det(U)·det(V)·V·D·Uᵀ, where d_i is the product of the σ_j for j other than i.
 //
 //nabla:rule tangent=AdjugateLUTangent pullback=AdjugateLUPullback writes=x
 func AdjugateLU(lu blas64.General, swaps []int, x blas64.General) {
@@ -184,10 +183,8 @@ func AdjugateLU(lu blas64.General, swaps []int, x blas64.General) {
 		return
 	}
 	n := lu.Rows
-	var a, u, v, m mat.Dense
-	a.SetRawMatrix(matrixLU(lu, swaps))
-	var s mat.SVD
-	if !s.Factorize(&a, mat.SVDFull) {
+	u, v, values, sign, ok := singular(lu, swaps)
+	if !ok {
 		for i := 0; i < n; i++ {
 			for j := 0; j < n; j++ {
 				x.Data[i*x.Stride+j] = math.NaN()
@@ -195,28 +192,43 @@ func AdjugateLU(lu blas64.General, swaps []int, x blas64.General) {
 		}
 		return
 	}
-	s.UTo(&u)
-	s.VTo(&v)
-	sign := 1.0
-	if mat.Det(&u)*mat.Det(&v) < 0 {
-		sign = -1
-	}
-	values := s.Values(nil)
 	values[n-1] = 0 // A has no inverse
 	d := mat.NewDiagDense(n, nil)
 	for i := range n {
-		p := sign
-		for j, w := range values {
-			if j != i {
-				p *= w
-			}
-		}
-		d.SetDiag(i, p)
+		d.SetDiag(i, sign*productWithout(values, i, i))
 	}
-	m.Mul(&v, d)
-	var r mat.Dense
+	var m, r mat.Dense
+	m.Mul(v, d)
 	r.Mul(&m, u.T())
 	copyElements(x, r.RawMatrix(), blas.NoTrans)
+}
+
+// singular returns U, V and the singular values of A, and det(U)·det(V). It reports whether they were found.
+func singular(lu blas64.General, swaps []int) (u, v *mat.Dense, values []float64, sign float64, ok bool) {
+	var a mat.Dense
+	a.SetRawMatrix(matrixLU(lu, swaps))
+	var s mat.SVD
+	if !s.Factorize(&a, mat.SVDFull) {
+		return nil, nil, nil, 0, false
+	}
+	u, v, sign = new(mat.Dense), new(mat.Dense), 1
+	s.UTo(u)
+	s.VTo(v)
+	if mat.Det(u)*mat.Det(v) < 0 {
+		sign = -1
+	}
+	return u, v, s.Values(nil), sign, true
+}
+
+// productWithout returns the product of the values other than those with index i and j.
+func productWithout(values []float64, i, j int) float64 {
+	p := 1.0
+	for k, w := range values {
+		if k != i && k != j {
+			p *= w
+		}
+	}
+	return p
 }
 
 // matrixLU returns A in new memory.
@@ -243,43 +255,72 @@ func matrixLU(lu blas64.General, swaps []int) blas64.General {
 	return g
 }
 
-// AdjugateLUTangent sets Ẋ = det(A)·(tr(A⁻¹·Ȧ)·A⁻¹ - A⁻¹·Ȧ·A⁻¹).
+// adjugateAlong returns the derivative of the adjugate of A in direction E, the second derivative of the determinant:
+// det(A)·(tr(A⁻¹·E)·A⁻¹ - A⁻¹·E·A⁻¹). The terms cancel as det(A) goes to 0, so that if A has nearly no inverse or none
+// it is det(U)·det(V)·V·G·Uᵀ, where G is the derivative of the adjugate of diag(σ) in direction F = Uᵀ·E·V: products of
+// all σ but two, times elements of F.
+func adjugateAlong(lu blas64.General, swaps []int, e blas64.General) blas64.General {
+	const largest = 1e3 // condition number: the difference of the terms is right to about 2⁻⁵² times its square
+	n := lu.Rows
+	r := newGeneral(n, n)
+	if LUCondition(lu, -1) < largest {
+		b := inverse(lu, swaps)
+		det := DetLU(lu, swaps)
+		addAll(det*trace(b, e), b, r)
+		p := newGeneral(n, n)
+		Product(blas.NoTrans, blas.NoTrans, b, e, p)
+		q := newGeneral(n, n)
+		Product(blas.NoTrans, blas.NoTrans, p, b, q)
+		addAll(-det, q, r)
+		return r
+	}
+	u, v, values, sign, ok := singular(lu, swaps)
+	if !ok {
+		for i := range r.Data {
+			r.Data[i] = math.NaN()
+		}
+		return r
+	}
+	var f, g, x mat.Dense
+	x.SetRawMatrix(e)
+	f.Mul(u.T(), &x)
+	f.Mul(&f, v)
+	g.ReuseAs(n, n)
+	for i := range n {
+		for j := range n {
+			if i != j {
+				p := sign * productWithout(values, i, j)
+				g.Set(i, j, -p*f.At(i, j))
+				g.Set(i, i, g.At(i, i)+p*f.At(j, j))
+			}
+		}
+	}
+	f.Mul(v, &g)
+	g.Mul(&f, u.T())
+	copyElements(r, g.RawMatrix(), blas.NoTrans)
+	return r
+}
+
+// AdjugateLUTangent sets Ẋ to the derivative of the adjugate in direction Ȧ.
 func AdjugateLUTangent(lu blas64.General, swaps []int, x, luDot, xDot blas64.General) {
 	if xDot.Data != nil {
 		d := shadow(xDot, x)
 		clearAll(d)
 		if luDot.Data != nil {
-			b, e := inverse(lu, swaps), shadow(luDot, lu)
-			det := DetLU(lu, swaps)
-			addAll(det*trace(b, e), b, d)
-			p := newGeneral(lu.Rows, lu.Cols)
-			Product(blas.NoTrans, blas.NoTrans, b, e, p)
-			q := newGeneral(lu.Rows, lu.Cols)
-			Product(blas.NoTrans, blas.NoTrans, p, b, q)
-			addAll(-det, q, d)
+			addAll(1, adjugateAlong(lu, swaps, shadow(luDot, lu)), d)
 		}
 	}
 	AdjugateLU(lu, swaps, x)
 }
 
-// AdjugateLUPullback adds det(A)·(tr(A⁻¹·X̄ᵀ)·A⁻ᵀ - A⁻ᵀ·X̄·A⁻ᵀ) to Ā, and sets X̄ = 0.
+// AdjugateLUPullback adds the transpose of the derivative of the adjugate in direction X̄ᵀ to Ā, and sets X̄ = 0.
 func AdjugateLUPullback(lu blas64.General, swaps []int, x, luBar, xBar blas64.General) {
 	if xBar.Data == nil {
 		return
 	}
 	d := shadow(xBar, x)
 	if luBar.Data != nil {
-		b := inverse(lu, swaps)
-		det := DetLU(lu, swaps)
-		t := transposed(d)
-		p := newGeneral(lu.Rows, lu.Cols)
-		Product(blas.NoTrans, blas.NoTrans, b, t, p)
-		q := newGeneral(lu.Rows, lu.Cols)
-		Product(blas.NoTrans, blas.NoTrans, p, b, q)
-		clearAll(d)
-		addTransposed(det*trace(b, t), b, shadow(luBar, lu))
-		addTransposed(-det, q, shadow(luBar, lu))
-		return
+		addTransposed(1, adjugateAlong(lu, swaps, transposed(d)), shadow(luBar, lu))
 	}
 	clearAll(d)
 }
