@@ -54,7 +54,7 @@ func Bind[F FuncOf[P], P any](f F, p P) *Func {
 // [FuncOf], determines the number of outputs and the body.
 func outOfPlace[P any](fn *Func, p P, g any) *Func {
 	fn.n, fn.m = -1, -1
-	switch g := g.(type) {
+	switch g := withoutErrorOf[P](g).(type) {
 	case func([]Real, P) Real:
 		fn.m, fn.scalar = 1, true
 		return traced(fn, p, func(y, x []Real, c engine.Context) int {
@@ -90,6 +90,7 @@ func BindInPlace[F InPlaceOf[P], P any](m int, f F, p P) *Func {
 		return fn
 	}
 	fn.inPlace, fn.n, fn.m = true, -1, m
+	g = withoutErrorOf[P](g)
 	if g, ok := g.(func(y, x []Real, p P)); ok {
 		return traced(fn, p, func(y, x []Real, c engine.Context) int {
 			g(y[:len(y):len(y)], x, argOf[P](c))
@@ -111,7 +112,7 @@ func BindMethod[F MethodOf[P], P any](f F, p P) *Func {
 	if fn.err != nil {
 		return fn
 	}
-	switch h := g.(type) {
+	switch h := withoutErrorOf[P](g).(type) {
 	case func(P, []Real) Real:
 		g = func(x []Real, p P) Real { return h(p, x) }
 	case func(P, []Real) []Real:

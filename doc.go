@@ -67,7 +67,8 @@
 //
 // Mistakes of the caller are returned as errors with a type, and the prepared object stays usable.
 // Beside an error the other results are nil or 0; destinations may have been written. A panic in
-// the function is returned as a [PanicError]. NaN and Inf are values, not errors.
+// the function is returned as a [PanicError], an error that the function returns beside its value as a
+// [ReturnedError]. NaN and Inf are values, not errors.
 //
 // # Goroutines
 //

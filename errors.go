@@ -10,6 +10,8 @@ type (
 	// PanicError reports a panic in the user's function. It carries the panic value and the stack,
 	// and unwraps to the value if that is an error.
 	PanicError = engine.PanicError
+	// ReturnedError reports that the user's function returned an error, and unwraps to it.
+	ReturnedError = engine.ReturnedError
 	// ContextError reports a field of a bound struct that a recording would freeze, or a function
 	// that wrote to a field it may only read.
 	ContextError = engine.ContextError

@@ -14,42 +14,59 @@ import (
 // The constraints below are the function types that operators accept. A type parameter whose name
 // begins with F takes the functions of one of these; a generic function must be instantiated
 // (Loss[nabla.Real]). Functions of other types are first wrapped in a [Func].
+//
+// A function may return an error as its last result. An error that is not nil ends the call of the operator, which
+// returns it in a [*ReturnedError]; the value beside it is not used.
 type (
 	// ScalarFunc maps a slice of inputs to one output.
 	ScalarFunc interface {
-		~func([]Real) Real | ~func([]float64) float64 | *Func
+		~func([]Real) Real | ~func([]Real) (Real, error) |
+			~func([]float64) float64 | ~func([]float64) (float64, error) | *Func
 	}
 	// VectorFunc maps a slice of inputs to a slice of outputs, whose length may depend on that of the inputs alone.
 	VectorFunc interface {
-		~func([]Real) []Real | ~func([]float64) []float64 | *Func
+		~func([]Real) []Real | ~func([]Real) ([]Real, error) |
+			~func([]float64) []float64 | ~func([]float64) ([]float64, error) | *Func
 	}
 	// ScalarScalar maps one number to one number.
 	ScalarScalar interface {
-		~func(Real) Real | ~func(float64) float64 | *Func
+		~func(Real) Real | ~func(Real) (Real, error) |
+			~func(float64) float64 | ~func(float64) (float64, error) | *Func
 	}
 	// CurveFunc maps one number to a slice of outputs, of the same length for all inputs.
 	CurveFunc interface {
-		~func(Real) []Real | ~func(float64) []float64 | *Func
+		~func(Real) []Real | ~func(Real) ([]Real, error) |
+			~func(float64) []float64 | ~func(float64) ([]float64, error) | *Func
 	}
 	// AnyFunc is a ScalarFunc or a VectorFunc.
 	AnyFunc interface {
-		~func([]Real) Real | ~func([]float64) float64 | ~func([]Real) []Real | ~func([]float64) []float64 | *Func
+		~func([]Real) Real | ~func([]Real) (Real, error) |
+			~func([]float64) float64 | ~func([]float64) (float64, error) |
+			~func([]Real) []Real | ~func([]Real) ([]Real, error) |
+			~func([]float64) []float64 | ~func([]float64) ([]float64, error) | *Func
 	}
 	// InPlaceFunc writes its outputs to y, whose length is given to [InPlace].
 	InPlaceFunc interface {
-		~func(y, x []Real) | ~func(y, x []float64)
+		~func(y, x []Real) | ~func(y, x []Real) error | ~func(y, x []float64) | ~func(y, x []float64) error
 	}
 	// FuncOf maps inputs to one output or a slice of them and reads the struct that P points to; see [Bind].
 	FuncOf[P any] interface {
-		~func([]Real, P) Real | ~func([]float64, P) float64 | ~func([]Real, P) []Real | ~func([]float64, P) []float64
+		~func([]Real, P) Real | ~func([]Real, P) (Real, error) |
+			~func([]float64, P) float64 | ~func([]float64, P) (float64, error) |
+			~func([]Real, P) []Real | ~func([]Real, P) ([]Real, error) |
+			~func([]float64, P) []float64 | ~func([]float64, P) ([]float64, error)
 	}
 	// InPlaceOf writes its outputs to y and reads the struct that p points to; see [BindInPlace].
 	InPlaceOf[P any] interface {
-		~func(y, x []Real, p P) | ~func(y, x []float64, p P)
+		~func(y, x []Real, p P) | ~func(y, x []Real, p P) error |
+			~func(y, x []float64, p P) | ~func(y, x []float64, p P) error
 	}
 	// MethodOf is a method expression such as (*Model).Loss, whose receiver is the struct; see [BindMethod].
 	MethodOf[P any] interface {
-		~func(P, []Real) Real | ~func(P, []float64) float64 | ~func(P, []Real) []Real | ~func(P, []float64) []float64
+		~func(P, []Real) Real | ~func(P, []Real) (Real, error) |
+			~func(P, []float64) float64 | ~func(P, []float64) (float64, error) |
+			~func(P, []Real) []Real | ~func(P, []Real) ([]Real, error) |
+			~func(P, []float64) []float64 | ~func(P, []float64) ([]float64, error)
 	}
 )
 
@@ -223,13 +240,12 @@ func funcOf(op string, f any) *Func {
 	}
 	return &Func{err: &FuncError{Op: op, Function: name,
 		Problem: fmt.Sprintf("its type %T does not fit; want func([]nabla.Real) nabla.Real, func([]float64) "+
-			"float64, one "+
-			"that returns a slice, or a *nabla.Func", f)}}
+			"float64, one that returns a slice or an error too, or a *nabla.Func", f)}}
 }
 
 // shapeOf returns a Func for g if its type is one of those that operators take, and nil otherwise.
 func shapeOf(name string, g any) *Func {
-	switch g := g.(type) {
+	switch g := withoutError(g).(type) {
 	case func(Real) Real:
 		return stateless(Func{name: name, number: true, scalar: true, n: 1, m: 1},
 			body{traced: func(y, x []Real, _ engine.Context) int {
@@ -362,6 +378,7 @@ func InPlace[F InPlaceFunc](m int, f F) *Func {
 		return &Func{err: err}
 	}
 	fn := Func{name: name, inPlace: true, n: -1, m: m, origin: originOf(g), captures: mayCapture(g)}
+	g = withoutError(g)
 	if g, ok := g.(func(y, x []Real)); ok {
 		return stateless(fn, body{traced: func(y, x []Real, _ engine.Context) int {
 			g(y[:len(y):len(y)], x)

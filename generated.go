@@ -60,8 +60,8 @@ type registration struct {
 
 // Register registers g as the generated code of function f; Prepare uses it wherever f is passed
 // from then on. Generated files call it when the program starts. f is a function over float64 of
-// one of the types that operators, [InPlace], [Bind], [BindInPlace] or [BindMethod] take: a plain
-// function, an instance of a generic one, or a method expression. Registering a closure or a method
+// one of the types that operators, [InPlace], [Bind], [BindInPlace] or [BindMethod] take, with or without an error: a
+// plain function, an instance of a generic one, or a method expression. Registering a closure or a method
 // value has no effect, since it cannot be told from others made at the same place.
 //
 // Code of another version is kept, so that Prepare reports it. Register panics if f is no such
@@ -97,14 +97,18 @@ func Register(f any, g Generated) {
 func shaped(t reflect.Type) bool {
 	number, numbers := reflect.TypeFor[float64](), reflect.TypeFor[[]float64]()
 	structure := func(t reflect.Type) bool { return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct }
-	if t.IsVariadic() || t.NumOut() > 1 {
+	outputs := t.NumOut()
+	if outputs > 0 && t.Out(outputs-1) == reflect.TypeFor[error]() {
+		outputs--
+	}
+	if t.IsVariadic() || outputs > 1 {
 		return false
 	}
 	in := make([]reflect.Type, t.NumIn())
 	for i := range in {
 		in[i] = t.In(i)
 	}
-	if t.NumOut() == 0 { // in place
+	if outputs == 0 { // in place
 		return len(in) >= 2 && in[0] == numbers && in[1] == numbers &&
 			(len(in) == 2 || len(in) == 3 && structure(in[2]))
 	}

@@ -279,7 +279,9 @@ func TestRegister(t *testing.T) {
 		{func(x []nabla.Real) nabla.Real { return x[0] }, code, "float64"},
 		{func(x []float64, s string) float64 { return x[0] }, code, "float64"},
 		{func(x ...float64) float64 { return x[0] }, code, "float64"},
-		{func(x []float64) (float64, error) { return x[0], nil }, code, "float64"},
+		{func(x []float64) (float64, bool) { return x[0], true }, code, "float64"},
+		{func(x []float64) (float64, error, error) { return x[0], nil, nil }, code, "float64"},
+		{func(x []float64) error { return nil }, code, "float64"},
 		{unregistered, nabla.Generated{Version: nabla.CodeVersion}, "New and Traced are nil"},
 		{energy, code, "has generated code already"},
 	} {
@@ -298,6 +300,8 @@ func TestRegister(t *testing.T) {
 			func([]float64) float64 { return 0 },
 			func([]float64) []float64 { return nil }, func(_, _ []float64) {}, func(_, _ []float64, _ *polymer) {},
 			func([]float64, *polymer) float64 { return 0 }, func(*polymer, []float64) []float64 { return nil },
+			func([]float64) (float64, error) { return 0, nil }, func(_, _ []float64) error { return nil },
+			func(*polymer, []float64) ([]float64, error) { return nil, nil },
 		} {
 			nabla.Register(f, code)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// Functions lists the types of functions that operators take: those of [nabla.AnyFunc], and functions of one number for
-// derivative and second_derivative.
+// Functions lists the types of functions that operators take: those of [nabla.AnyFunc] without an error, and functions
+// of one number for derivative and second_derivative.
 type Functions interface {
 	func([]nabla.Real) nabla.Real | func([]nabla.Real) []nabla.Real |
 		func([]float64) float64 | func([]float64) []float64 |

@@ -237,7 +237,7 @@ func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64
 		if c.value, err = c.f.comparable(c.want, r.at); err == nil {
 			copy(c.got, r.got)
 			near = !c.agree(r.at) // a custom rule may return another value by now, and so does a replay
-		} else if near = true; !isPanic(err) {
+		} else if near = true; !leftDomain(err) {
 			return false, err
 		}
 		if known = !near; known && !r.jumps {
@@ -326,12 +326,12 @@ func (c *Comparison) nearby(r *Compared, x, params []float64) (ok bool, err erro
 }
 
 // there compares at c.at. It does not reach the point if that is on another branch, if the values there are not finite
-// or if the function panics.
+// or if the function panics or returns an error.
 func (c *Comparison) there(r *Compared, params []float64) (reached, ok bool, err error) {
 	if !c.replays(r, params) || !finite(c.got) {
 		return false, true, nil
 	}
-	if c.value, err = c.f.comparable(c.want, c.at); isPanic(err) {
+	if c.value, err = c.f.comparable(c.want, c.at); leftDomain(err) {
 		return false, true, nil
 	}
 	return true, err == nil && c.agree(c.at), err
@@ -356,12 +356,14 @@ func bitsOf(v []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
 }
 
-func isPanic(err error) bool {
+// leftDomain reports whether err is that of a function which panicked or returned an error, as outside of its domain.
+func leftDomain(err error) bool {
 	if err == nil {
 		return false
 	}
 	var p *PanicError
-	return errors.As(err, &p)
+	var r *ReturnedError
+	return errors.As(err, &p) || errors.As(err, &r)
 }
 
 // Hidden reports whether the recording must be made again although Agrees returned true: recording and function could

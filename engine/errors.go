@@ -31,6 +31,9 @@ var (
 // limit.
 type LimitError = core.LimitError
 
+// ReturnedError reports that the user's function returned an error, in Err.
+type ReturnedError = core.ReturnedError
+
 // A Task is a preparation that can be cancelled and reports its progress.
 type Task = core.Task
 
@@ -152,6 +155,10 @@ func Recovered(name string, v any, err *error) {
 		return
 	}
 	if a, ok := v.(core.Abort); ok {
+		if a.Of(name) {
+			*err = a.Err
+			return
+		}
 		*err = core.Within("function "+name, a.Err)
 		return
 	}

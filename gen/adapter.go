@@ -78,9 +78,11 @@ func (a *adapter) function() string {
 		text, defines := a.result(r)
 		left = append(left, text)
 		define = define || defines
-		if r.result {
+		switch {
+		case s.isError(r):
+		case r.result:
 			assigned["y"+suffixes[r.slot]] = true
-		} else {
+		default:
 			assigned["x"+suffixes[r.slot]] = true
 		}
 	}
@@ -111,7 +113,7 @@ func (a *adapter) function() string {
 		if define {
 			op = " := "
 		}
-		if s.scalar && a.constant(a.b.results[0]) {
+		if s.scalar && len(left) == 1 && a.constant(a.b.results[0]) {
 			call = nabla(a.scope, "Const") + "(" + call + ")"
 		}
 		call = strings.Join(left, ", ") + op + call
@@ -275,6 +277,15 @@ func (a *adapter) result(r role) (text string, defines bool) {
 	switch {
 	case !r.result:
 		return a.number("x", r), false
+	case s.isError(r): // before the results are used
+		name := a.names.of("err")
+		a.post = append([]string{a.scope.Object(types.NewPackage(rtPath, "rt"), "Returned") + "(" + name + ")"},
+			a.post...)
+		return name, true
+	case s.scalar && s.err >= 0 && a.constant(r):
+		v := a.names.of("v")
+		a.post = append(a.post, a.number("y", r)+" = "+nabla(a.scope, "Const")+"("+v+")")
+		return v, true
 	case !a.has("y" + suffixes[r.slot]):
 		return "_", false
 	case s.scalar:

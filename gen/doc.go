@@ -30,7 +30,8 @@
 //	func(float64) []float64    func([]float64) []float64
 //
 // each also with a pointer to a struct as last parameter, and methods of a pointer to a
-// struct that take a slice and return a number or a slice. In these x carries the
+// struct that take a slice and return a number or a slice. All of them may return an error
+// as last result, which their derivatives return too. In these x carries the
 // derivative; the struct has a shadow only if the function stores values in it that depend
 // on x. In functions of any other shape all parameters with floats carry derivatives.
 //

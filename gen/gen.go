@@ -178,6 +178,7 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 		for _, t := range u.targets {
 			u.build(t)
 		}
+		u.errorsLast()
 	}
 	h.unfollowed()
 	h.unmatched(targets)

@@ -21,7 +21,7 @@ func makeGradient(u *unit, t *target) (*built, error) {
 	if err != nil {
 		return nil, nil // reported for the adjoint
 	}
-	b := one.withoutResults(func(r role) bool { return r.slot == value })
+	b := one.withoutResults(func(r role) bool { return r.slot == value && !t.shape.isError(r) })
 	b.fn.Name += "_only"
 	u.prune(b)
 	if work(b.fn.Body) > maxWorkRatio*work(one.fn.Body) || b.twins() {

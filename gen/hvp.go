@@ -21,7 +21,7 @@ func makeHVP(u *unit, t *target) (*built, error) {
 		return nil, nil // reported for the tangent of the adjoint
 	}
 	u.prune(second)
-	b := second.withoutResults(func(r role) bool { return r.slot != barDot })
+	b := second.withoutResults(func(r role) bool { return r.slot != barDot && !t.shape.isError(r) })
 	b.fn.Name += "_hvp"
 	u.prune(b)
 	params, roles := b.fn.Params, b.params

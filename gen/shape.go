@@ -14,10 +14,14 @@ type shape struct {
 	y      int  // parameter for the outputs, -1 if they are returned
 	scalar bool // the result is a number
 	bound  int  // pointer to the bound struct, -1 if there is none
+	err    int  // result that is an error, the last one; -1 if there is none
 }
 
 // registers reports whether nabla.Register accepts a function of the shape.
 func (s *shape) registers() bool { return !s.number || s.bound < 0 }
+
+// isError reports whether r is the role of the error that the function returns.
+func (s *shape) isError(r role) bool { return r.result && r.slot == value && r.of == s.err }
 
 // mask returns the parameters that carry derivatives.
 func (s *shape) mask() activity.Mask {
@@ -31,14 +35,19 @@ func (s *shape) mask() activity.Mask {
 var (
 	float64Type  = types.Typ[types.Float64]
 	float64sType = types.NewSlice(float64Type)
+	errorType    = types.Universe.Lookup("error").Type()
 )
 
 // shapeOf returns the shape of f, nil if operators do not accept it.
 func shapeOf(f *ir.Func) *shape {
 	isNumber := func(v *ir.Var) bool { return types.Identical(v.Type, float64Type) }
 	isSlice := func(v *ir.Var) bool { return types.Identical(v.Type, float64sType) }
-	s := &shape{y: -1, bound: -1}
-	first, last := 0, len(f.Params)
+	s := &shape{y: -1, bound: -1, err: -1}
+	first, last, outputs := 0, len(f.Params), len(f.Results)
+	if outputs > 0 && types.Identical(f.Results[outputs-1].Type, errorType) {
+		outputs--
+		s.err = outputs
+	}
 	if f.Variadic {
 		return nil
 	}
@@ -54,10 +63,10 @@ func shapeOf(f *ir.Func) *shape {
 	}
 	in := f.Params[first:last]
 	switch {
-	case len(in) == 2 && len(f.Results) == 0 && !f.Recv && isSlice(in[0]) && isSlice(in[1]):
+	case len(in) == 2 && outputs == 0 && !f.Recv && isSlice(in[0]) && isSlice(in[1]):
 		s.y, s.x = first, first+1
 		return s
-	case len(in) != 1 || len(f.Results) != 1:
+	case len(in) != 1 || outputs != 1:
 		return nil
 	}
 	s.x = first

@@ -12,6 +12,35 @@ type Abort struct{ Err error }
 
 func (a Abort) Error() string { return a.Err.Error() }
 
+// ReturnedError reports that the user's function returned an error, in Err.
+type ReturnedError struct {
+	Function string
+	Err      error
+}
+
+func (e *ReturnedError) Error() string {
+	return "nabla: function " + e.Function + " returned an error: " + e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *ReturnedError) Unwrap() error { return e.Err }
+
+// Returned ends the user's function, by an Abort, if err is not nil: the function has returned it.
+func Returned(err error) {
+	if err != nil {
+		panic(Abort{&ReturnedError{Err: err}})
+	}
+}
+
+// Of names the function in a *ReturnedError that has no name yet. It reports whether err is a *ReturnedError.
+func (a Abort) Of(name string) bool {
+	e, ok := a.Err.(*ReturnedError)
+	if ok && e.Function == "" {
+		e.Function = name
+	}
+	return ok
+}
+
 // These errors report misuse of a number.
 var (
 	// ErrForeignReal reports a number of a trace that has ended or that cannot be captured.

@@ -1,6 +1,6 @@
-// Package edges has plain functions that apply any elementary function with a rule, selected at run time, and their
-// generated derivatives. The tests compare these at the ends of the range of float64 and at singular points with
-// references, and between engines.
+// Package edges has plain functions that apply any elementary function with a rule, selected at run time, and functions
+// that return errors, with their generated derivatives. The tests compare these at the ends of the range of float64 and
+// at singular points with references, and between engines.
 package edges
 
 //go:generate go run github.com/nabla-ad/nabla/cmd/nabla gen .

@@ -3,6 +3,7 @@
 package edges
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/nabla-ad/nabla"
@@ -69,6 +70,14 @@ type AdjointWork struct {
 	r1Bar141       [][][4]float64
 	t131           [][4]float64
 	t711           [][4]float64
+	sqrt1          []float64
+	cond21         []bool
+	lPtr           *Limits
+	sqrt2          []float64
+	sqrt3          []float64
+	cond22         []bool
+	sqrt4          []float64
+	sqrt5          []float64
 }
 
 // runFrame is a type of values that functions in this file record or pass to each other.
@@ -2470,6 +2479,2611 @@ func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws
 	copy(rDot[:cap(r)], tapeDot.left)
 	copy(r[:cap(r)], tape.left)
 	return
+}
+
+// RootSumTangent returns RootSum(x) and the derivatives of its results in the direction xDot, from errors.go:35.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootSumTangent(x, xDot []float64) (r, rDot float64, r1 error) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	l := Limits{Low: 0, High: 100}
+	var sDot float64
+	s := 0.0
+	for i := 0; i < len(x); i++ {
+		vDot := xDot[i]
+		v := x[i]
+		var err error
+		l1 := &l
+		if v < l1.Low {
+			err = ErrDomain
+		} else if v > l1.High {
+			err = fmt.Errorf("%w: too large", ErrDomain)
+		} else {
+			err = nil
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		t := math.Sqrt(v)
+		var d float64
+		t1 := 0.5 / t
+		if vDot != 0 || t1-t1 == 0 {
+			d += vDot * t1
+		} else {
+			d += rt.Skip()
+		}
+		sDot += d
+		s += t
+	}
+	return s, sDot, nil
+}
+
+// RootSumTangent4 returns RootSum(x) and the derivatives of its results in 4 directions, those of xDot, from errors.go:35.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootSumTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64, r1 error) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
+	l := Limits{Low: 0, High: 100}
+	s := 0.0
+	var sDot0 float64
+	var sDot1 float64
+	var sDot2 float64
+	var sDot3 float64
+	for i := 0; i < len(x); i++ {
+		xDotRow := &xDot[i]
+		v := x[i]
+		var err error
+		l1 := &l
+		vDot0 := xDotRow[0]
+		vDot1 := xDotRow[1]
+		vDot2 := xDotRow[2]
+		vDot3 := xDotRow[3]
+		if v < l1.Low {
+			err = ErrDomain
+		} else if v > l1.High {
+			err = fmt.Errorf("%w: too large", ErrDomain)
+		} else {
+			err = nil
+		}
+		if err != nil {
+			return 0, 0, 0, 0, 0, err
+		}
+		t := math.Sqrt(v)
+		t1 := 0.5 / t
+		var d0 float64
+		var d1 float64
+		var d2 float64
+		var d3 float64
+		if t1-t1 == 0 {
+			d0 += vDot0 * t1
+			d1 += vDot1 * t1
+			d2 += vDot2 * t1
+			d3 += vDot3 * t1
+		} else {
+			if vDot0 != 0 {
+				d0 += vDot0 * t1
+			} else {
+				d0 += rt.Skip()
+			}
+			if vDot1 != 0 {
+				d1 += vDot1 * t1
+			} else {
+				d1 += rt.Skip()
+			}
+			if vDot2 != 0 {
+				d2 += vDot2 * t1
+			} else {
+				d2 += rt.Skip()
+			}
+			if vDot3 != 0 {
+				d3 += vDot3 * t1
+			} else {
+				d3 += rt.Skip()
+			}
+		}
+		s += t
+		sDot0 += d0
+		sDot1 += d1
+		sDot2 += d2
+		sDot3 += d3
+	}
+	return s, sDot0, sDot1, sDot2, sDot3, nil
+}
+
+// RootSumAdjoint returns RootSum(x), from errors.go:35.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// Its first results r, r1 are those of RootSum; the weights are rBar of r.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootSumAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64, r1 error) {
+	rt.Apart("RootSumAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	ws.sqrt1 = ws.sqrt1[:0]
+	ws.cond21 = ws.cond21[:0]
+	var r3 float64
+	var r12 error
+	var n int
+	var left bool
+	var cond2 bool
+	var sqrt float64
+end:
+	switch {
+	default:
+		if ws.lPtr == nil {
+			ws.lPtr = new(Limits)
+		}
+		*ws.lPtr = Limits{}
+		lPtr := ws.lPtr
+		*lPtr = Limits{Low: 0, High: 100}
+		s := 0.0
+		hi := len(x)
+		n = 0
+		left = false
+		for i := 0; i < hi; i++ {
+			n++
+			v := x[i]
+			var err error
+			l1 := lPtr
+			cond := v < l1.Low
+			if cond {
+				err = ErrDomain
+			} else {
+				cond1 := v > l1.High
+				if cond1 {
+					err = fmt.Errorf("%w: too large", ErrDomain)
+				} else {
+					err = nil
+				}
+			}
+			ws.cond21 = append(ws.cond21, cond2)
+			cond2 = err != nil
+			if cond2 {
+				r3 = 0
+				r12 = err
+				left = true
+				break end
+			}
+			ws.sqrt1 = append(ws.sqrt1, sqrt)
+			sqrt = math.Sqrt(v)
+			s += sqrt
+		}
+		r3 = s
+		r12 = nil
+	}
+	r = r3
+	r1 = r12
+	var sBar float64
+	if !left {
+		sBar += rBar
+	}
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		var vBar float64
+		if !cond2 {
+			a := 0.5 / sqrt
+			if sBar != 0 || a-a == 0 {
+				vBar += sBar * a
+			} else {
+				vBar += rt.Skip()
+			}
+			sqrt = ws.sqrt1[len(ws.sqrt1)-1]
+			ws.sqrt1 = ws.sqrt1[:len(ws.sqrt1)-1]
+		}
+		cond2 = ws.cond21[len(ws.cond21)-1]
+		ws.cond21 = ws.cond21[:len(ws.cond21)-1]
+		xBar[i1] += vBar
+	}
+	return
+}
+
+// RootSumAdjointTangent computes RootSumAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from errors.go:35.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootSumAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64, r1 error) {
+	rt.Apart("RootSumAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.sqrt1 = tapeDot.sqrt1[:0]
+	tape.sqrt1 = tape.sqrt1[:0]
+	tape.cond21 = tape.cond21[:0]
+	var r3 float64
+	var r12 error
+	var n int
+	var left bool
+	var cond2 bool
+	var sqrtDot float64
+	var sqrt float64
+end:
+	switch {
+	default:
+		if tape.lPtr == nil {
+			tapeDot.lPtr = new(Limits)
+			tape.lPtr = new(Limits)
+		}
+		*tapeDot.lPtr = Limits{}
+		*tape.lPtr = Limits{}
+		lPtrDot := tapeDot.lPtr
+		lPtr := tape.lPtr
+		*lPtrDot = Limits{}
+		*lPtr = Limits{Low: 0, High: 100}
+		s := 0.0
+		hi := len(x)
+		n = 0
+		left = false
+		for i := 0; i < hi; i++ {
+			n++
+			vDot := xDot[i]
+			v := x[i]
+			var err error
+			_ = lPtrDot
+			l1 := lPtr
+			cond := v < l1.Low
+			if cond {
+				err = ErrDomain
+			} else {
+				cond1 := v > l1.High
+				if cond1 {
+					err = fmt.Errorf("%w: too large", ErrDomain)
+				} else {
+					err = nil
+				}
+			}
+			tape.cond21 = append(tape.cond21, cond2)
+			cond2 = err != nil
+			if cond2 {
+				r3 = 0
+				r12 = err
+				left = true
+				break end
+			}
+			tapeDot.sqrt1 = append(tapeDot.sqrt1, sqrtDot)
+			tape.sqrt1 = append(tape.sqrt1, sqrt)
+			t := math.Sqrt(v)
+			var d float64
+			t1 := 0.5 / t
+			if vDot != 0 || t1-t1 == 0 {
+				d += vDot * t1
+			} else {
+				d += rt.Skip()
+			}
+			sqrtDot = d
+			sqrt = t
+			s += sqrt
+		}
+		r3 = s
+		r12 = nil
+	}
+	r = r3
+	r1 = r12
+	var sBar float64
+	if !left {
+		sBar += rBar
+	}
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		var vBarDot float64
+		var vBar float64
+		if !cond2 {
+			t2 := 0.5 / sqrt
+			aDot := -(sqrtDot / sqrt * t2)
+			a := t2
+			if sBar != 0 || a-a == 0 {
+				vBarDot += sBar * aDot
+				vBar += sBar * a
+			} else {
+				vBarDot += rt.Skip()
+				vBar += rt.Skip()
+			}
+			sqrtDot = tapeDot.sqrt1[len(tape.sqrt1)-1]
+			sqrt = tape.sqrt1[len(tape.sqrt1)-1]
+			tapeDot.sqrt1 = tapeDot.sqrt1[:len(tape.sqrt1)-1]
+			tape.sqrt1 = tape.sqrt1[:len(tape.sqrt1)-1]
+		}
+		cond2 = tape.cond21[len(tape.cond21)-1]
+		tape.cond21 = tape.cond21[:len(tape.cond21)-1]
+		xBarDot[i1] += vBarDot
+		xBar[i1] += vBar
+	}
+	return
+}
+
+// RootSumHVP is RootSumAdjointTangent without value and gradient, from errors.go:35.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootSumHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 error) {
+	rt.Apart("RootSumHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.sqrt1 = tapeDot.sqrt1[:0]
+	tape.sqrt1 = tape.sqrt1[:0]
+	tape.cond21 = tape.cond21[:0]
+	var r12 error
+	var n int
+	var left bool
+	var cond2 bool
+	var sqrtDot float64
+	var sqrt float64
+end:
+	switch {
+	default:
+		if tape.lPtr == nil {
+			tapeDot.lPtr = new(Limits)
+			tape.lPtr = new(Limits)
+		}
+		*tapeDot.lPtr = Limits{}
+		*tape.lPtr = Limits{}
+		lPtrDot := tapeDot.lPtr
+		lPtr := tape.lPtr
+		*lPtrDot = Limits{}
+		*lPtr = Limits{Low: 0, High: 100}
+		hi := len(x)
+		n = 0
+		left = false
+		for i := 0; i < hi; i++ {
+			n++
+			vDot := xDot[i]
+			v := x[i]
+			var err error
+			_ = lPtrDot
+			l1 := lPtr
+			cond := v < l1.Low
+			if cond {
+				err = ErrDomain
+			} else {
+				cond1 := v > l1.High
+				if cond1 {
+					err = fmt.Errorf("%w: too large", ErrDomain)
+				} else {
+					err = nil
+				}
+			}
+			tape.cond21 = append(tape.cond21, cond2)
+			cond2 = err != nil
+			if cond2 {
+				r12 = err
+				left = true
+				break end
+			}
+			tapeDot.sqrt1 = append(tapeDot.sqrt1, sqrtDot)
+			tape.sqrt1 = append(tape.sqrt1, sqrt)
+			t := math.Sqrt(v)
+			var d float64
+			t1 := 0.5 / t
+			if vDot != 0 || t1-t1 == 0 {
+				d += vDot * t1
+			} else {
+				d += rt.Skip()
+			}
+			sqrtDot = d
+			sqrt = t
+		}
+		r12 = nil
+	}
+	r1 = r12
+	var sBar float64
+	if !left {
+		sBar += rBar
+	}
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		var vBarDot float64
+		if !cond2 {
+			t2 := 0.5 / sqrt
+			aDot := -(sqrtDot / sqrt * t2)
+			if sBar != 0 || t2-t2 == 0 {
+				vBarDot += sBar * aDot
+			} else {
+				vBarDot += rt.Skip()
+			}
+			sqrtDot = tapeDot.sqrt1[len(tape.sqrt1)-1]
+			sqrt = tape.sqrt1[len(tape.sqrt1)-1]
+			tapeDot.sqrt1 = tapeDot.sqrt1[:len(tape.sqrt1)-1]
+			tape.sqrt1 = tape.sqrt1[:len(tape.sqrt1)-1]
+		}
+		cond2 = tape.cond21[len(tape.cond21)-1]
+		tape.cond21 = tape.cond21[:len(tape.cond21)-1]
+		xBarDot[i1] += vBarDot
+	}
+	return
+}
+
+// RootSumTraced is RootSum over Reals, from errors.go:35.
+func RootSumTraced(x []nabla.Real) (r nabla.Real, r1 error) {
+	l := Limits{Low: 0, High: 100}
+	s := nabla.Const(0)
+	for i := 0; i < len(x); i++ {
+		v := x[i]
+		err := limitsCheckTraced10(&l, v)
+		if err != nil {
+			return nabla.Const(0), err
+		}
+		s = s.Add(nabla.Sqrt(v))
+	}
+	return s, nil
+}
+
+// RootSumOfTangent returns RootSumOf(x, l) and the derivatives of its results in the direction xDot, from errors.go:50.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootSumOfTangent(x []float64, l *Limits, xDot []float64) (r, rDot float64, r1 error) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	var sDot float64
+	s := 0.0
+	for i := 0; i < len(x); i++ {
+		vDot := xDot[i]
+		v := x[i]
+		if v < l.Low {
+			t := DomainError{At: v}
+			return 0, 0, error(&t)
+		}
+		t1 := math.Sqrt(v)
+		var d float64
+		t2 := 0.5 / t1
+		if vDot != 0 || t2-t2 == 0 {
+			d += vDot * t2
+		} else {
+			d += rt.Skip()
+		}
+		sDot += vDot*t1 + v*d
+		s += v * t1
+	}
+	return s, sDot, nil
+}
+
+// RootSumOfTangent4 returns RootSumOf(x, l) and the derivatives of its results in 4 directions, those of xDot, from errors.go:50.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootSumOfTangent4(x []float64, l *Limits, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64, r1 error) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
+	s := 0.0
+	var sDot0 float64
+	var sDot1 float64
+	var sDot2 float64
+	var sDot3 float64
+	for i := 0; i < len(x); i++ {
+		xDotRow := &xDot[i]
+		v := x[i]
+		vDot0 := xDotRow[0]
+		vDot1 := xDotRow[1]
+		vDot2 := xDotRow[2]
+		vDot3 := xDotRow[3]
+		if v < l.Low {
+			t := DomainError{At: v}
+			return 0, 0, 0, 0, 0, error(&t)
+		}
+		t1 := math.Sqrt(v)
+		t2 := 0.5 / t1
+		var d0 float64
+		var d1 float64
+		var d2 float64
+		var d3 float64
+		if t2-t2 == 0 {
+			d0 += vDot0 * t2
+			d1 += vDot1 * t2
+			d2 += vDot2 * t2
+			d3 += vDot3 * t2
+		} else {
+			if vDot0 != 0 {
+				d0 += vDot0 * t2
+			} else {
+				d0 += rt.Skip()
+			}
+			if vDot1 != 0 {
+				d1 += vDot1 * t2
+			} else {
+				d1 += rt.Skip()
+			}
+			if vDot2 != 0 {
+				d2 += vDot2 * t2
+			} else {
+				d2 += rt.Skip()
+			}
+			if vDot3 != 0 {
+				d3 += vDot3 * t2
+			} else {
+				d3 += rt.Skip()
+			}
+		}
+		s += v * t1
+		sDot0 += vDot0*t1 + v*d0
+		sDot1 += vDot1*t1 + v*d1
+		sDot2 += vDot2*t1 + v*d2
+		sDot3 += vDot3*t1 + v*d3
+	}
+	return s, sDot0, sDot1, sDot2, sDot3, nil
+}
+
+// RootSumOfAdjoint returns RootSumOf(x, l), from errors.go:50.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// Its first results r, r1 are those of RootSumOf; the weights are rBar of r.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootSumOfAdjoint(x []float64, l *Limits, xBar []float64, rBar float64, ws *AdjointWork) (r float64, r1 error) {
+	rt.Apart("RootSumOfAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	ws.sqrt2 = ws.sqrt2[:0]
+	var r3 float64
+	var r12 error
+	var n int
+	var left bool
+	var tPtrBar *DomainError
+	var sqrt float64
+end:
+	switch {
+	default:
+		s := 0.0
+		hi := len(x)
+		n = 0
+		left = false
+		for i := 0; i < hi; i++ {
+			n++
+			v := x[i]
+			cond := v < l.Low
+			if cond {
+				tPtrBar = new(DomainError)
+				tPtr := new(DomainError)
+				*tPtr = DomainError{At: v}
+				r3 = 0
+				r12 = error(tPtr)
+				left = true
+				break end
+			}
+			ws.sqrt2 = append(ws.sqrt2, sqrt)
+			sqrt = math.Sqrt(v)
+			s += v * sqrt
+		}
+		r3 = s
+		r12 = nil
+	}
+	r = r3
+	r1 = r12
+	var sBar float64
+	if !left {
+		sBar += rBar
+	}
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		v1 := x[i1]
+		var vBar float64
+		cond1 := v1 < l.Low
+		if cond1 {
+			t1At := tPtrBar.At
+			*tPtrBar = DomainError{}
+			vBar += t1At
+		} else {
+			vBar += sBar * sqrt
+			sqrtBar := sBar * v1
+			a := 0.5 / sqrt
+			if sqrtBar != 0 || a-a == 0 {
+				vBar += sqrtBar * a
+			} else {
+				vBar += rt.Skip()
+			}
+			sqrt = ws.sqrt2[len(ws.sqrt2)-1]
+			ws.sqrt2 = ws.sqrt2[:len(ws.sqrt2)-1]
+		}
+		xBar[i1] += vBar
+	}
+	return
+}
+
+// RootSumOfAdjointTangent computes RootSumOfAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from errors.go:50.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootSumOfAdjointTangent(x []float64, l *Limits, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64, r1 error) {
+	rt.Apart("RootSumOfAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.sqrt2 = tapeDot.sqrt2[:0]
+	tape.sqrt2 = tape.sqrt2[:0]
+	var r3 float64
+	var r12 error
+	var n int
+	var left bool
+	var tPtrBar *DomainError
+	var sqrtDot float64
+	var sqrt float64
+end:
+	switch {
+	default:
+		s := 0.0
+		hi := len(x)
+		n = 0
+		left = false
+		for i := 0; i < hi; i++ {
+			n++
+			vDot := xDot[i]
+			v := x[i]
+			cond := v < l.Low
+			if cond {
+				tPtrBar = new(DomainError)
+				tPtrDot := new(DomainError)
+				tPtr := new(DomainError)
+				*tPtrDot = DomainError{At: vDot}
+				*tPtr = DomainError{At: v}
+				r3 = 0
+				r12 = error(tPtr)
+				left = true
+				break end
+			}
+			tapeDot.sqrt2 = append(tapeDot.sqrt2, sqrtDot)
+			tape.sqrt2 = append(tape.sqrt2, sqrt)
+			t := math.Sqrt(v)
+			var d float64
+			t1 := 0.5 / t
+			if vDot != 0 || t1-t1 == 0 {
+				d += vDot * t1
+			} else {
+				d += rt.Skip()
+			}
+			sqrtDot = d
+			sqrt = t
+			s += v * sqrt
+		}
+		r3 = s
+		r12 = nil
+	}
+	r = r3
+	r1 = r12
+	var sBar float64
+	if !left {
+		sBar += rBar
+	}
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		v1Dot := xDot[i1]
+		v1 := x[i1]
+		var vBarDot float64
+		var vBar float64
+		cond1 := v1 < l.Low
+		if cond1 {
+			t1At := tPtrBar.At
+			*tPtrBar = DomainError{}
+			vBar += t1At
+		} else {
+			vBarDot += sBar * sqrtDot
+			vBar += sBar * sqrt
+			sqrtBarDot := sBar * v1Dot
+			sqrtBar := sBar * v1
+			t2 := 0.5 / sqrt
+			aDot := -(sqrtDot / sqrt * t2)
+			a := t2
+			if sqrtBar != 0 || a-a == 0 {
+				vBarDot += sqrtBarDot*a + sqrtBar*aDot
+				vBar += sqrtBar * a
+			} else {
+				vBarDot += rt.Skip()
+				vBar += rt.Skip()
+			}
+			sqrtDot = tapeDot.sqrt2[len(tape.sqrt2)-1]
+			sqrt = tape.sqrt2[len(tape.sqrt2)-1]
+			tapeDot.sqrt2 = tapeDot.sqrt2[:len(tape.sqrt2)-1]
+			tape.sqrt2 = tape.sqrt2[:len(tape.sqrt2)-1]
+		}
+		xBarDot[i1] += vBarDot
+		xBar[i1] += vBar
+	}
+	return
+}
+
+// RootSumOfHVP is RootSumOfAdjointTangent without value and gradient, from errors.go:50.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootSumOfHVP(x []float64, l *Limits, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r1 error) {
+	rt.Apart("RootSumOfHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.sqrt2 = tapeDot.sqrt2[:0]
+	tape.sqrt2 = tape.sqrt2[:0]
+	var r12 error
+	var n int
+	var left bool
+	var tPtrBar *DomainError
+	var sqrtDot float64
+	var sqrt float64
+end:
+	switch {
+	default:
+		hi := len(x)
+		n = 0
+		left = false
+		for i := 0; i < hi; i++ {
+			n++
+			vDot := xDot[i]
+			v := x[i]
+			cond := v < l.Low
+			if cond {
+				tPtrBar = new(DomainError)
+				tPtrDot := new(DomainError)
+				tPtr := new(DomainError)
+				*tPtrDot = DomainError{At: vDot}
+				*tPtr = DomainError{At: v}
+				r12 = error(tPtr)
+				left = true
+				break end
+			}
+			tapeDot.sqrt2 = append(tapeDot.sqrt2, sqrtDot)
+			tape.sqrt2 = append(tape.sqrt2, sqrt)
+			t := math.Sqrt(v)
+			var d float64
+			t1 := 0.5 / t
+			if vDot != 0 || t1-t1 == 0 {
+				d += vDot * t1
+			} else {
+				d += rt.Skip()
+			}
+			sqrtDot = d
+			sqrt = t
+		}
+		r12 = nil
+	}
+	r1 = r12
+	var sBar float64
+	if !left {
+		sBar += rBar
+	}
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		v1Dot := xDot[i1]
+		v1 := x[i1]
+		var vBarDot float64
+		cond1 := v1 < l.Low
+		if cond1 {
+			_ = tPtrBar.At
+			*tPtrBar = DomainError{}
+		} else {
+			vBarDot += sBar * sqrtDot
+			sqrtBarDot := sBar * v1Dot
+			sqrtBar := sBar * v1
+			t2 := 0.5 / sqrt
+			aDot := -(sqrtDot / sqrt * t2)
+			if sqrtBar != 0 || t2-t2 == 0 {
+				vBarDot += sqrtBarDot*t2 + sqrtBar*aDot
+			} else {
+				vBarDot += rt.Skip()
+			}
+			sqrtDot = tapeDot.sqrt2[len(tape.sqrt2)-1]
+			sqrt = tape.sqrt2[len(tape.sqrt2)-1]
+			tapeDot.sqrt2 = tapeDot.sqrt2[:len(tape.sqrt2)-1]
+			tape.sqrt2 = tape.sqrt2[:len(tape.sqrt2)-1]
+		}
+		xBarDot[i1] += vBarDot
+	}
+	return
+}
+
+// LimitsTotalTangent returns l.Total(x) and the derivatives of its results in the direction xDot, from errors.go:64.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func LimitsTotalTangent(l *Limits, x, xDot []float64) (s, sDot float64, err error) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	for i := 0; i < len(x); i++ {
+		vDot := xDot[i]
+		v := x[i]
+		var t error
+		if v < l.Low {
+			t = ErrDomain
+		} else if v > l.High {
+			t = fmt.Errorf("%w: too large", ErrDomain)
+		} else {
+			t = nil
+		}
+		err = t
+		if err != nil {
+			break
+		}
+		t1 := math.Sqrt(v)
+		var d float64
+		t2 := 0.5 / t1
+		if vDot != 0 || t2-t2 == 0 {
+			d += vDot * t2
+		} else {
+			d += rt.Skip()
+		}
+		t3 := float64(i + 1)
+		sDot += d * t3
+		s += t1 * t3
+	}
+	return
+}
+
+// LimitsTotalTangent4 returns l.Total(x) and the derivatives of its results in 4 directions, those of xDot, from errors.go:64.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func LimitsTotalTangent4(l *Limits, x []float64, xDot [][4]float64) (s, sDot0, sDot1, sDot2, sDot3 float64, err error) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
+	for i := 0; i < len(x); i++ {
+		xDotRow := &xDot[i]
+		v := x[i]
+		var t error
+		vDot0 := xDotRow[0]
+		vDot1 := xDotRow[1]
+		vDot2 := xDotRow[2]
+		vDot3 := xDotRow[3]
+		if v < l.Low {
+			t = ErrDomain
+		} else if v > l.High {
+			t = fmt.Errorf("%w: too large", ErrDomain)
+		} else {
+			t = nil
+		}
+		err = t
+		if err != nil {
+			break
+		}
+		t1 := math.Sqrt(v)
+		t2 := 0.5 / t1
+		var d0 float64
+		var d1 float64
+		var d2 float64
+		var d3 float64
+		if t2-t2 == 0 {
+			d0 += vDot0 * t2
+			d1 += vDot1 * t2
+			d2 += vDot2 * t2
+			d3 += vDot3 * t2
+		} else {
+			if vDot0 != 0 {
+				d0 += vDot0 * t2
+			} else {
+				d0 += rt.Skip()
+			}
+			if vDot1 != 0 {
+				d1 += vDot1 * t2
+			} else {
+				d1 += rt.Skip()
+			}
+			if vDot2 != 0 {
+				d2 += vDot2 * t2
+			} else {
+				d2 += rt.Skip()
+			}
+			if vDot3 != 0 {
+				d3 += vDot3 * t2
+			} else {
+				d3 += rt.Skip()
+			}
+		}
+		t3 := float64(i + 1)
+		s += t1 * t3
+		sDot0 += d0 * t3
+		sDot1 += d1 * t3
+		sDot2 += d2 * t3
+		sDot3 += d3 * t3
+	}
+	return
+}
+
+// LimitsTotalAdjoint returns l.Total(x), from errors.go:64.
+// It adds the derivatives of the outputs, weighted by sBar, to xBar.
+// Its first results s, err are those of (*Limits).Total; the weights are sBar of s.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func LimitsTotalAdjoint(l *Limits, x, xBar []float64, sBar float64, ws *AdjointWork) (s float64, err error) {
+	rt.Apart("LimitsTotalAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	ws.sqrt3 = ws.sqrt3[:0]
+	ws.cond22 = ws.cond22[:0]
+	var s2 float64
+	var err2 error
+	var cond2 bool
+	var sqrt float64
+	hi := len(x)
+	n := 0
+	for i := 0; i < hi; i++ {
+		n++
+		v := x[i]
+		var t error
+		cond := v < l.Low
+		if cond {
+			t = ErrDomain
+		} else {
+			cond1 := v > l.High
+			if cond1 {
+				t = fmt.Errorf("%w: too large", ErrDomain)
+			} else {
+				t = nil
+			}
+		}
+		err2 = t
+		ws.cond22 = append(ws.cond22, cond2)
+		cond2 = err2 != nil
+		if cond2 {
+			break
+		}
+		ws.sqrt3 = append(ws.sqrt3, sqrt)
+		sqrt = math.Sqrt(v)
+		s2 += sqrt * float64(i+1)
+	}
+	s = s2
+	err = err2
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		var vBar float64
+		if !cond2 {
+			sqrtBar := sBar * float64(i1+1)
+			a := 0.5 / sqrt
+			if sqrtBar != 0 || a-a == 0 {
+				vBar += sqrtBar * a
+			} else {
+				vBar += rt.Skip()
+			}
+			sqrt = ws.sqrt3[len(ws.sqrt3)-1]
+			ws.sqrt3 = ws.sqrt3[:len(ws.sqrt3)-1]
+		}
+		cond2 = ws.cond22[len(ws.cond22)-1]
+		ws.cond22 = ws.cond22[:len(ws.cond22)-1]
+		xBar[i1] += vBar
+	}
+	return
+}
+
+// LimitsTotalAdjointOnly is LimitsTotalAdjoint without the value, from errors.go:64.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func LimitsTotalAdjointOnly(l *Limits, x, xBar []float64, sBar float64, ws *AdjointWork) (err error) {
+	rt.Apart("LimitsTotalAdjointOnly", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	ws.sqrt3 = ws.sqrt3[:0]
+	ws.cond22 = ws.cond22[:0]
+	var err2 error
+	var cond2 bool
+	var sqrt float64
+	hi := len(x)
+	n := 0
+	for i := 0; i < hi; i++ {
+		n++
+		v := x[i]
+		var t error
+		cond := v < l.Low
+		if cond {
+			t = ErrDomain
+		} else {
+			cond1 := v > l.High
+			if cond1 {
+				t = fmt.Errorf("%w: too large", ErrDomain)
+			} else {
+				t = nil
+			}
+		}
+		err2 = t
+		ws.cond22 = append(ws.cond22, cond2)
+		cond2 = err2 != nil
+		if cond2 {
+			break
+		}
+		ws.sqrt3 = append(ws.sqrt3, sqrt)
+		sqrt = math.Sqrt(v)
+	}
+	err = err2
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		var vBar float64
+		if !cond2 {
+			sqrtBar := sBar * float64(i1+1)
+			a := 0.5 / sqrt
+			if sqrtBar != 0 || a-a == 0 {
+				vBar += sqrtBar * a
+			} else {
+				vBar += rt.Skip()
+			}
+			sqrt = ws.sqrt3[len(ws.sqrt3)-1]
+			ws.sqrt3 = ws.sqrt3[:len(ws.sqrt3)-1]
+		}
+		cond2 = ws.cond22[len(ws.cond22)-1]
+		ws.cond22 = ws.cond22[:len(ws.cond22)-1]
+		xBar[i1] += vBar
+	}
+	return
+}
+
+// LimitsTotalAdjointTangent computes LimitsTotalAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from errors.go:64.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func LimitsTotalAdjointTangent(l *Limits, x, xBar []float64, sBar float64, ws *AdjointWork, xDot, xBarDot []float64) (s float64, err error) {
+	rt.Apart("LimitsTotalAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.sqrt3 = tapeDot.sqrt3[:0]
+	tape.sqrt3 = tape.sqrt3[:0]
+	tape.cond22 = tape.cond22[:0]
+	var s2 float64
+	var err2 error
+	var cond2 bool
+	var sqrtDot float64
+	var sqrt float64
+	hi := len(x)
+	n := 0
+	for i := 0; i < hi; i++ {
+		n++
+		vDot := xDot[i]
+		v := x[i]
+		var t error
+		cond := v < l.Low
+		if cond {
+			t = ErrDomain
+		} else {
+			cond1 := v > l.High
+			if cond1 {
+				t = fmt.Errorf("%w: too large", ErrDomain)
+			} else {
+				t = nil
+			}
+		}
+		err2 = t
+		tape.cond22 = append(tape.cond22, cond2)
+		cond2 = err2 != nil
+		if cond2 {
+			break
+		}
+		tapeDot.sqrt3 = append(tapeDot.sqrt3, sqrtDot)
+		tape.sqrt3 = append(tape.sqrt3, sqrt)
+		t1 := math.Sqrt(v)
+		var d float64
+		t2 := 0.5 / t1
+		if vDot != 0 || t2-t2 == 0 {
+			d += vDot * t2
+		} else {
+			d += rt.Skip()
+		}
+		sqrtDot = d
+		sqrt = t1
+		t3 := float64(i + 1)
+		s2 += sqrt * t3
+	}
+	s = s2
+	err = err2
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		var vBarDot float64
+		var vBar float64
+		if !cond2 {
+			sqrtBar := sBar * float64(i1+1)
+			t4 := 0.5 / sqrt
+			aDot := -(sqrtDot / sqrt * t4)
+			a := t4
+			if sqrtBar != 0 || a-a == 0 {
+				vBarDot += sqrtBar * aDot
+				vBar += sqrtBar * a
+			} else {
+				vBarDot += rt.Skip()
+				vBar += rt.Skip()
+			}
+			sqrtDot = tapeDot.sqrt3[len(tape.sqrt3)-1]
+			sqrt = tape.sqrt3[len(tape.sqrt3)-1]
+			tapeDot.sqrt3 = tapeDot.sqrt3[:len(tape.sqrt3)-1]
+			tape.sqrt3 = tape.sqrt3[:len(tape.sqrt3)-1]
+		}
+		cond2 = tape.cond22[len(tape.cond22)-1]
+		tape.cond22 = tape.cond22[:len(tape.cond22)-1]
+		xBarDot[i1] += vBarDot
+		xBar[i1] += vBar
+	}
+	return
+}
+
+// LimitsTotalHVP is LimitsTotalAdjointTangent without value and gradient, from errors.go:64.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func LimitsTotalHVP(l *Limits, x []float64, sBar float64, ws *AdjointWork, xDot, xBarDot []float64) (err error) {
+	rt.Apart("LimitsTotalHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.sqrt3 = tapeDot.sqrt3[:0]
+	tape.sqrt3 = tape.sqrt3[:0]
+	tape.cond22 = tape.cond22[:0]
+	var err2 error
+	var cond2 bool
+	var sqrtDot float64
+	var sqrt float64
+	hi := len(x)
+	n := 0
+	for i := 0; i < hi; i++ {
+		n++
+		vDot := xDot[i]
+		v := x[i]
+		var t error
+		cond := v < l.Low
+		if cond {
+			t = ErrDomain
+		} else {
+			cond1 := v > l.High
+			if cond1 {
+				t = fmt.Errorf("%w: too large", ErrDomain)
+			} else {
+				t = nil
+			}
+		}
+		err2 = t
+		tape.cond22 = append(tape.cond22, cond2)
+		cond2 = err2 != nil
+		if cond2 {
+			break
+		}
+		tapeDot.sqrt3 = append(tapeDot.sqrt3, sqrtDot)
+		tape.sqrt3 = append(tape.sqrt3, sqrt)
+		t1 := math.Sqrt(v)
+		var d float64
+		t2 := 0.5 / t1
+		if vDot != 0 || t2-t2 == 0 {
+			d += vDot * t2
+		} else {
+			d += rt.Skip()
+		}
+		sqrtDot = d
+		sqrt = t1
+	}
+	err = err2
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		var vBarDot float64
+		if !cond2 {
+			sqrtBar := sBar * float64(i1+1)
+			t4 := 0.5 / sqrt
+			aDot := -(sqrtDot / sqrt * t4)
+			if sqrtBar != 0 || t4-t4 == 0 {
+				vBarDot += sqrtBar * aDot
+			} else {
+				vBarDot += rt.Skip()
+			}
+			sqrtDot = tapeDot.sqrt3[len(tape.sqrt3)-1]
+			sqrt = tape.sqrt3[len(tape.sqrt3)-1]
+			tapeDot.sqrt3 = tapeDot.sqrt3[:len(tape.sqrt3)-1]
+			tape.sqrt3 = tape.sqrt3[:len(tape.sqrt3)-1]
+		}
+		cond2 = tape.cond22[len(tape.cond22)-1]
+		tape.cond22 = tape.cond22[:len(tape.cond22)-1]
+		xBarDot[i1] += vBarDot
+	}
+	return
+}
+
+// LimitsTotalTraced is (*Limits).Total over Reals, from errors.go:64.
+func LimitsTotalTraced(l *Limits, x []nabla.Real) (s nabla.Real, err error) {
+	for i := 0; i < len(x); i++ {
+		v := x[i]
+		t := limitsCheckTraced10(l, v)
+		err = t
+		if err != nil {
+			return
+		}
+		s = s.Add(nabla.Sqrt(v).Scale(float64(i + 1)))
+	}
+	return
+}
+
+// RootsTangent returns Roots(x) and the derivatives of its results in the direction xDot, from errors.go:77.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootsTangent(x, xDot []float64) (r, rDot []float64, r1 error) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	yDot := make([]float64, len(x))
+	y := make([]float64, len(x))
+	var t error
+exit1:
+	switch {
+	default:
+		for i := 0; i < len(x); i++ {
+			vDot := xDot[i]
+			v := x[i]
+			if v < 0 {
+				t = ErrDomain
+				break exit1
+			}
+			t1 := math.Sqrt(v)
+			var d float64
+			t2 := 0.5 / t1
+			if vDot != 0 || t2-t2 == 0 {
+				d += vDot * t2
+			} else {
+				d += rt.Skip()
+			}
+			yDot[i] = d
+			y[i] = t1
+		}
+		t = nil
+	}
+	return y, yDot, t
+}
+
+// RootsTangent4 returns Roots(x) and the derivatives of its results in 4 directions, those of xDot, from errors.go:77.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootsTangent4(x []float64, xDot [][4]float64) (r []float64, rDot [][4]float64, r1 error) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
+	yDot := make([][4]float64, len(x))
+	y := make([]float64, len(x))
+	var t error
+exit1:
+	switch {
+	default:
+		for i := 0; i < len(x); i++ {
+			xDotRow := &xDot[i]
+			v := x[i]
+			vDot0 := xDotRow[0]
+			vDot1 := xDotRow[1]
+			vDot2 := xDotRow[2]
+			vDot3 := xDotRow[3]
+			if v < 0 {
+				t = ErrDomain
+				break exit1
+			}
+			t1 := math.Sqrt(v)
+			t2 := 0.5 / t1
+			var d0 float64
+			var d1 float64
+			var d2 float64
+			var d3 float64
+			if t2-t2 == 0 {
+				d0 += vDot0 * t2
+				d1 += vDot1 * t2
+				d2 += vDot2 * t2
+				d3 += vDot3 * t2
+			} else {
+				if vDot0 != 0 {
+					d0 += vDot0 * t2
+				} else {
+					d0 += rt.Skip()
+				}
+				if vDot1 != 0 {
+					d1 += vDot1 * t2
+				} else {
+					d1 += rt.Skip()
+				}
+				if vDot2 != 0 {
+					d2 += vDot2 * t2
+				} else {
+					d2 += rt.Skip()
+				}
+				if vDot3 != 0 {
+					d3 += vDot3 * t2
+				} else {
+					d3 += rt.Skip()
+				}
+			}
+			yDotRow := &yDot[i]
+			y[i] = t1
+			yDotRow[0] = d0
+			yDotRow[1] = d1
+			yDotRow[2] = d2
+			yDotRow[3] = d3
+		}
+		t = nil
+	}
+	return y, yDot, t
+}
+
+// RootsAdjoint returns Roots(x), from errors.go:77.
+// It adds the derivatives of the outputs, weighted by rSeed, to xBar.
+// Its first results r, r1 are those of Roots; the weights are rSeed of r. Weights that are nil are zero.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootsAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []float64, r1 error) {
+	rt.Apart("RootsAdjoint", "xBar, rSeed, x", 2, xBar, rSeed, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	ws.sqrt4 = ws.sqrt4[:0]
+	var n int
+	var sqrt float64
+	yBar := make([]float64, len(x))
+	y := make([]float64, len(x))
+	var t error
+exit1:
+	switch {
+	default:
+		hi := len(x)
+		n = 0
+		for i := 0; i < hi; i++ {
+			n++
+			v := x[i]
+			cond := v < 0
+			if cond {
+				t = ErrDomain
+				break exit1
+			}
+			ws.sqrt4 = append(ws.sqrt4, sqrt)
+			sqrt = math.Sqrt(v)
+			y[i] = sqrt
+		}
+		t = nil
+	}
+	r = y
+	for i1 := 0; i1 < len(rSeed); i1++ {
+		yBar[i1] += rSeed[i1]
+	}
+	r1 = t
+	if n > 0 {
+		x1 := x[:len(x):len(x)][:n]
+		xBar1 := xBar[:len(xBar):len(xBar)][:n]
+		for k := n - 1; k > -1; k-- {
+			v1 := x1[k]
+			var vBar float64
+			cond1 := v1 < 0
+			if !cond1 {
+				t1 := yBar[k]
+				yBar[k] = 0
+				a := 0.5 / sqrt
+				if t1 != 0 || a-a == 0 {
+					vBar += t1 * a
+				} else {
+					vBar += rt.Skip()
+				}
+				sqrt = ws.sqrt4[len(ws.sqrt4)-1]
+				ws.sqrt4 = ws.sqrt4[:len(ws.sqrt4)-1]
+			}
+			xBar1[k] += vBar
+		}
+	}
+	return
+}
+
+// RootsAdjoint4 is RootsAdjoint for 4 seeds in one call, from errors.go:77.
+// Each array holds 4 numbers, one for each seed.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootsAdjoint4(x []float64, xBar, rSeed [][4]float64, ws *AdjointWork) (r []float64, r1 error) {
+	rt.SpansApart("RootsAdjoint4", "xBar, rSeed, x", 2, rt.SpanOf(xBar), rt.SpanOf(rSeed), rt.SpanOf(x))
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([][4]float64, len(x))
+	}
+	ws.sqrt4 = ws.sqrt4[:0]
+	var n int
+	var sqrt float64
+	yBar := make([][4]float64, len(x))
+	y := make([]float64, len(x))
+	var t error
+exit1:
+	switch {
+	default:
+		hi := len(x)
+		n = 0
+		for i := 0; i < hi; i++ {
+			n++
+			v := x[i]
+			cond := v < 0
+			if cond {
+				t = ErrDomain
+				break exit1
+			}
+			ws.sqrt4 = append(ws.sqrt4, sqrt)
+			sqrt = math.Sqrt(v)
+			y[i] = sqrt
+		}
+		t = nil
+	}
+	r = y
+	for i1, i1End := 0, len(rSeed); i1 < i1End; i1++ {
+		rSeedRow := &rSeed[i1]
+		yBarRow := &yBar[i1]
+		yBarRow[0] += rSeedRow[0]
+		yBarRow[1] += rSeedRow[1]
+		yBarRow[2] += rSeedRow[2]
+		yBarRow[3] += rSeedRow[3]
+	}
+	r1 = t
+	if n > 0 {
+		x1 := x[:len(x):len(x)][:n]
+		xBar1 := xBar[:len(xBar):len(xBar)][:n]
+		for k := n - 1; k > -1; k-- {
+			v1 := x1[k]
+			cond1 := v1 < 0
+			var vBar0 float64
+			var vBar1 float64
+			var vBar2 float64
+			var vBar3 float64
+			if !cond1 {
+				yBarRow1 := &yBar[k]
+				a := 0.5 / sqrt
+				t10 := yBarRow1[0]
+				t11 := yBarRow1[1]
+				yBarRow1[0] = 0
+				yBarRow1[1] = 0
+				t12 := yBarRow1[2]
+				t13 := yBarRow1[3]
+				yBarRow1[2] = 0
+				yBarRow1[3] = 0
+				if a-a == 0 {
+					vBar0 += t10 * a
+					vBar1 += t11 * a
+					vBar2 += t12 * a
+					vBar3 += t13 * a
+				} else {
+					if t10 != 0 {
+						vBar0 += t10 * a
+					} else {
+						vBar0 += rt.Skip()
+					}
+					if t11 != 0 {
+						vBar1 += t11 * a
+					} else {
+						vBar1 += rt.Skip()
+					}
+					if t12 != 0 {
+						vBar2 += t12 * a
+					} else {
+						vBar2 += rt.Skip()
+					}
+					if t13 != 0 {
+						vBar3 += t13 * a
+					} else {
+						vBar3 += rt.Skip()
+					}
+				}
+				sqrt = ws.sqrt4[len(ws.sqrt4)-1]
+				ws.sqrt4 = ws.sqrt4[:len(ws.sqrt4)-1]
+			}
+			xBar1Row := &xBar1[k]
+			xBar1Row[0] += vBar0
+			xBar1Row[1] += vBar1
+			xBar1Row[2] += vBar2
+			xBar1Row[3] += vBar3
+		}
+	}
+	return
+}
+
+// RootsAdjointTangent computes RootsAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from errors.go:77.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, rSeed, xBarDot shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootsAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, xDot, xBarDot []float64) (r []float64, r1 error) {
+	rt.Apart("RootsAdjointTangent", "xBar, rSeed, xBarDot, x, xDot", 3, xBar, rSeed, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.sqrt4 = tapeDot.sqrt4[:0]
+	tape.sqrt4 = tape.sqrt4[:0]
+	var n int
+	var sqrtDot float64
+	var sqrt float64
+	yBar := make([]float64, len(x))
+	yDot := make([]float64, len(x))
+	y := make([]float64, len(x))
+	var t error
+exit1:
+	switch {
+	default:
+		hi := len(x)
+		n = 0
+		for i := 0; i < hi; i++ {
+			n++
+			vDot := xDot[i]
+			v := x[i]
+			cond := v < 0
+			if cond {
+				t = ErrDomain
+				break exit1
+			}
+			tapeDot.sqrt4 = append(tapeDot.sqrt4, sqrtDot)
+			tape.sqrt4 = append(tape.sqrt4, sqrt)
+			t2 := math.Sqrt(v)
+			var d float64
+			t3 := 0.5 / t2
+			if vDot != 0 || t3-t3 == 0 {
+				d += vDot * t3
+			} else {
+				d += rt.Skip()
+			}
+			sqrtDot = d
+			sqrt = t2
+			yDot[i] = sqrtDot
+			y[i] = sqrt
+		}
+		t = nil
+	}
+	r = y
+	for i1 := 0; i1 < len(rSeed); i1++ {
+		yBar[i1] += rSeed[i1]
+	}
+	r1 = t
+	if n > 0 {
+		x1Dot := xDot[:len(x):len(x)][:n]
+		x1 := x[:len(x):len(x)][:n]
+		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:n]
+		xBar1 := xBar[:len(xBar):len(xBar)][:n]
+		for k := n - 1; k > -1; k-- {
+			_ = x1Dot[k]
+			v1 := x1[k]
+			var vBarDot float64
+			var vBar float64
+			cond1 := v1 < 0
+			if !cond1 {
+				t1 := yBar[k]
+				yBar[k] = 0
+				t4 := 0.5 / sqrt
+				aDot := -(sqrtDot / sqrt * t4)
+				a := t4
+				if t1 != 0 || a-a == 0 {
+					vBarDot += t1 * aDot
+					vBar += t1 * a
+				} else {
+					vBarDot += rt.Skip()
+					vBar += rt.Skip()
+				}
+				sqrtDot = tapeDot.sqrt4[len(tape.sqrt4)-1]
+				sqrt = tape.sqrt4[len(tape.sqrt4)-1]
+				tapeDot.sqrt4 = tapeDot.sqrt4[:len(tape.sqrt4)-1]
+				tape.sqrt4 = tape.sqrt4[:len(tape.sqrt4)-1]
+			}
+			xBar1Dot[k] += vBarDot
+			xBar1[k] += vBar
+		}
+	}
+	return
+}
+
+// RootsTraced is Roots over Reals, from errors.go:77.
+func RootsTraced(x []nabla.Real) (r []nabla.Real, r1 error) {
+	y := make([]nabla.Real, len(x))
+	t := RootsInPlaceTraced(y, x)
+	return y, t
+}
+
+// RootsInPlaceTangent returns RootsInPlace(y, x), which has no derivative, from errors.go:85.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootsInPlaceTangent(y, x, yDot, xDot []float64) (r error) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		r = RootsInPlaceTangent(y, x, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
+	for i := 0; i < len(x); i++ {
+		vDot := xDot[i]
+		v := x[i]
+		if v < 0 {
+			return ErrDomain
+		}
+		t := math.Sqrt(v)
+		var d float64
+		t1 := 0.5 / t
+		if vDot != 0 || t1-t1 == 0 {
+			d += vDot * t1
+		} else {
+			d += rt.Skip()
+		}
+		yDot[i] = d
+		y[i] = t
+	}
+	return nil
+}
+
+// RootsInPlaceTangent4 returns RootsInPlace(y, x), which has no derivative, from errors.go:85.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootsInPlaceTangent4(y, x []float64, yDot, xDot [][4]float64) (r error) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		r = RootsInPlaceTangent4(y, x, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
+	for i := 0; i < len(x); i++ {
+		xDotRow := &xDot[i]
+		v := x[i]
+		vDot0 := xDotRow[0]
+		vDot1 := xDotRow[1]
+		vDot2 := xDotRow[2]
+		vDot3 := xDotRow[3]
+		if v < 0 {
+			return ErrDomain
+		}
+		t := math.Sqrt(v)
+		t1 := 0.5 / t
+		var d0 float64
+		var d1 float64
+		var d2 float64
+		var d3 float64
+		if t1-t1 == 0 {
+			d0 += vDot0 * t1
+			d1 += vDot1 * t1
+			d2 += vDot2 * t1
+			d3 += vDot3 * t1
+		} else {
+			if vDot0 != 0 {
+				d0 += vDot0 * t1
+			} else {
+				d0 += rt.Skip()
+			}
+			if vDot1 != 0 {
+				d1 += vDot1 * t1
+			} else {
+				d1 += rt.Skip()
+			}
+			if vDot2 != 0 {
+				d2 += vDot2 * t1
+			} else {
+				d2 += rt.Skip()
+			}
+			if vDot3 != 0 {
+				d3 += vDot3 * t1
+			} else {
+				d3 += rt.Skip()
+			}
+		}
+		yDotRow := &yDot[i]
+		y[i] = t
+		yDotRow[0] = d0
+		yDotRow[1] = d1
+		yDotRow[2] = d2
+		yDotRow[3] = d3
+	}
+	return nil
+}
+
+// RootsInPlaceAdjoint returns RootsInPlace(y, x), from errors.go:85.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootsInPlaceAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) (r error) {
+	rt.Apart("RootsInPlaceAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if yBar == nil {
+		yBar = make([]float64, len(y))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	ws.sqrt5 = ws.sqrt5[:0]
+	var r2 error
+	var n int
+	var sqrt float64
+end:
+	switch {
+	default:
+		hi := len(x)
+		n = 0
+		for i := 0; i < hi; i++ {
+			n++
+			v := x[i]
+			cond := v < 0
+			if cond {
+				r2 = ErrDomain
+				break end
+			}
+			ws.sqrt5 = append(ws.sqrt5, sqrt)
+			sqrt = math.Sqrt(v)
+			y[i] = sqrt
+		}
+		r2 = nil
+	}
+	r = r2
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		v1 := x[i1]
+		var vBar float64
+		cond1 := v1 < 0
+		if !cond1 {
+			t := yBar[i1]
+			yBar[i1] = 0
+			a := 0.5 / sqrt
+			if t != 0 || a-a == 0 {
+				vBar += t * a
+			} else {
+				vBar += rt.Skip()
+			}
+			sqrt = ws.sqrt5[len(ws.sqrt5)-1]
+			ws.sqrt5 = ws.sqrt5[:len(ws.sqrt5)-1]
+		}
+		xBar[i1] += vBar
+	}
+	return
+}
+
+// RootsInPlaceAdjoint4 is RootsInPlaceAdjoint for 4 seeds in one call, from errors.go:85.
+// Each array holds 4 numbers, one for each seed.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootsInPlaceAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) (r error) {
+	rt.SpansApart("RootsInPlaceAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if yBar == nil {
+		yBar = make([][4]float64, len(y))
+	}
+	if xBar == nil {
+		xBar = make([][4]float64, len(x))
+	}
+	ws.sqrt5 = ws.sqrt5[:0]
+	var r2 error
+	var n int
+	var sqrt float64
+end:
+	switch {
+	default:
+		hi := len(x)
+		n = 0
+		for i := 0; i < hi; i++ {
+			n++
+			v := x[i]
+			cond := v < 0
+			if cond {
+				r2 = ErrDomain
+				break end
+			}
+			ws.sqrt5 = append(ws.sqrt5, sqrt)
+			sqrt = math.Sqrt(v)
+			y[i] = sqrt
+		}
+		r2 = nil
+	}
+	r = r2
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		v1 := x[i1]
+		cond1 := v1 < 0
+		var vBar0 float64
+		var vBar1 float64
+		var vBar2 float64
+		var vBar3 float64
+		if !cond1 {
+			yBarRow := &yBar[i1]
+			a := 0.5 / sqrt
+			t0 := yBarRow[0]
+			t1 := yBarRow[1]
+			yBarRow[0] = 0
+			yBarRow[1] = 0
+			t2 := yBarRow[2]
+			t3 := yBarRow[3]
+			yBarRow[2] = 0
+			yBarRow[3] = 0
+			if a-a == 0 {
+				vBar0 += t0 * a
+				vBar1 += t1 * a
+				vBar2 += t2 * a
+				vBar3 += t3 * a
+			} else {
+				if t0 != 0 {
+					vBar0 += t0 * a
+				} else {
+					vBar0 += rt.Skip()
+				}
+				if t1 != 0 {
+					vBar1 += t1 * a
+				} else {
+					vBar1 += rt.Skip()
+				}
+				if t2 != 0 {
+					vBar2 += t2 * a
+				} else {
+					vBar2 += rt.Skip()
+				}
+				if t3 != 0 {
+					vBar3 += t3 * a
+				} else {
+					vBar3 += rt.Skip()
+				}
+			}
+			sqrt = ws.sqrt5[len(ws.sqrt5)-1]
+			ws.sqrt5 = ws.sqrt5[:len(ws.sqrt5)-1]
+		}
+		xBarRow := &xBar[i1]
+		xBarRow[0] += vBar0
+		xBarRow[1] += vBar1
+		xBarRow[2] += vBar2
+		xBarRow[3] += vBar3
+	}
+	return
+}
+
+// RootsInPlaceAdjointTangent computes RootsInPlaceAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from errors.go:85.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootsInPlaceAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) (r error) {
+	rt.Apart("RootsInPlaceAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		r = RootsInPlaceAdjointTangent(y, x, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot)
+		done()
+		return
+	}
+	if yBar == nil {
+		yBar = make([]float64, len(y))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if yBarDot == nil {
+		yBarDot = make([]float64, len(y))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.sqrt5 = tapeDot.sqrt5[:0]
+	tape.sqrt5 = tape.sqrt5[:0]
+	var r2 error
+	var n int
+	var sqrtDot float64
+	var sqrt float64
+end:
+	switch {
+	default:
+		hi := len(x)
+		n = 0
+		for i := 0; i < hi; i++ {
+			n++
+			vDot := xDot[i]
+			v := x[i]
+			cond := v < 0
+			if cond {
+				r2 = ErrDomain
+				break end
+			}
+			tapeDot.sqrt5 = append(tapeDot.sqrt5, sqrtDot)
+			tape.sqrt5 = append(tape.sqrt5, sqrt)
+			t1 := math.Sqrt(v)
+			var d float64
+			t2 := 0.5 / t1
+			if vDot != 0 || t2-t2 == 0 {
+				d += vDot * t2
+			} else {
+				d += rt.Skip()
+			}
+			sqrtDot = d
+			sqrt = t1
+			yDot[i] = sqrtDot
+			y[i] = sqrt
+		}
+		r2 = nil
+	}
+	r = r2
+	for k := n - 1; k > -1; k-- {
+		i1 := 0 + k*1
+		v1 := x[i1]
+		var vBarDot float64
+		var vBar float64
+		cond1 := v1 < 0
+		if !cond1 {
+			tDot := yBarDot[i1]
+			t := yBar[i1]
+			yBarDot[i1] = 0
+			yBar[i1] = 0
+			t3 := 0.5 / sqrt
+			aDot := -(sqrtDot / sqrt * t3)
+			a := t3
+			if t != 0 || a-a == 0 {
+				vBarDot += tDot*a + t*aDot
+				vBar += t * a
+			} else {
+				vBarDot += rt.Skip()
+				vBar += rt.Skip()
+			}
+			sqrtDot = tapeDot.sqrt5[len(tape.sqrt5)-1]
+			sqrt = tape.sqrt5[len(tape.sqrt5)-1]
+			tapeDot.sqrt5 = tapeDot.sqrt5[:len(tape.sqrt5)-1]
+			tape.sqrt5 = tape.sqrt5[:len(tape.sqrt5)-1]
+		}
+		xBarDot[i1] += vBarDot
+		xBar[i1] += vBar
+	}
+	return
+}
+
+// RootsInPlaceTraced is RootsInPlace over Reals, from errors.go:85.
+func RootsInPlaceTraced(y, x []nabla.Real) (r error) {
+	for i := 0; i < len(x); i++ {
+		v := x[i]
+		if v.Less(nabla.Const(0)) {
+			return ErrDomain
+		}
+		y[i] = nabla.Sqrt(v)
+	}
+	return nil
+}
+
+// CubicRootTangent returns CubicRoot(x) and the derivatives of its results in the direction xDot, from errors.go:98.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func CubicRootTangent(x, xDot float64) (r, rDot float64, r1 error) {
+	if x < 0 {
+		return math.NaN(), 0, ErrDomain
+	}
+	t := math.Sqrt(x)
+	var d float64
+	t1 := 0.5 / t
+	if xDot != 0 || t1-t1 == 0 {
+		d += xDot * t1
+	} else {
+		d += rt.Skip()
+	}
+	return x * t, xDot*t + x*d, nil
+}
+
+// CubicRootTangent4 returns CubicRoot(x) and the derivatives of its results in 4 directions, those of xDot0, xDot1, xDot2, xDot3, from errors.go:98.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func CubicRootTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1, rDot2, rDot3 float64, r1 error) {
+	if x < 0 {
+		return math.NaN(), 0, 0, 0, 0, ErrDomain
+	}
+	t := math.Sqrt(x)
+	t1 := 0.5 / t
+	var d0 float64
+	var d1 float64
+	var d2 float64
+	var d3 float64
+	if t1-t1 == 0 {
+		d0 += xDot0 * t1
+		d1 += xDot1 * t1
+		d2 += xDot2 * t1
+		d3 += xDot3 * t1
+	} else {
+		if xDot0 != 0 {
+			d0 += xDot0 * t1
+		} else {
+			d0 += rt.Skip()
+		}
+		if xDot1 != 0 {
+			d1 += xDot1 * t1
+		} else {
+			d1 += rt.Skip()
+		}
+		if xDot2 != 0 {
+			d2 += xDot2 * t1
+		} else {
+			d2 += rt.Skip()
+		}
+		if xDot3 != 0 {
+			d3 += xDot3 * t1
+		} else {
+			d3 += rt.Skip()
+		}
+	}
+	return x * t, xDot0*t + x*d0, xDot1*t + x*d1, xDot2*t + x*d2, xDot3*t + x*d3, nil
+}
+
+// CubicRootAdjoint returns CubicRoot(x), from errors.go:98.
+// It returns the derivatives of the outputs, weighted by rBar, with respect to arguments passed by value as xBar.
+// Its first results r, r1 are those of CubicRoot; the weights are rBar of r.
+// ws may be nil; using it again saves allocations.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func CubicRootAdjoint(x, rBar float64, ws *AdjointWork) (r, xBar float64, r1 error) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	var r3 float64
+	var r12 error
+	var sqrt float64
+	cond := x < 0
+	if cond {
+		r3 = math.NaN()
+		r12 = ErrDomain
+	} else {
+		sqrt = math.Sqrt(x)
+		r3 = x * sqrt
+		r12 = nil
+	}
+	r = r3
+	r1 = r12
+	if !cond {
+		xBar += rBar * sqrt
+		sqrtBar := rBar * x
+		a := 0.5 / sqrt
+		if sqrtBar != 0 || a-a == 0 {
+			xBar += sqrtBar * a
+		} else {
+			xBar += rt.Skip()
+		}
+	}
+	return
+}
+
+// CubicRootAdjointOnly is CubicRootAdjoint without the value, from errors.go:98.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func CubicRootAdjointOnly(x, rBar float64, ws *AdjointWork) (xBar float64, r1 error) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	var r12 error
+	var sqrt float64
+	cond := x < 0
+	if cond {
+		r12 = ErrDomain
+	} else {
+		sqrt = math.Sqrt(x)
+		r12 = nil
+	}
+	r1 = r12
+	if !cond {
+		xBar += rBar * sqrt
+		sqrtBar := rBar * x
+		a := 0.5 / sqrt
+		if sqrtBar != 0 || a-a == 0 {
+			xBar += sqrtBar * a
+		} else {
+			xBar += rt.Skip()
+		}
+	}
+	return
+}
+
+// CubicRootAdjointTangent computes CubicRootAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from errors.go:98.
+// It returns those of xBar as xBarDot.
+// ws may be nil; using it again saves allocations.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func CubicRootAdjointTangent(x, rBar float64, ws *AdjointWork, xDot float64) (r, xBar, xBarDot float64, r1 error) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	var r3 float64
+	var r12 error
+	var sqrtDot float64
+	var sqrt float64
+	cond := x < 0
+	if cond {
+		r3 = math.NaN()
+		r12 = ErrDomain
+	} else {
+		t := math.Sqrt(x)
+		var d float64
+		t1 := 0.5 / t
+		if xDot != 0 || t1-t1 == 0 {
+			d += xDot * t1
+		} else {
+			d += rt.Skip()
+		}
+		sqrtDot = d
+		sqrt = t
+		r3 = x * sqrt
+		r12 = nil
+	}
+	r = r3
+	r1 = r12
+	if !cond {
+		xBarDot += rBar * sqrtDot
+		xBar += rBar * sqrt
+		sqrtBarDot := rBar * xDot
+		sqrtBar := rBar * x
+		t2 := 0.5 / sqrt
+		aDot := -(sqrtDot / sqrt * t2)
+		a := t2
+		if sqrtBar != 0 || a-a == 0 {
+			xBarDot += sqrtBarDot*a + sqrtBar*aDot
+			xBar += sqrtBar * a
+		} else {
+			xBarDot += rt.Skip()
+			xBar += rt.Skip()
+		}
+	}
+	return
+}
+
+// CubicRootHVP is CubicRootAdjointTangent without value and gradient, from errors.go:98.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func CubicRootHVP(x, rBar float64, ws *AdjointWork, xDot float64) (xBarDot float64, r1 error) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	var r12 error
+	var sqrtDot float64
+	var sqrt float64
+	cond := x < 0
+	if cond {
+		r12 = ErrDomain
+	} else {
+		t := math.Sqrt(x)
+		var d float64
+		t1 := 0.5 / t
+		if xDot != 0 || t1-t1 == 0 {
+			d += xDot * t1
+		} else {
+			d += rt.Skip()
+		}
+		sqrtDot = d
+		sqrt = t
+		r12 = nil
+	}
+	r1 = r12
+	if !cond {
+		xBarDot += rBar * sqrtDot
+		sqrtBarDot := rBar * xDot
+		sqrtBar := rBar * x
+		t2 := 0.5 / sqrt
+		aDot := -(sqrtDot / sqrt * t2)
+		if sqrtBar != 0 || t2-t2 == 0 {
+			xBarDot += sqrtBarDot*t2 + sqrtBar*aDot
+		} else {
+			xBarDot += rt.Skip()
+		}
+	}
+	return
+}
+
+// CubicRootTraced is CubicRoot over Reals, from errors.go:98.
+func CubicRootTraced(x nabla.Real) (r nabla.Real, r1 error) {
+	if x.Less(nabla.Const(0)) {
+		return nabla.Const(math.NaN()), ErrDomain
+	}
+	return x.Mul(nabla.Sqrt(x)), nil
+}
+
+// RootCurveTangent returns RootCurve(t) and the derivatives of its results in the direction tDot, from errors.go:108.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootCurveTangent(t, tDot float64) (r, rDot []float64, r1 error) {
+	if t < 0 {
+		return nil, nil, ErrDomain
+	}
+	t1 := math.Sqrt(t)
+	var d float64
+	t2 := 0.5 / t1
+	if tDot != 0 || t2-t2 == 0 {
+		d += tDot * t2
+	} else {
+		d += rt.Skip()
+	}
+	return []float64{t, t1}, []float64{tDot, d}, nil
+}
+
+// RootCurveTangent4 returns RootCurve(t) and the derivatives of its results in 4 directions, those of tDot0, tDot1, tDot2, tDot3, from errors.go:108.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootCurveTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, rDot [][4]float64, r1 error) {
+	if t < 0 {
+		return nil, nil, ErrDomain
+	}
+	t1 := math.Sqrt(t)
+	t2 := 0.5 / t1
+	var d0 float64
+	var d1 float64
+	var d2 float64
+	var d3 float64
+	if t2-t2 == 0 {
+		d0 += tDot0 * t2
+		d1 += tDot1 * t2
+		d2 += tDot2 * t2
+		d3 += tDot3 * t2
+	} else {
+		if tDot0 != 0 {
+			d0 += tDot0 * t2
+		} else {
+			d0 += rt.Skip()
+		}
+		if tDot1 != 0 {
+			d1 += tDot1 * t2
+		} else {
+			d1 += rt.Skip()
+		}
+		if tDot2 != 0 {
+			d2 += tDot2 * t2
+		} else {
+			d2 += rt.Skip()
+		}
+		if tDot3 != 0 {
+			d3 += tDot3 * t2
+		} else {
+			d3 += rt.Skip()
+		}
+	}
+	lanes := [4]float64{tDot0, tDot1, tDot2, tDot3}
+	lanes1 := [4]float64{d0, d1, d2, d3}
+	return []float64{t, t1}, [][4]float64{lanes, lanes1}, nil
+}
+
+// RootCurveAdjoint returns RootCurve(t), from errors.go:108.
+// It returns the derivatives of the outputs, weighted by rSeed, with respect to arguments passed by value as tBar.
+// Its first results r, r1 are those of RootCurve; the weights are rSeed of r. Weights that are nil are zero.
+// ws may be nil; using it again saves allocations.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootCurveAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r []float64, tBar float64, r1 error) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	var r3 []float64
+	var rBar []float64
+	var r12 error
+	var sqrt float64
+	cond := t < 0
+	if cond {
+		rBar = nil
+		r3 = nil
+		r12 = ErrDomain
+	} else {
+		sqrt = math.Sqrt(t)
+		rBar = []float64{1: 0}
+		r3 = []float64{t, sqrt}
+		r12 = nil
+	}
+	r = r3
+	for i := 0; i < len(rSeed); i++ {
+		rBar[i] += rSeed[i]
+	}
+	r1 = r12
+	if !cond {
+		t1 := rBar[0]
+		t2 := rBar[1]
+		tBar += t1
+		a := 0.5 / sqrt
+		if t2 != 0 || a-a == 0 {
+			tBar += t2 * a
+		} else {
+			tBar += rt.Skip()
+		}
+	}
+	return
+}
+
+// RootCurveAdjoint4 is RootCurveAdjoint for 4 seeds in one call, from errors.go:108.
+// Each array holds 4 numbers, one for each seed.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootCurveAdjoint4(t float64, rSeed [][4]float64, ws *AdjointWork) (r []float64, tBar0, tBar1, tBar2, tBar3 float64, r1 error) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	var r3 []float64
+	var rBar [][4]float64
+	var r12 error
+	var sqrt float64
+	cond := t < 0
+	if cond {
+		rBar = nil
+		r3 = nil
+		r12 = ErrDomain
+	} else {
+		sqrt = math.Sqrt(t)
+		rBar = [][4]float64{1: [4]float64{}}
+		r3 = []float64{t, sqrt}
+		r12 = nil
+	}
+	r = r3
+	for i, iEnd := 0, len(rSeed); i < iEnd; i++ {
+		rSeedRow := &rSeed[i]
+		rBarRow := &rBar[i]
+		rBarRow[0] += rSeedRow[0]
+		rBarRow[1] += rSeedRow[1]
+		rBarRow[2] += rSeedRow[2]
+		rBarRow[3] += rSeedRow[3]
+	}
+	r1 = r12
+	if !cond {
+		rBarRow1 := &rBar[0]
+		rBarRow2 := &rBar[1]
+		a := 0.5 / sqrt
+		t10 := rBarRow1[0]
+		t11 := rBarRow1[1]
+		t20 := rBarRow2[0]
+		t21 := rBarRow2[1]
+		tBar0 += t10
+		tBar1 += t11
+		t12 := rBarRow1[2]
+		t13 := rBarRow1[3]
+		t22 := rBarRow2[2]
+		t23 := rBarRow2[3]
+		tBar2 += t12
+		tBar3 += t13
+		if a-a == 0 {
+			tBar0 += t20 * a
+			tBar1 += t21 * a
+			tBar2 += t22 * a
+			tBar3 += t23 * a
+		} else {
+			if t20 != 0 {
+				tBar0 += t20 * a
+			} else {
+				tBar0 += rt.Skip()
+			}
+			if t21 != 0 {
+				tBar1 += t21 * a
+			} else {
+				tBar1 += rt.Skip()
+			}
+			if t22 != 0 {
+				tBar2 += t22 * a
+			} else {
+				tBar2 += rt.Skip()
+			}
+			if t23 != 0 {
+				tBar3 += t23 * a
+			} else {
+				tBar3 += rt.Skip()
+			}
+		}
+	}
+	return
+}
+
+// RootCurveAdjointTangent computes RootCurveAdjoint and the derivatives of its bars in the direction tDot,
+// for constant seeds, from errors.go:108.
+// It returns those of tBar as tBarDot.
+// ws may be nil; using it again saves allocations.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func RootCurveAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot float64) (r []float64, tBar, tBarDot float64, r1 error) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	var r3 []float64
+	var rBar []float64
+	var r12 error
+	var sqrtDot float64
+	var sqrt float64
+	cond := t < 0
+	if cond {
+		rBar = nil
+		r3 = nil
+		r12 = ErrDomain
+	} else {
+		t3 := math.Sqrt(t)
+		var d float64
+		t4 := 0.5 / t3
+		if tDot != 0 || t4-t4 == 0 {
+			d += tDot * t4
+		} else {
+			d += rt.Skip()
+		}
+		sqrtDot = d
+		sqrt = t3
+		rBar = []float64{1: 0}
+		r3 = []float64{t, sqrt}
+		r12 = nil
+	}
+	r = r3
+	for i := 0; i < len(rSeed); i++ {
+		rBar[i] += rSeed[i]
+	}
+	r1 = r12
+	if !cond {
+		t1 := rBar[0]
+		t2 := rBar[1]
+		tBar += t1
+		t5 := 0.5 / sqrt
+		aDot := -(sqrtDot / sqrt * t5)
+		a := t5
+		if t2 != 0 || a-a == 0 {
+			tBarDot += t2 * aDot
+			tBar += t2 * a
+		} else {
+			tBarDot += rt.Skip()
+			tBar += rt.Skip()
+		}
+	}
+	return
+}
+
+// RootCurveTraced is RootCurve over Reals, from errors.go:108.
+func RootCurveTraced(t nabla.Real) (r []nabla.Real, r1 error) {
+	if t.Less(nabla.Const(0)) {
+		return nil, ErrDomain
+	}
+	t1 := []nabla.Real{t, nabla.Sqrt(t)}
+	return t1, nil
+}
+
+// FlatRootTangent returns FlatRoot(x), which has no derivative, from errors.go:118.
+func FlatRootTangent(x, xDot []float64) (r float64, r1 error) {
+	if x[0] < 0 {
+		return 0, ErrDomain
+	}
+	return 3, nil
+}
+
+// FlatRootTangent4 returns FlatRoot(x), which has no derivative, from errors.go:118.
+func FlatRootTangent4(x []float64, xDot [][4]float64) (r float64, r1 error) {
+	if x[0] < 0 {
+		return 0, ErrDomain
+	}
+	return 3, nil
+}
+
+// FlatRootAdjoint returns FlatRoot(x), from errors.go:118.
+// It adds the derivatives of the outputs to xBar.
+// Its first results r, r1 are those of FlatRoot.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func FlatRootAdjoint(x, xBar []float64, ws *AdjointWork) (r float64, r1 error) {
+	rt.Apart("FlatRootAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	var r3 float64
+	var r12 error
+	cond := x[0] < 0
+	if cond {
+		r3 = 0
+		r12 = ErrDomain
+	} else {
+		r3 = 3
+		r12 = nil
+	}
+	return r3, r12
+}
+
+// FlatRootAdjointTangent computes FlatRootAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from errors.go:118.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func FlatRootAdjointTangent(x, xBar []float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64, r1 error) {
+	rt.Apart("FlatRootAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	var r3 float64
+	var r12 error
+	cond := x[0] < 0
+	if cond {
+		r3 = 0
+		r12 = ErrDomain
+	} else {
+		r3 = 3
+		r12 = nil
+	}
+	return r3, r12
+}
+
+// FlatRootTraced is FlatRoot over Reals, from errors.go:118.
+func FlatRootTraced(x []nabla.Real) (r float64, r1 error) {
+	if x[0].Less(nabla.Const(0)) {
+		return 0, ErrDomain
+	}
+	return 3, nil
 }
 
 // applyTangent110 is edges.apply_tangent_110, from edges.go:33.
@@ -8275,6 +10889,17 @@ func severalReverseTangent1101(x []float64, c *Chain, xBar1 []float64, ws1 *Adjo
 	}
 }
 
+// limitsCheckTraced10 is (*edges.Limits).check_traced_10, from errors.go:22.
+func limitsCheckTraced10(l *Limits, v nabla.Real) (r error) {
+	if v.Less(nabla.Const(l.Low)) {
+		return ErrDomain
+	}
+	if v.Greater(nabla.Const(l.High)) {
+		return fmt.Errorf("%w: too large", ErrDomain)
+	}
+	return nil
+}
+
 func init() {
 	nabla.Register(Scaled, nabla.Generated{
 		Name: "Scaled", Version: 1,
@@ -8502,5 +11127,441 @@ func init() {
 			}
 		},
 		RefusedTraced: "edges.go:223:10: function AloneSeveral: no traced form: a call of github.com/nabla-ad/nabla/gen/internal/edges.identity: it has only a rule, which does not apply to Reals; write the function over nabla.Real by hand, with a nabla.Rule",
+	})
+	nabla.Register(RootSum, nabla.Generated{
+		Name: "RootSum", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					yNumber, ydotNumber, err := RootSumTangent(x, xdot)
+					rt.Returned(err)
+					y[0] = yNumber
+					ydot[0] = ydotNumber
+					return 1
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					yNumber, ydotNumber0, ydotNumber1, ydotNumber2, ydotNumber3, err := RootSumTangent4(x, xdot)
+					rt.Returned(err)
+					y[0] = yNumber
+					ydot[0][0] = ydotNumber0
+					ydot[0][1] = ydotNumber1
+					ydot[0][2] = ydotNumber2
+					ydot[0][3] = ydotNumber3
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					yNumber, err := RootSumAdjoint(x, xbar, ybar[0], &workAdjoint)
+					rt.Returned(err)
+					y[0] = yNumber
+					return 1
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					yNumber, err := RootSumAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					rt.Returned(err)
+					y[0] = yNumber
+					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, _ any) {
+					clear(xbardot)
+					err := RootSumHVP(x, 1, &workHVP, xdot, xbardot)
+					rt.Returned(err)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			yNumber, err := RootSumTraced(x)
+			rt.Returned(err)
+			y[0] = yNumber
+			return 1
+		},
+	})
+	nabla.Register(RootSumOf, nabla.Generated{
+		Name: "RootSumOf", Version: 1,
+		ReadOnly: []string{"Low", "High"},
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, p any) int {
+					yNumber, ydotNumber, err := RootSumOfTangent(x, p.(*Limits), xdot)
+					rt.Returned(err)
+					y[0] = yNumber
+					ydot[0] = ydotNumber
+					return 1
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, p any) int {
+					yNumber, ydotNumber0, ydotNumber1, ydotNumber2, ydotNumber3, err := RootSumOfTangent4(x, p.(*Limits), xdot)
+					rt.Returned(err)
+					y[0] = yNumber
+					ydot[0][0] = ydotNumber0
+					ydot[0][1] = ydotNumber1
+					ydot[0][2] = ydotNumber2
+					ydot[0][3] = ydotNumber3
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+					clear(xbar)
+					yNumber, err := RootSumOfAdjoint(x, p.(*Limits), xbar, ybar[0], &workAdjoint)
+					rt.Returned(err)
+					y[0] = yNumber
+					return 1
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+					clear(xbar)
+					clear(xbardot)
+					yNumber, err := RootSumOfAdjointTangent(x, p.(*Limits), xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					rt.Returned(err)
+					y[0] = yNumber
+					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, p any) {
+					clear(xbardot)
+					err := RootSumOfHVP(x, p.(*Limits), 1, &workHVP, xdot, xbardot)
+					rt.Returned(err)
+				},
+			}
+		},
+		RefusedTraced: "errors.go:54:4: function RootSumOf: no traced form: passing on a *edges.DomainError as data: its numbers would lose their derivatives; pass the numbers that are needed",
+	})
+	nabla.Register((*Limits).Total, nabla.Generated{
+		Name: "(*Limits).Total", Version: 1,
+		ReadOnly: []string{"Low", "High"},
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workGradient AdjointWork
+			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, p any) int {
+					yNumber, ydotNumber, err := LimitsTotalTangent(p.(*Limits), x, xdot)
+					rt.Returned(err)
+					y[0] = yNumber
+					ydot[0] = ydotNumber
+					return 1
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, p any) int {
+					yNumber, ydotNumber0, ydotNumber1, ydotNumber2, ydotNumber3, err := LimitsTotalTangent4(p.(*Limits), x, xdot)
+					rt.Returned(err)
+					y[0] = yNumber
+					ydot[0][0] = ydotNumber0
+					ydot[0][1] = ydotNumber1
+					ydot[0][2] = ydotNumber2
+					ydot[0][3] = ydotNumber3
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+					clear(xbar)
+					yNumber, err := LimitsTotalAdjoint(p.(*Limits), x, xbar, ybar[0], &workAdjoint)
+					rt.Returned(err)
+					y[0] = yNumber
+					return 1
+				},
+				Gradient: func(xbar, x []float64, p any) {
+					clear(xbar)
+					err := LimitsTotalAdjointOnly(p.(*Limits), x, xbar, 1, &workGradient)
+					rt.Returned(err)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+					clear(xbar)
+					clear(xbardot)
+					yNumber, err := LimitsTotalAdjointTangent(p.(*Limits), x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					rt.Returned(err)
+					y[0] = yNumber
+					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, p any) {
+					clear(xbardot)
+					err := LimitsTotalHVP(p.(*Limits), x, 1, &workHVP, xdot, xbardot)
+					rt.Returned(err)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, p any) int {
+			yNumber, err := LimitsTotalTraced(p.(*Limits), x)
+			rt.Returned(err)
+			y[0] = yNumber
+			return 1
+		},
+	})
+	nabla.Register(Roots, nabla.Generated{
+		Name: "Roots", Version: 1,
+		New: func() nabla.Code {
+			var ybarCopy []float64
+			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
+			var workAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					out, outdot, err := RootsTangent(x, xdot)
+					rt.Returned(err)
+					copy(y, out)
+					copy(ydot, outdot)
+					return len(out)
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					out, outdot, err := RootsTangent4(x, xdot)
+					rt.Returned(err)
+					copy(y, out)
+					copy(ydot, outdot)
+					return len(out)
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					out, err := RootsAdjoint(x, xbar, ybarCopy, &workAdjoint)
+					rt.Returned(err)
+					copy(y, out)
+					return len(out)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, _ any) int {
+					clear(xbar)
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					out, err := RootsAdjoint4(x, xbar, ybarCopy4, &workAdjoint)
+					rt.Returned(err)
+					copy(y, out)
+					return len(out)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					out, err := RootsAdjointTangent(x, xbar, ybarCopy, &workAdjointTangent, xdot, xbardot)
+					rt.Returned(err)
+					copy(y, out)
+					return len(out)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			out, err := RootsTraced(x)
+			rt.Returned(err)
+			copy(y, out)
+			return len(out)
+		},
+	})
+	nabla.Register(RootsInPlace, nabla.Generated{
+		Name: "RootsInPlace", Version: 1,
+		New: func() nabla.Code {
+			var ybarCopy []float64
+			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
+			var workAdjointTangent AdjointWork
+			var ydotOwn []float64
+			var ybarZero []float64
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					clear(ydot)
+					err := RootsInPlaceTangent(y, x, ydot, xdot)
+					rt.Returned(err)
+					return len(y)
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					clear(ydot)
+					err := RootsInPlaceTangent4(y, x, ydot, xdot)
+					rt.Returned(err)
+					return len(y)
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					err := RootsInPlaceAdjoint(y, x, ybarCopy, xbar, &workAdjoint)
+					rt.Returned(err)
+					return len(y)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, _ any) int {
+					clear(xbar)
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					err := RootsInPlaceAdjoint4(y, x, ybarCopy4, xbar, &workAdjoint)
+					rt.Returned(err)
+					return len(y)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					ydotOwn = append(ydotOwn[:0], y...)
+					clear(ydotOwn)
+					ybarZero = append(ybarZero[:0], ybar...)
+					clear(ybarZero)
+					err := RootsInPlaceAdjointTangent(y, x, ybarCopy, xbar, &workAdjointTangent, ydotOwn, xdot, ybarZero, xbardot)
+					rt.Returned(err)
+					return len(y)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			err := RootsInPlaceTraced(y, x)
+			rt.Returned(err)
+			return len(y)
+		},
+	})
+	nabla.Register(CubicRoot, nabla.Generated{
+		Name: "CubicRoot", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workGradient AdjointWork
+			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					yNumber, ydotNumber, err := CubicRootTangent(x[0], xdot[0])
+					rt.Returned(err)
+					y[0] = yNumber
+					ydot[0] = ydotNumber
+					return 1
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					yNumber, ydotNumber0, ydotNumber1, ydotNumber2, ydotNumber3, err := CubicRootTangent4(x[0], xdot[0][0], xdot[0][1], xdot[0][2], xdot[0][3])
+					rt.Returned(err)
+					y[0] = yNumber
+					ydot[0][0] = ydotNumber0
+					ydot[0][1] = ydotNumber1
+					ydot[0][2] = ydotNumber2
+					ydot[0][3] = ydotNumber3
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					yNumber, xbarNumber, err := CubicRootAdjoint(x[0], ybar[0], &workAdjoint)
+					rt.Returned(err)
+					y[0] = yNumber
+					xbar[0] = xbarNumber
+					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					xbarNumber, err := CubicRootAdjointOnly(x[0], 1, &workGradient)
+					rt.Returned(err)
+					xbar[0] = xbarNumber
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					yNumber, xbarNumber, xbardotNumber, err := CubicRootAdjointTangent(x[0], ybar[0], &workAdjointTangent, xdot[0])
+					rt.Returned(err)
+					y[0] = yNumber
+					xbar[0] = xbarNumber
+					xbardot[0] = xbardotNumber
+					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, _ any) {
+					xbardotNumber, err := CubicRootHVP(x[0], 1, &workHVP, xdot[0])
+					rt.Returned(err)
+					xbardot[0] = xbardotNumber
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			yNumber, err := CubicRootTraced(x[0])
+			rt.Returned(err)
+			y[0] = yNumber
+			return 1
+		},
+	})
+	nabla.Register(RootCurve, nabla.Generated{
+		Name: "RootCurve", Version: 1,
+		New: func() nabla.Code {
+			var ybarCopy []float64
+			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
+			var workAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					out, outdot, err := RootCurveTangent(x[0], xdot[0])
+					rt.Returned(err)
+					copy(y, out)
+					copy(ydot, outdot)
+					return len(out)
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					out, outdot, err := RootCurveTangent4(x[0], xdot[0][0], xdot[0][1], xdot[0][2], xdot[0][3])
+					rt.Returned(err)
+					copy(y, out)
+					copy(ydot, outdot)
+					return len(out)
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					out, xbarNumber, err := RootCurveAdjoint(x[0], ybarCopy, &workAdjoint)
+					rt.Returned(err)
+					copy(y, out)
+					xbar[0] = xbarNumber
+					return len(out)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, _ any) int {
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					out, xbarNumber0, xbarNumber1, xbarNumber2, xbarNumber3, err := RootCurveAdjoint4(x[0], ybarCopy4, &workAdjoint)
+					rt.Returned(err)
+					copy(y, out)
+					xbar[0][0] = xbarNumber0
+					xbar[0][1] = xbarNumber1
+					xbar[0][2] = xbarNumber2
+					xbar[0][3] = xbarNumber3
+					return len(out)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					out, xbarNumber, xbardotNumber, err := RootCurveAdjointTangent(x[0], ybarCopy, &workAdjointTangent, xdot[0])
+					rt.Returned(err)
+					copy(y, out)
+					xbar[0] = xbarNumber
+					xbardot[0] = xbardotNumber
+					return len(out)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			out, err := RootCurveTraced(x[0])
+			rt.Returned(err)
+			copy(y, out)
+			return len(out)
+		},
+	})
+	nabla.Register(FlatRoot, nabla.Generated{
+		Name: "FlatRoot", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					ydot[0] = 0
+					yNumber, err := FlatRootTangent(x, xdot)
+					rt.Returned(err)
+					y[0] = yNumber
+					return 1
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					ydot[0] = [4]float64{}
+					yNumber, err := FlatRootTangent4(x, xdot)
+					rt.Returned(err)
+					y[0] = yNumber
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					yNumber, err := FlatRootAdjoint(x, xbar, &workAdjoint)
+					rt.Returned(err)
+					y[0] = yNumber
+					return 1
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					yNumber, err := FlatRootAdjointTangent(x, xbar, &workAdjointTangent, xdot, xbardot)
+					rt.Returned(err)
+					y[0] = yNumber
+					return 1
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			v, err := FlatRootTraced(x)
+			rt.Returned(err)
+			y[0] = nabla.Const(v)
+			return 1
+		},
 	})
 }
