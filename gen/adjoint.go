@@ -30,18 +30,18 @@ var (
 // adjointOf builds the adjoint of t. Adjoints of callees are shared in the file. Because a refusal could leave them
 // incomplete, the adjoint is first built and printed in a program of its own.
 func (u *unit) adjointOf(t *target) (*built, error) {
-	alone, err := adjoint.New(u.scope, u.workspace, adjoint.Options{}).Of(t.f, t.mask)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.checkWellFormed("adjoint", alone.Func); err != nil {
-		return nil, err
-	}
-	if err := u.printable(alone.Func); err != nil {
-		return nil, err
-	}
 	a := u.adjoints[t]
 	if a == nil {
+		alone, err := adjoint.New(u.scope, u.workspace, adjoint.Options{}).Of(t.f, t.mask)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.checkWellFormed("adjoint", alone.Func); err != nil {
+			return nil, err
+		}
+		if err := u.printable(alone.Func); err != nil {
+			return nil, err
+		}
 		if a, err = u.adjoint.Of(t.f, t.mask); err != nil {
 			return nil, err
 		}

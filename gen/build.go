@@ -303,7 +303,7 @@ func (e *unprintable) Refused() (function, reason, remedy string) {
 
 // printable returns an *unprintable if f and its callees cannot be printed as code of the package.
 func (u *unit) printable(f *ir.Func) error {
-	_, err := u.source(print.Func{Func: f}).Print()
+	err := u.source(print.Func{Func: f}).Check()
 	var e *print.Error
 	if !errors.As(err, &e) {
 		return err

@@ -70,8 +70,8 @@ func (p *Program) Break(build string, broken func(of string, fn *ir.Func)) {
 	}
 }
 
-// BreakCallees makes the bodies of the direct and indirect callees of one function malformed while the named build of
-// it is made.
+// BreakCallees makes the bodies of the direct and indirect callees of one function, and of its adjoint if that is made
+// already, malformed while the named build of it is made.
 func (p *Program) BreakCallees(build, of string) {
 	for i, b := range p.builds {
 		if b.name != build {
@@ -80,7 +80,11 @@ func (p *Program) BreakCallees(build, of string) {
 		c := *b
 		c.make = func(u *unit, t *target) (*built, error) {
 			if t.of == of {
-				for _, f := range reached(t.f)[1:] {
+				callees := reached(t.f)[1:]
+				if a := u.adjoints[t]; a != nil {
+					callees = append(callees, reached(a.Func)[1:]...)
+				}
+				for _, f := range callees {
 					body := f.Body
 					f.Body = append(body[:len(body):len(body)], (*ir.Let)(nil))
 					defer func() { f.Body = body }()

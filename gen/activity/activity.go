@@ -11,6 +11,7 @@ import (
 type Program struct {
 	facts  map[key]*Facts
 	order  []*Facts                // all facts, in the order of creation
+	rounds int                     // calls of Analyze so far
 	source func(*ir.Rule) *ir.Func // see NewFollowing; nil if rules are never followed
 }
 
@@ -32,7 +33,7 @@ func NewFollowing(source func(*ir.Rule) *ir.Func) *Program {
 }
 
 // Facts are the results for one function with some of its parameters active. They are complete once the Analyze that
-// created them has returned, and may still grow in later calls of Analyze on the same Program.
+// created them has returned, and may still grow in later calls of Analyze for functions that call this one.
 type Facts struct {
 	Func *ir.Func
 	// Params are the active parameters: the given ones and those that share memory with active numbers.
@@ -50,6 +51,7 @@ type Facts struct {
 	classes map[*ir.Var]*aliasClass // variable → a node of its class
 	callees map[*ir.Call]*Facts     // call → facts of the callee; missing for calls with a rule
 	changed bool                    // the last update, or a union since, changed a fact
+	round   int                     // number of the last call of Analyze that reached the function
 }
 
 // An aliasClass is a node of a union-find forest. The properties hold for the class if the node is its root.
@@ -70,16 +72,21 @@ func (c *aliasClass) find() *aliasClass {
 	return c
 }
 
-// Analyze returns the facts about f with the given active parameters. It visits all functions of the program until no
-// fact changes. The error, of type *[Error], is that a passive function handles memory with derivatives, or that
+// Analyze returns the facts about f with the given active parameters. It visits f and the functions that it calls
+// until no fact changes. The error, of type *[Error], is that a passive function handles memory with derivatives, or
+// that
 // numbers behind an interface would carry them.
 func (p *Program) Analyze(f *ir.Func, params Mask) (*Facts, error) {
+	p.rounds++
 	facts := p.factsFor(f, params, Mask{})
+	facts.round = p.rounds
 	for again := true; again; {
 		again = false
 		for i := 0; i < len(p.order); i++ { // update may append
-			p.order[i].update()
-			again = again || p.order[i].changed
+			if p.order[i].round == p.rounds {
+				p.order[i].update()
+				again = again || p.order[i].changed
+			}
 		}
 	}
 	return facts, facts.checkPassive(map[*Facts]bool{})
@@ -290,6 +297,15 @@ func (f *Facts) eachRoot(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
 	}
 }
 
+// calleeFacts returns the facts for a callee, which are then updated in this call of Analyze too.
+func (f *Facts) calleeFacts(callee *ir.Func, params, callerActive Mask) *Facts {
+	facts := f.program.factsFor(callee, params, callerActive)
+	if facts.round != f.round {
+		facts.round, f.changed = f.round, true
+	}
+	return facts
+}
+
 // call applies a call of a function with a body: it determines the context of the callee from the arguments, and
 // transfers the facts about the callee's parameters and results to the arguments and results of the call. Memory that
 // is written, and classes that are merged, in the callee are so here, too.
@@ -310,7 +326,7 @@ func (f *Facts) call(s *ir.Call) {
 			}
 		})
 	}
-	facts := f.program.factsFor(callee, params, Mask{})
+	facts := f.calleeFacts(callee, params, Mask{})
 	var callerActive Mask
 	for i, r := range s.Results {
 		if r != nil && ir.HasRefs(r.Type) && f.Active(r) && !facts.Results.Has(i) {
@@ -318,7 +334,7 @@ func (f *Facts) call(s *ir.Call) {
 		}
 	}
 	if !callerActive.Empty() {
-		facts = f.program.factsFor(callee, params, callerActive)
+		facts = f.calleeFacts(callee, params, callerActive)
 	}
 	if f.callees[s] != facts {
 		f.callees[s], f.changed = facts, true

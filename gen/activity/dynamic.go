@@ -13,7 +13,7 @@ import (
 
 // carries reports whether activity of memory of type t matters: it holds floats, or interfaces that may.
 func carries(t types.Type) bool {
-	return HasFloats(t) || contains(t, func(t types.Type) bool { return types.IsInterface(t) }, map[types.Type]bool{})
+	return HasFloats(t) || contains(t, types.IsInterface, new([]*types.Named))
 }
 
 // checkAssertions checks that the values that f takes out of interfaces are passive.

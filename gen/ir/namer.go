@@ -21,7 +21,10 @@ func validName(name string) bool {
 
 // A Namer generates names that are unique in a function. It is not a set of scopes: a name is never
 // reused.
-type Namer struct{ used map[string]bool }
+type Namer struct {
+	used  map[string]bool
+	avoid func(name string) bool // see Avoid; may be nil
+}
 
 // NewNamer returns a namer that generates none of the names used, and no keyword, predeclared
 // identifier or word of the text form.
@@ -50,13 +53,18 @@ func (n *Namer) Reserve(names ...string) {
 	}
 }
 
+// Avoid excludes the names for which used, called when names are generated, reports true. It replaces the function of
+// an
+// earlier call.
+func (n *Namer) Avoid(used func(name string) bool) { n.avoid = used }
+
 // Name returns a name that n has not returned before: base, if that is free, otherwise base
 // followed by the smallest positive number that makes it unique. Characters that cannot occur in
 // identifiers become underscores.
 func (n *Namer) Name(base string) string {
 	base = identifier(base)
 	name := base
-	for i := 1; n.used[name] || !validName(name); i++ {
+	for i := 1; n.used[name] || n.avoid != nil && n.avoid(name) || !validName(name); i++ {
 		name = base + strconv.Itoa(i)
 	}
 	n.used[name] = true

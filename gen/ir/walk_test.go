@@ -25,6 +25,10 @@ func TestNamer(t *testing.T) {
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("got %s\nwant %s", s, want)
 	}
+	n.Avoid(func(name string) bool { return strings.HasPrefix(name, "z") && len(name) < 3 })
+	if got := n.Name("z") + " " + n.Name("z"); got != "z10 z11" {
+		t.Errorf("got %s, want names that are not avoided", got)
+	}
 	f := parse(t, head+"let v int = n\nscope l {\n}\n}\n")[0]
 	names := ir.NamerOf(f)
 	for _, taken := range []string{"x", "v", "l", "exit", "r"} {

@@ -175,15 +175,35 @@ func (p *printer) source(c *ir.Const) (string, types.Type) {
 		return "", nil
 	}
 	// Constants of the same name may have another value in another build or package.
+	v, t := evaluated(x, s, scope)
+	if v == nil || !p.same(v, c.Val, c.T) {
+		return "", nil
+	}
+	b, ok := t.(*types.Basic)
+	if !types.Identical(t, c.T) && (!ok || b.Info()&types.IsUntyped == 0) {
+		return "", nil
+	}
+	return s, t
+}
+
+// literalTypes are the types of literals.
+var literalTypes = map[token.Token]types.Type{
+	token.INT: types.Typ[types.UntypedInt], token.FLOAT: types.Typ[types.UntypedFloat],
+	token.IMAG: types.Typ[types.UntypedComplex], token.CHAR: types.Typ[types.UntypedRune],
+	token.STRING: types.Typ[types.UntypedString],
+}
+
+// evaluated returns the value and the type of the constant expression x, whose text in scope is s, or nil if it has
+// none.
+func evaluated(x ast.Expr, s string, scope *types.Package) (constant.Value, types.Type) {
+	if l, ok := x.(*ast.BasicLit); ok { // most are
+		return constant.MakeFromLiteral(l.Value, l.Kind, 0), literalTypes[l.Kind]
+	}
 	tv, err := types.Eval(token.NewFileSet(), scope, token.NoPos, s)
-	if err != nil || tv.Value == nil || !p.same(tv.Value, c.Val, c.T) {
-		return "", nil
+	if err != nil {
+		return nil, nil
 	}
-	b, ok := tv.Type.(*types.Basic)
-	if !types.Identical(tv.Type, c.T) && (!ok || b.Info()&types.IsUntyped == 0) {
-		return "", nil
-	}
-	return s, tv.Type
+	return tv.Value, tv.Type
 }
 
 // same reports whether two constants are the same value of type t.

@@ -121,9 +121,18 @@ func recovered(r any, err *error) {
 	*err = e
 }
 
-// print prints f, twice as described in the package comment, and returns the text of each part.
-func (s Source) print(f *file) (parts map[string][]byte, err error) {
+// Check returns the *[Error] that Print returns if the functions cannot be printed. It takes a small part of the time:
+// the text is neither named after the imports, nor formatted.
+func (s Source) Check() (err error) {
 	defer func() { recovered(recover(), &err) }()
+	f := s.file()
+	s.prepare(f)
+	s.printParts(f)
+	return nil
+}
+
+// prepare finds the functions to print, and names them and the types to declare.
+func (s Source) prepare(f *file) {
 	f.list = f.reachable(s.Funcs)
 	f.nameFuncs()
 	f.nameCopies()
@@ -139,24 +148,32 @@ func (s Source) print(f *file) (parts map[string][]byte, err error) {
 		f.findMirrors(v.Init)
 	}
 	f.divide(s.Funcs, s.Rests)
-	all := func() map[string]string {
-		texts := map[string]string{}
-		for _, part := range f.parts {
-			f.part = part
-			texts[part] = f.printPart()
-			if s.Rest != nil {
-				texts[part] += "\n" + s.Rest(&Scope{f}, part)
-			}
+	f.nameImports()
+}
+
+// printParts returns the text of each part below the imports, unformatted.
+func (s Source) printParts(f *file) map[string]string {
+	texts := map[string]string{}
+	for _, part := range f.parts {
+		f.part = part
+		texts[part] = f.printPart()
+		if s.Rest != nil {
+			texts[part] += "\n" + s.Rest(&Scope{f}, part)
 		}
-		return texts
 	}
+	return texts
+}
+
+// print prints f, twice as described in the package comment, and returns the text of each part.
+func (s Source) print(f *file) (parts map[string][]byte, err error) {
+	defer func() { recovered(recover(), &err) }()
+	s.prepare(f)
 	// Imports are known once everything is printed; then they are named and variables avoid their
 	// names.
-	f.nameImports()
-	all()
+	s.printParts(f)
 	f.nameImports()
 	parts = map[string][]byte{}
-	for part, body := range all() {
+	for part, body := range s.printParts(f) {
 		f.part = part
 		var b bytes.Buffer
 		b.WriteString(s.head(s.Constraint) + f.imports() + body)
@@ -199,7 +216,7 @@ func (s *Scope) Type(t types.Type) string {
 // Namer returns a namer for local variables whose names shadow nothing that the file refers to.
 func (s *Scope) Namer() *ir.Namer {
 	n := ir.NewNamer()
-	s.f.reserve(n)
+	n.Avoid(s.f.reserved)
 	return n
 }
 
@@ -238,19 +255,9 @@ type file struct {
 	copies map[types.Object]string
 }
 
-// reserve makes n avoid the names of the file and of the rest of the package.
-func (f *file) reserve(n *ir.Namer) {
-	for name := range f.taken {
-		n.Reserve(name)
-	}
-	for _, name := range f.pkg.Scope().Names() {
-		if f.inPackage(name) {
-			n.Reserve(name)
-		}
-	}
-	for name := range f.others {
-		n.Reserve(name)
-	}
+// reserved reports whether the file or the rest of the package uses name.
+func (f *file) reserved(name string) bool {
+	return f.taken[name] || f.inPackage(name) || f.others[name]
 }
 
 // inPackage reports whether the rest of the package declares name.
@@ -345,7 +352,7 @@ func (f *file) visible(o types.Object) bool { return ir.CanName(o, f.pkg.Path())
 // freshName returns a package-level name that is not in use, and marks it used.
 func (f *file) freshName(base string) string {
 	name := base
-	for i := 1; f.taken[name] || f.inPackage(name) || f.others[name] || token.IsKeyword(name) ||
+	for i := 1; f.reserved(name) || token.IsKeyword(name) ||
 		types.Universe.Lookup(name) != nil || name == "init" || name == "main" || name == "_"; i++ {
 		name = base + strconv.Itoa(i)
 	}

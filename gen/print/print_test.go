@@ -202,18 +202,22 @@ func TestRefused(t *testing.T) {
 		if text, err := print.File(other, fn); !errors.As(err, &e) || text != nil || e.Func == "" ||
 			!strings.Contains(e.Reason, "would lose its methods") {
 			t.Errorf("%s: %v\n%s", fn.Name, err, text)
+		} else if err := (print.Source{Pkg: other, Funcs: []print.Func{fn}}).Check(); fmt.Sprint(err) != e.Error() {
+			t.Errorf("%s: a check finds %v, want %v", fn.Name, err, e)
 		}
 	}
 	// A package may have another min.
 	least := load(t, "../tangent/testdata/funcs", []entry{{"Least", activity.Bits(0)}}).funcs[0]
-	if _, err := print.File(other, least); err != nil {
-		t.Error(err)
+	check := print.Source{Pkg: other, Funcs: []print.Func{least}}.Check
+	if _, err := print.File(other, least); err != nil || check() != nil {
+		t.Error(err, check())
 	}
 	other.Scope().Insert(types.NewFunc(token.NoPos, other, "min",
 		types.NewSignatureType(nil, nil, nil, nil, nil, false)))
 	var e *print.Error
-	if _, err := print.File(other, least); !errors.As(err, &e) || !strings.Contains(e.Reason, "min") {
-		t.Error(err)
+	if _, err := print.File(other, least); !errors.As(err, &e) || !strings.Contains(e.Reason, "min") ||
+		fmt.Sprint(check()) != e.Error() {
+		t.Error(err, check())
 	}
 }
 

@@ -44,7 +44,7 @@ func (p *printer) line(format string, args ...any) { fmt.Fprintf(&p.b, format+"\
 // function prints the function with the code at its beginning.
 func (p *printer) function() {
 	p.names, p.vars, p.addressed = ir.NamerOf(p.f), map[*ir.Var]string{}, map[*ir.Var]bool{}
-	p.reserve(p.names)
+	p.names.Avoid(p.reserved)
 	body := removeUnread(clean(p.f.Body))
 	// Go requires a terminating statement in a function with results.
 	if completesNormally(body) {
@@ -136,7 +136,7 @@ func (p *printer) name(v *ir.Var) string {
 	name, ok := p.vars[v]
 	if !ok {
 		name = v.Name
-		if p.taken[name] || p.inPackage(name) || p.others[name] || !token.IsIdentifier(name) ||
+		if p.reserved(name) || !token.IsIdentifier(name) ||
 			types.Universe.Lookup(name) != nil {
 			name = p.names.Name(name)
 		}
