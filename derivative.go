@@ -99,7 +99,8 @@ func (p *DerivativePrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *DerivativePrep) Clone() *DerivativePrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind].
 func (p *DerivativePrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // CurveDerivative returns the derivative of a function of one number with several
@@ -139,7 +140,8 @@ func (p *CurveDerivativePrep) base() *prep {
 
 func (p *CurveDerivativePrep) prepare() error { return p.prepareCurve(&p.prep) }
 
-// Derivative writes f'(t) to dst, which is allocated if nil, and returns it.
+// Derivative writes f'(t) to dst, which is allocated if nil, and returns it. dst has one element per
+// output.
 func (p *CurveDerivativePrep) Derivative(dst []float64, t float64) ([]float64, error) {
 	var y []float64
 	if p != nil {
@@ -182,5 +184,6 @@ func (p *CurveDerivativePrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *CurveDerivativePrep) Clone() *CurveDerivativePrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind].
 func (p *CurveDerivativePrep) Rebind(q any) error { return p.base().rebind(q) }

@@ -90,8 +90,8 @@ func (p *HessianDiagonalPrep) prepare() (err error) {
 	return nil
 }
 
-// HessianDiagonal writes the diagonal of ∇²f(x) to dst, which is allocated if nil, and
-// returns it.
+// HessianDiagonal writes the diagonal of ∇²f(x) to dst, which is allocated if nil, and returns it.
+// dst has the length of x and does not overlap it.
 func (p *HessianDiagonalPrep) HessianDiagonal(dst, x []float64) ([]float64, error) {
 	_, _, dst, err := p.compute(nil, false, dst, x)
 	return dst, err
@@ -193,8 +193,8 @@ func (p *HessianDiagonalPrep) Recordings() int { return p.base().recordings() }
 // [GradientPrep.Clone].
 func (p *HessianDiagonalPrep) Clone() *HessianDiagonalPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type. The next call
-// checks a sparsity pattern; see [AutoSparse].
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind]. The next call checks a sparsity pattern; see [AutoSparse].
 func (p *HessianDiagonalPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

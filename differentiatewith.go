@@ -13,7 +13,8 @@ import (
 // engine differentiates the calling function: for example a black box over float64 with finite
 // differences inside a function in reverse mode. First and second derivatives of the outer function
 // are available; for second ones b computes Hessian-vector products of f. f must not capture active
-// numbers.
+// numbers. f is prepared once for each length of x. An error of b ends the calling function, and the
+// operator that differentiates it returns the error.
 //
 // Several goroutines may call the returned function if they may call f.
 func DifferentiateWith[F ScalarFunc](f F, b Backend) func(x []Real) Real {

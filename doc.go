@@ -30,8 +30,10 @@
 //	WeightedHessian        numbers → numbers   Σ wᵢ·∇²fᵢ(x)
 //
 // Methods of prepared objects take the destination first: if it is nil, it is allocated; otherwise
-// it is overwritten and returned. An unprepared call prepares the operator and discards the
-// preparation.
+// it is overwritten and returned. It must have the length of the result, otherwise the error is a
+// [ShapeError], and share no memory with an argument or another destination, otherwise it is an
+// [AliasError]. Arguments are not modified. An unprepared call prepares the operator and discards
+// the preparation.
 //
 // # Functions
 //

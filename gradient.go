@@ -92,7 +92,9 @@ func (p *GradientPrep) Recordings() int { return p.base().recordings() }
 // cannot be made, every call of it returns the error.
 func (p *GradientPrep) Clone() *GradientPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type. Clones of p
+// keep theirs. If q is nil or of another type, the error is a *[FuncError], and if the function has no bound struct, an
+// *[UnsupportedError]; p keeps its struct then.
 func (p *GradientPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

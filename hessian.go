@@ -180,8 +180,8 @@ func (p *HessianPrep) Recordings() int { return p.base().recordings() }
 // [GradientPrep.Clone].
 func (p *HessianPrep) Clone() *HessianPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type. The next call
-// checks a sparsity pattern; see [AutoSparse].
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind]. The next call checks a sparsity pattern; see [AutoSparse].
 func (p *HessianPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

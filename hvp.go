@@ -114,8 +114,9 @@ func (p *HVPPrep) GradientAndHVP(grad, dst, x, v []float64) (gradOut, hv []float
 	return grad, dst, err
 }
 
-// HVPBatch writes ∇²f(x)·V to dst, with a column for each column of V, and returns it. A nil or
-// empty dst is allocated.
+// HVPBatch writes ∇²f(x)·V to dst and returns it. V and dst are n×k, for n inputs and k vectors. A
+// nil or empty dst is allocated; dst must not overlap x or V. An engine with vector mode computes
+// several columns in one sweep.
 func (p *HVPPrep) HVPBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.Dense, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, err
@@ -166,7 +167,8 @@ type HessianOp struct {
 	x []float64
 }
 
-// Apply writes ∇²f(x)·v to dst, which is allocated if nil, and returns it.
+// Apply writes ∇²f(x)·v to dst, which is allocated if nil, and returns it. v and dst have the length
+// of x and do not overlap.
 func (o *HessianOp) Apply(dst, v []float64) ([]float64, error) {
 	if o == nil || o.h.op == "" {
 		return nil, unmade("HessianOp", "PrepareHVP and HVPPrep.At").failed
@@ -180,8 +182,8 @@ func (p *HVPPrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *HVPPrep) Clone() *HVPPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same
-// type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind].
 func (p *HVPPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

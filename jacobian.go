@@ -167,8 +167,8 @@ func (p *JacobianPrep) Recordings() int { return p.base().recordings() }
 // [GradientPrep.Clone].
 func (p *JacobianPrep) Clone() *JacobianPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type. The next call
-// checks a sparsity pattern; see [AutoSparse].
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind]. The next call checks a sparsity pattern; see [AutoSparse].
 func (p *JacobianPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

@@ -53,7 +53,8 @@ func (p *LinearOp) Dims() (m, n int) {
 	return b.m, b.n
 }
 
-// Value writes f(x) to dst, which is allocated if nil, and returns it.
+// Value writes f(x), which was computed with the operator, to dst, which is allocated if nil, and
+// returns it.
 func (p *LinearOp) Value(dst []float64) (_ []float64, err error) {
 	if err := p.base().enter(); err != nil {
 		return nil, err
@@ -66,7 +67,8 @@ func (p *LinearOp) Value(dst []float64) (_ []float64, err error) {
 	return dst, nil
 }
 
-// Apply writes J(x)·v to dst, which is allocated if nil, and returns it.
+// Apply writes J(x)·v to dst, which is allocated if nil, and returns it. v has n elements and dst m,
+// see [LinearOp.Dims]; they must not overlap.
 func (p *LinearOp) Apply(dst, v []float64) (_ []float64, err error) {
 	if err := p.base().enter(); err != nil {
 		return nil, err
@@ -84,7 +86,8 @@ func (p *LinearOp) Apply(dst, v []float64) (_ []float64, err error) {
 	return dst, nil
 }
 
-// Transpose writes J(x)ᵀ·w to dst, which is allocated if nil, and returns it.
+// Transpose writes J(x)ᵀ·w to dst, which is allocated if nil, and returns it. w has m elements and
+// dst n, see [LinearOp.Dims]; they must not overlap.
 func (p *LinearOp) Transpose(dst, w []float64) (_ []float64, err error) {
 	if err := p.base().enter(); err != nil {
 		return nil, err

@@ -226,7 +226,8 @@ func Lgamma(a Real) (lgamma, sign Real) {
 	return unary(rules.Lgamma, a), unary(rules.GammaSign, a)
 }
 
-// Polygamma returns the n-th derivative of the digamma function at a, for n >= 0.
+// Polygamma returns the n-th derivative of the digamma function at a, which is the derivative of
+// order n+1 of the logarithm of the gamma function. It is NaN for n < 0.
 func Polygamma(n int, a Real) Real {
 	if n == 0 {
 		return Digamma(a)

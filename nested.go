@@ -16,7 +16,10 @@ import (
 // The inner function is prepared again at every call, so that captured values may change. Errors
 // end the outer call and are returned by its operator.
 
-// GradientFunc returns the function x ↦ ∇f(x) over Reals. Its derivatives are computed by b.
+// GradientFunc returns the function x ↦ ∇f(x) over Reals, for a function with one output. b computes the gradient, and
+// any engine can differentiate the result again. f may capture Reals of the calling function: the gradient treats them
+// as constants, and the engine that differentiates the caller does not. Each call prepares f again. An error ends the
+// calling function, and the operator that differentiates it returns the error.
 func GradientFunc[F ScalarFunc](f F, b Backend) func(x []Real) []Real {
 	return func(x []Real) (y []Real) {
 		y = make([]Real, len(x))
@@ -28,7 +31,8 @@ func GradientFunc[F ScalarFunc](f F, b Backend) func(x []Real) []Real {
 	}
 }
 
-// DerivativeFunc returns the function x ↦ f'(x) over Reals, for a function of one number.
+// DerivativeFunc returns the function x ↦ f'(x) over Reals, for a function of one number with one output. Captured
+// numbers, preparation and errors are as for [GradientFunc].
 func DerivativeFunc[F ScalarScalar](f F, b Backend) func(x Real) Real {
 	return func(x Real) (y Real) {
 		defer kept([]Real{x})
@@ -39,7 +43,8 @@ func DerivativeFunc[F ScalarScalar](f F, b Backend) func(x Real) Real {
 	}
 }
 
-// PushforwardFunc returns the function (x, v) ↦ J(x)·v over Reals. v must have the length of x.
+// PushforwardFunc returns the function (x, v) ↦ J(x)·v over Reals: a slice with one element per output. v must have the
+// length of x. Captured numbers, preparation and errors are as for [GradientFunc].
 func PushforwardFunc[F AnyFunc](f F, b Backend) func(x, v []Real) []Real {
 	return func(x, v []Real) (y []Real) {
 		defer kept(x)

@@ -7,7 +7,7 @@ import (
 )
 
 // Pullback returns J(x)ᵀ·dy, the vector-Jacobian product (VJP) of f: a new slice of
-// length len(x). A scalar input or output has length 1.
+// length len(x). dy has one element per output; a scalar input or output has length 1.
 func Pullback[F AnyFunc](f F, b Backend, x, dy []float64) ([]float64, error) {
 	_, g, err := ValueAndPullback(f, b, x, dy)
 	return g, err
@@ -92,8 +92,9 @@ func (p *PullbackPrep) into(y []float64, own bool, dst, x, dy []float64) (_, _ [
 	return y, dst, nil
 }
 
-// PullbackBatch writes J(x)ᵀ·W to dst, one column per cotangent, and returns it. A
-// nil or empty dst is sized. It costs less than a pullback for each column.
+// PullbackBatch writes J(x)ᵀ·W to dst, n×k, and returns it. W is m×k, with a column for each
+// cotangent, for a function with n inputs and m outputs. A nil or empty dst is allocated; dst must
+// not overlap x or W. It costs less than a pullback for each column.
 func (p *PullbackPrep) PullbackBatch(dst *mat.Dense, x []float64, W *mat.Dense) (_ *mat.Dense, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, err
@@ -125,7 +126,8 @@ func (p *PullbackPrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *PullbackPrep) Clone() *PullbackPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind].
 func (p *PullbackPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

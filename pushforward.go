@@ -7,7 +7,7 @@ import (
 )
 
 // Pushforward returns J(x)·dx, the Jacobian-vector product (JVP) of f: a new slice with
-// one element per output. A scalar input or output has length 1.
+// one element per output. dx has the length of x; a scalar input or output has length 1.
 func Pushforward[F AnyFunc](f F, b Backend, x, dx []float64) ([]float64, error) {
 	_, dy, err := ValueAndPushforward(f, b, x, dx)
 	return dy, err
@@ -92,8 +92,9 @@ func (p *PushforwardPrep) into(y []float64, own bool, dst, x, dx []float64) (_, 
 	return y, dst, nil
 }
 
-// PushforwardBatch writes J(x)·V to dst, one column per tangent, and returns it. A
-// nil or empty dst is sized. It costs less than a pushforward for each column.
+// PushforwardBatch writes J(x)·V to dst, m×k, and returns it. V is n×k, with a column for each
+// tangent, for a function with n inputs and m outputs. A nil or empty dst is allocated; dst must not
+// overlap x or V. It costs less than a pushforward for each column.
 func (p *PushforwardPrep) PushforwardBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.Dense, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, err
@@ -125,7 +126,8 @@ func (p *PushforwardPrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *PushforwardPrep) Clone() *PushforwardPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind].
 func (p *PushforwardPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

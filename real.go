@@ -149,7 +149,9 @@ func (a Real) PowConst(p float64) Real { return Pow(a, Const(p)) }
 // replay has another outcome, the function is recorded again. To keep both branches in one program,
 // use [Where].
 
-// Less reports whether a < b.
+// Less reports whether a < b. As with the other comparisons, a recording is valid while the outcome
+// is the same: a replay with another outcome records the function again. [Where] with [Lt] keeps
+// both branches.
 func (a Real) Less(b Real) bool {
 	if a.id|b.id == 0 {
 		return a.v < b.v

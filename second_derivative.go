@@ -79,7 +79,8 @@ func (p *SecondDerivativePrep) Recordings() int { return p.base().recordings() }
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *SecondDerivativePrep) Clone() *SecondDerivativePrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind].
 func (p *SecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // CurveSecondDerivative returns the second derivative of a function of one number with
@@ -119,7 +120,8 @@ func (p *CurveSecondDerivativePrep) base() *prep {
 
 func (p *CurveSecondDerivativePrep) prepare() error { return p.prepareSecond(&p.prep) }
 
-// SecondDerivative writes f″(t) to dst, which is allocated if nil, and returns it.
+// SecondDerivative writes f″(t) to dst, which is allocated if nil, and returns it. dst has one
+// element per output.
 func (p *CurveSecondDerivativePrep) SecondDerivative(dst []float64, t float64) ([]float64, error) {
 	var y, dy []float64
 	if p != nil {
@@ -130,7 +132,7 @@ func (p *CurveSecondDerivativePrep) SecondDerivative(dst []float64, t float64) (
 }
 
 // ValueDerivativeAndSecondDerivative writes f(t) to y, f'(t) to dy and f″(t) to
-// dst, each allocated if nil.
+// dst, each allocated if nil, with one element per output. They must not overlap.
 func (p *CurveSecondDerivativePrep) ValueDerivativeAndSecondDerivative(y, dy, dst []float64,
 	t float64) (yOut, dyOut, d2y []float64, err error) {
 	return p.into(y, dy, dst, t)
@@ -166,5 +168,6 @@ func (p *CurveSecondDerivativePrep) Recordings() int { return p.base().recording
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *CurveSecondDerivativePrep) Clone() *CurveSecondDerivativePrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type.
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind].
 func (p *CurveSecondDerivativePrep) Rebind(q any) error { return p.base().rebind(q) }

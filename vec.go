@@ -17,7 +17,7 @@ func VecOf(data []float64) Vec { return Vec{binding.Vec{Data: data}} }
 // Len returns the number of elements.
 func (v Vec) Len() int { return len(v.v.Data) }
 
-// At returns element i.
+// At returns element i. It panics if i is out of range, as indexing a slice does.
 func (v Vec) At(i int) Real {
 	if v.v.T == nil {
 		return Real{v: v.v.Data[i]}
@@ -25,7 +25,8 @@ func (v Vec) At(i int) Real {
 	return Real{v: v.v.Data[i], mark: mark{v.v.Base + int32(i), v.v.Gen}, t: v.v.T}
 }
 
-// Slice returns the elements from i up to but not including j, without a copy.
+// Slice returns the elements from i up to but not including j, without a copy. It panics unless
+// 0 ≤ i ≤ j and j is at most the capacity of the data.
 func (v Vec) Slice(i, j int) Vec {
 	v.v.Data = v.v.Data[i:j:j]
 	v.v.Base += int32(i)

@@ -66,7 +66,7 @@ func (p *WeightedHessianPrep) prepare() (err error) {
 	return p.use(matrix, err)
 }
 
-// Hessian writes Σ wᵢ·∇²fᵢ(x) to dst and returns it. A nil or empty dst is allocated, as a
+// Hessian writes Σ wᵢ·∇²fᵢ(x) to dst and returns it. w has one weight per output. A nil or empty dst is allocated, as a
 // *sparse.SymCSC with an [AutoSparse] and as a *mat.SymDense otherwise; other destinations may be
 // of either type, as for [HessianPrep.Hessian].
 func (p *WeightedHessianPrep) Hessian(dst mat.Symmetric, x, w []float64) (mat.Symmetric, error) {
@@ -200,8 +200,8 @@ func (p *WeightedHessianPrep) Recordings() int { return p.base().recordings() }
 // [GradientPrep.Clone].
 func (p *WeightedHessianPrep) Clone() *WeightedHessianPrep { return clone(p) }
 
-// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type. The next call
-// checks a sparsity pattern; see [AutoSparse].
+// Rebind makes later calls read the bound struct from q, a pointer to another struct of the same type; see
+// [GradientPrep.Rebind]. The next call checks a sparsity pattern; see [AutoSparse].
 func (p *WeightedHessianPrep) Rebind(q any) error { return p.base().rebind(q) }
 
 // Resize prepares p again for points of the length of x. On an error p keeps its old size.

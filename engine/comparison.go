@@ -130,8 +130,9 @@ func (c *Comparison) Skip(r *Compared) {
 	}
 }
 
-// Drop notes that r will not be replayed again. It returns a *[StaleError] if results since r.open are known to be
-// wrong, since no later comparison can detect it. same reports that the bound struct has not changed since r was made.
+// Drop notes that r will not be replayed again. It returns a *[StaleError] if results of r since its last comparison
+// are known to be wrong, since no later comparison can detect it. same reports that the bound struct has not changed
+// since r was made.
 func (c *Comparison) Drop(r *Compared, same bool) error {
 	open := r.open
 	if wrong, known := c.judge(r, same); !known {
@@ -372,8 +373,8 @@ func (c *Comparison) Hidden() bool {
 	return c.hidden && (c.schedule.Failed || c.captures()) && !c.f.policy.FailOnGuard
 }
 
-// Changed reports whether results since r.open may be wrong, given that p, recorded in place of a Hidden r, differs
-// from it.
+// Changed reports whether results of r may be wrong: r was replayed without a comparison since its last one, and p,
+// recorded in place of r because of Hidden, is another program.
 func (c *Comparison) Changed(r *Compared, p *program.Program) bool {
 	return r.open > 0 && r.base.String() != p.String()
 }

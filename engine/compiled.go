@@ -14,8 +14,8 @@ import (
 type Derive func(p *program.Program, strong bool) *program.Program
 
 // A Compiled evaluates programs that are derived from recordings of a function. It keeps one program per recorded
-// branch, at most maxBranches, and records again if none applies: a guard failed, an opaque field of the bound struct
-// changed, or a [Comparison] detected that captured data changed.
+// branch, those of the 8 branches used last, and records again if none applies: a guard failed, an opaque field of the
+// bound struct changed, or a [Comparison] detected that captured data changed.
 type Compiled struct {
 	f       *Function
 	derive  Derive

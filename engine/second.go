@@ -110,8 +110,9 @@ func (h *hvpByPush) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v
 	return h.y[n], nil
 }
 
-// HVPByPullback prepares Hessian-vector products on b that pull the vectors back through gradient, a function made by
-// [GradientFunction].
+// HVPByPullback prepares Hessian-vector products of up to lanes vectors at a time on b. They are pullbacks of the
+// vectors through gradient, a function made by [GradientFunction] or [DerivedGradient], whose Jacobian without the last
+// row is the Hessian, a symmetric matrix. The error is that of [PreparePullback].
 func HVPByPullback(b Backend, gradient *Function, x []float64, lanes int) (HVP, error) {
 	pull, err := PreparePullback(b, gradient, x, lanes)
 	if err != nil {

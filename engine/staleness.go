@@ -104,14 +104,16 @@ type Watch struct {
 	want     []float64
 }
 
-// Next reports whether the next call of f is compared.
+// Next reports whether the next call of f is compared, without counting it. Due then returns the same.
 func (w *Watch) Next(f *Function) bool {
 	next := w.schedule
 	next.Count()
 	return next.Due() && !f.policy.NoStaleCheck
 }
 
-// Due counts a call of f and reports whether it is compared.
+// Due counts a call of f and reports whether it is compared: calls 1, 2, 4, 8, …, all calls after Check has found a
+// difference, and none if the policy forbids it. If it returns true, the caller
+// then calls Check.
 func (w *Watch) Due(f *Function) bool {
 	w.schedule.Count()
 	return w.schedule.Due() && !f.policy.NoStaleCheck

@@ -5,7 +5,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// MatMul returns the product a·b.
+// MatMul returns the product a·b. b has as many rows as a has columns.
 func MatMul(a, b *Matrix) *Matrix {
 	check("MatMul", a)
 	check("MatMul", b)
@@ -16,7 +16,7 @@ func MatMul(a, b *Matrix) *Matrix {
 	return apply(o, a.array(), b.array()).matrix(a.Rows, b.Cols)
 }
 
-// MatVec returns the product a·x.
+// MatVec returns the product a·x. x has an element for each column of a, the result one for each row.
 func MatVec(a *Matrix, x []nabla.Real) []nabla.Real {
 	check("MatVec", a)
 	if a.Cols != len(x) {
@@ -25,16 +25,16 @@ func MatVec(a *Matrix, x []nabla.Real) []nabla.Real {
 	return MatMul(a, column(x)).Data
 }
 
-// SolveLower returns the solution X of L·X = B for the lower triangle L of l. The elements above the diagonal are not
-// read.
+// SolveLower returns the solution X of L·X = B for the lower triangle L of a square matrix l. The elements above the
+// diagonal are not read. An element 0 on the diagonal is [ErrSingular].
 func SolveLower(l, b *Matrix) *Matrix {
 	n := square("SolveLower", l)
 	m := rightSide("SolveLower", n, b)
 	return apply(triSolveOp{n, m, false}, l.array().lower(n), b.array()).matrix(n, m)
 }
 
-// SolveUpper returns the solution X of U·X = B for the upper triangle U of u. The elements below the diagonal are not
-// read.
+// SolveUpper returns the solution X of U·X = B for the upper triangle U of a square matrix u. The elements below the
+// diagonal are not read. An element 0 on the diagonal is [ErrSingular].
 func SolveUpper(u, b *Matrix) *Matrix {
 	n := square("SolveUpper", u)
 	m := rightSide("SolveUpper", n, b)
@@ -47,13 +47,14 @@ func SolveLowerVec(l *Matrix, b []nabla.Real) []nabla.Real { return SolveLower(l
 // SolveUpperVec is SolveUpper for a vector.
 func SolveUpperVec(u *Matrix, b []nabla.Real) []nabla.Real { return SolveUpper(u, column(b)).Data }
 
-// Solve returns the solution X of A·X = B, for a square matrix A.
+// Solve returns the solution X of A·X = B, for a square matrix A, by [NewLU], which serves several right-hand sides at
+// the cost of one factorisation. A pivot 0 is [ErrSingular].
 func Solve(a, b *Matrix) *Matrix { return NewLU(a).Solve(b) }
 
 // SolveVec is Solve for a vector.
 func SolveVec(a *Matrix, b []nabla.Real) []nabla.Real { return NewLU(a).SolveVec(b) }
 
-// Inverse returns the inverse of a. Solve is faster and more accurate where the inverse is only multiplied.
+// Inverse returns the inverse of a square matrix a. To multiply by it, [Solve] is faster and more accurate.
 func Inverse(a *Matrix) *Matrix { return NewLU(a).Inverse() }
 
 // Det returns the determinant of a; see [LU.Det].
@@ -68,8 +69,9 @@ type Cholesky struct {
 	a, factor array
 }
 
-// NewCholesky factorises the symmetric matrix whose lower triangle is that of a. The elements above the diagonal are
-// not read: a derivative with respect to an element below the diagonal is that with respect to both elements of A.
+// NewCholesky factorises the symmetric matrix whose lower triangle is that of a square matrix a. The elements above the
+// diagonal are not read: a derivative with respect to an element below the diagonal is that with respect to both
+// elements of A. A matrix that is not positive definite is [ErrNotPositiveDefinite].
 func NewCholesky(a *Matrix) *Cholesky {
 	n := square("NewCholesky", a)
 	low := a.array().lower(n)
@@ -104,7 +106,8 @@ type LU struct {
 	a, factor array
 }
 
-// NewLU factorises a. A singular matrix is an error in the methods other than Det.
+// NewLU factorises a square matrix a, of which it makes a copy. If a pivot is 0, the methods other than Det fail with
+// [ErrSingular].
 func NewLU(a *Matrix) *LU {
 	n := square("NewLU", a)
 	at := traced(append([]core.Rep(nil), a.array().r...))

@@ -43,10 +43,10 @@ func Const(m mat.Matrix) *Matrix {
 	return out
 }
 
-// At returns element (i, j).
+// At returns element (i, j). It panics if there is none.
 func (m *Matrix) At(i, j int) nabla.Real { return m.Row(i)[j] }
 
-// Set sets element (i, j).
+// Set sets element (i, j) to v. It panics if there is none.
 func (m *Matrix) Set(i, j int, v nabla.Real) { m.Row(i)[j] = v }
 
 // Row returns row i, which shares memory with m.

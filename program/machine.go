@@ -162,7 +162,8 @@ func (p *Program) gathered(o Operand, n int32) int32 {
 // Program returns the program that the machine runs. The caller must not modify it.
 func (x *Machine) Program() *Program { return x.p }
 
-// Input returns the storage of input group i, to be filled before a run. It aliases memory of x.
+// Input returns the storage of input group i, to be filled before a run. It aliases memory of x; runs leave it
+// unchanged.
 func (x *Machine) Input(i int) []float64 {
 	at, n := int(x.in[i]), x.p.Ins[i].N
 	return x.m[at : at+n : at+n]
@@ -177,8 +178,8 @@ func (x *Machine) Params() []float64 {
 	return x.m[x.param : int(x.param)+x.p.Params]
 }
 
-// Output copies output group i of the last run to dst. Group 0, the value, is copied bit for bit; in other groups -0
-// becomes 0.
+// Output copies output group i of the last run to dst, which has at least as many elements as the group. Group 0, the
+// value, is copied bit for bit; in other groups -0 becomes 0.
 func (x *Machine) Output(i int, dst []float64) {
 	o := &x.out[i]
 	dst = dst[:len(o.slots)]

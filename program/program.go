@@ -78,8 +78,8 @@ func Run(s int32) Operand { return Operand{Base: s, Stride: 1} }
 // Stmt is one operation over N lanes. Its result is in the N slots from D on; guards have no result.
 type Stmt struct {
 	Op      Op
-	N, D, K int32
-	A, B, C Operand
+	N, D, K int32   // lanes, first slot of the result, and an index or a count that depends on Op
+	A, B, C Operand // the first Op.Arity are read; Call and guards use others as counts and indices
 }
 
 // Width returns the number of slots that s writes.
@@ -116,17 +116,17 @@ type Group struct {
 // order of their slots: a statement reads only slots below its own. A Program is immutable; transformations return new
 // ones, which may share tables such as Index and Consts.
 type Program struct {
-	Ins      []Group
-	Outs     []Group
-	Params   int
+	Ins      []Group // groups of inputs
+	Outs     []Group // groups of outputs
+	Params   int     // number of parameters
 	Stmts    []Stmt
-	Index    []int32
-	Consts   []float64
-	Outcomes []uint8
-	Customs  []Custom
-	Result   []int32 // slots of all outputs, group after group
-	Slots    int32
-	task     *Task // the preparation it belongs to, or nil
+	Index    []int32   // slots read by operands with Stride Gather
+	Consts   []float64 // values of Const statements
+	Outcomes []uint8   // 1 or 0 for each lane of a guard: the comparison was true or false in the recording
+	Customs  []Custom  // rules of Call statements
+	Result   []int32   // slots of all outputs, group after group
+	Slots    int32     // size of the file of slots
+	task     *Task     // the preparation it belongs to, or nil
 }
 
 // Task returns the preparation that the program belongs to, or nil.

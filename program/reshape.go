@@ -14,7 +14,7 @@ func Join(p *Program, name string, groups ...int) *Program {
 }
 
 // JoinInputs returns p with the input group called name appended to group 0, so that transformations differentiate with
-// respect to both. The group must exist.
+// respect to both. It panics if there is no such group.
 func JoinInputs(p *Program, name string) *Program {
 	at := -1
 	for i, g := range p.Ins {

@@ -1,5 +1,6 @@
-// Package forwarddiff is forward mode: dual numbers with several tangents at a
-// time, in an arena.
+// Package forwarddiff is forward mode by dual numbers: each number of a run carries
+// its derivatives along several directions, which are stored in one slice for all
+// numbers.
 //
 //	g, err := nabla.Gradient(f, forwarddiff.Backend{}, x)
 //
@@ -23,10 +24,11 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// Backend configures forward mode. The zero value works.
+// Backend is the engine. The zero value has the default settings.
 type Backend struct {
-	// Chunk is the number of directions carried by one sweep. Zero chooses: all of
-	// them up to 12, and beyond that equal chunks of at most 12.
+	// Chunk is the number of directions carried by one sweep. Zero selects all of
+	// them if there are at most 12, as in ForwardDiff.jl, and otherwise the fewest
+	// chunks of nearly equal size and at most 12 directions.
 	Chunk int
 
 	// Workers is the number of goroutines that share the chunks of a gradient or Jacobian; zero or one means the
@@ -34,7 +36,8 @@ type Backend struct {
 	// several goroutines: it must not write to captured data.
 	Workers int
 
-	// Limit is the largest number of operations in one sweep; zero means as many as fit into 2 GiB.
+	// Limit is the largest number of operations in one sweep, which takes 8·Chunk bytes for each; zero means as many as
+	// fit into 2 GiB. A call that exceeds it returns an *engine.LimitError.
 	Limit int
 }
 

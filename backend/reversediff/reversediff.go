@@ -5,10 +5,11 @@
 // With Compile the function is recorded when it is prepared; the program is
 // differentiated, simplified and scheduled, and every call replays it: a gradient
 // costs a small multiple of the function whatever the number of inputs. Every
-// comparison the function made is a guard of the program. Where one fails the
+// comparison the function made is a guard of the program. If one fails the
 // function is recorded again, so a replay is never of the wrong branch; see
 // nabla.Policy. Without Compile the function is recorded at every call, into memory
-// that is kept, and the reverse sweep reads the recording as it is.
+// that later calls reuse, and the reverse sweep reads the recording itself. The
+// preparation with Compile takes 20 to 50 times as long as a call without.
 package reversediff
 
 import (
@@ -19,14 +20,16 @@ import (
 	"github.com/nabla-ad/nabla/program"
 )
 
-// Backend configures reverse mode. The zero value works.
+// Backend is the engine. The zero value records at every call.
 type Backend struct {
-	// Compile records once and replays. The best choice for many calls of a
-	// function whose branches seldom change.
+	// Compile records the function when it is prepared and replays the recording in
+	// calls. It is the best choice for many calls of a function whose branches
+	// seldom change.
 	Compile bool
 
-	// Limit is the number of operations a recording may have; zero means
-	// engine.DefaultLimit.
+	// Limit is the largest number of operations in a recording; zero means
+	// engine.DefaultLimit. A preparation or call that exceeds it returns an
+	// *engine.LimitError.
 	Limit int
 }
 
@@ -54,8 +57,9 @@ func (b Backend) limit() int {
 
 func (b Backend) replays(f *engine.Function) bool { return b.Compile || f.Replayable() }
 
-// OneShot implements engine.OneShotter: deriving a program takes about a hundred
-// times as long as sweeping the recording it is derived from.
+// OneShot implements engine.OneShotter. It returns b without Compile: deriving a
+// program takes about a hundred times as long as sweeping the recording it is
+// derived from.
 func (b Backend) OneShot() engine.Backend {
 	b.Compile = false
 	return b

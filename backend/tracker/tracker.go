@@ -1,12 +1,14 @@
-// Package tracker is define-by-run reverse mode: every call writes a tape of local
-// derivatives while the function runs, sweeps back over it and throws it away.
+// Package tracker is define-by-run reverse mode: each call writes a tape of local
+// derivatives while the function runs, and sweeps back over it. The next call
+// overwrites the tape.
 //
 //	g, err := nabla.Gradient(f, tracker.Backend{}, x)
 //
-// Nothing is prepared and nothing is assumed about the next call, so any control
-// flow is right at no extra cost. A gradient costs a constant times the function,
-// whatever the number of inputs. For many calls of a function whose control flow
-// seldom changes, reversediff with Compile is several times faster.
+// Nothing is recorded ahead, so control flow may differ between calls at no extra
+// cost. A gradient costs a constant times the function, whatever the number of
+// inputs (A. Griewank & A. Walther, Evaluating Derivatives, 2nd ed., 2008, chapter
+// 4). For many calls of a function whose control flow seldom changes, reversediff
+// with Compile is several times faster.
 package tracker
 
 import (
@@ -16,17 +18,19 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// Backend configures the tracker. The zero value works.
+// Backend is the engine. The zero value has the default settings.
 type Backend struct {
-	// Limit is the number of operations a tape may have, at 24 bytes each; zero
-	// means DefaultLimit.
+	// Limit is the largest number of operations on a tape, which takes 24 bytes for
+	// each; zero means DefaultLimit. A call that exceeds it returns an
+	// *engine.LimitError.
 	Limit int
 }
 
-// DefaultLimit keeps a tape below 1.2 GiB.
+// DefaultLimit is the largest number of operations on a tape if Limit is 0. Such a
+// tape takes 1.2 GB.
 const DefaultLimit = 50_000_000
 
-// Name is "tracker" with the settings that are not the default.
+// Name returns "tracker" with the settings that are not the default.
 func (b Backend) Name() string {
 	if b.Limit != 0 {
 		return fmt.Sprintf("tracker(limit=%d)", b.Limit)
