@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // TestContents compares the table of contents of RATIONALE.md with its headings. -update rewrites it.
@@ -53,6 +55,7 @@ var goTest = regexp.MustCompile("go test ([^`\n#]+)")
 
 // TestCommandsExist finds the tests and benchmarks that go test is told to run in documents.
 func TestCommandsExist(t *testing.T) {
+	longtest.Serial(t)
 	n := 0
 	for _, name := range documents {
 		text, err := os.ReadFile(name)

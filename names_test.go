@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // documents are the files whose names of packages, files and declarations are checked.
@@ -173,6 +175,7 @@ func missing(text string, packages map[string]declarations) string {
 
 // TestNamesExist looks up the packages, files and declarations of this module that documents name in backquotes.
 func TestNamesExist(t *testing.T) {
+	longtest.Serial(t)
 	packages := moduleDeclarations(t)
 	for _, tt := range []struct {
 		text string

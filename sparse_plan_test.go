@@ -51,6 +51,7 @@ func onEdges(to []int) func(x []nabla.Real) nabla.Real {
 // TestHubsTakeFewProducts: the Hessian of a function on a graph with hubs takes no more
 // products than a good order of its vertices gives, whatever the first order would.
 func TestHubsTakeFewProducts(t *testing.T) {
+	longtest.Serial(t)
 	for _, c := range []struct{ n, zipf, attached int }{{2000, 34, 34}, {10_000, 68, 68}, {100_000, 173, 173}} {
 		if c.n > 10_000 && !longtest.Long() {
 			continue
@@ -76,6 +77,7 @@ func TestHubsTakeFewProducts(t *testing.T) {
 // TestBorderedTakesThreeProducts: a matrix with a dense row and a dense column takes two
 // products of columns and one of rows, or the other way round, of any size.
 func TestBorderedTakesThreeProducts(t *testing.T) {
+	longtest.Serial(t)
 	f := func(x []nabla.Real) []nabla.Real {
 		y := make([]nabla.Real, len(x))
 		y[0] = nabla.Dot(x, x)

@@ -9,6 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/coloring"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // TestStreamedProducts: products that are decompressed some at a time give the same
@@ -83,6 +84,7 @@ func TestStreamedProducts(t *testing.T) {
 
 // TestManyGroupsTakeLittleMemory: as many products as there are columns take the memory of a few.
 func TestManyGroupsTakeLittleMemory(t *testing.T) {
+	longtest.Serial(t)
 	const n = 4000 // all seeds and products would take 256 MB
 	f := func(x []nabla.Real) []nabla.Real {
 		y := make([]nabla.Real, len(x))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/randfunc"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -12,6 +13,7 @@ import (
 // TestSpecialPointsOfAllFunctions checks that all engines agree with the table of rules at zeros,
 // infinities, NaNs, ties, steps and edges of domains.
 func TestSpecialPointsOfAllFunctions(t *testing.T) {
+	longtest.Serial(t)
 	points := []float64{0, math.Copysign(0, -1), 1, -1, 2, -2, 0.5, -2.5, 1e300, 5e-324, math.Inf(1), math.Inf(-1),
 		math.NaN()}
 	for name, p := range randfunc.Singles() {

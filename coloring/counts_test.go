@@ -6,12 +6,14 @@ import (
 	"os"
 	"testing"
 
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
 // TestReferenceCounts meets the counts of testdata/pattern_colour_counts.json; its
 // natural and largest-first counts do not depend on how ties are broken.
 func TestReferenceCounts(t *testing.T) {
+	longtest.Serial(t)
 	var file struct {
 		Counts map[string]struct {
 			M   int `json:"m"`
@@ -95,6 +97,7 @@ func TestPublishedCounts(t *testing.T) {
 // TestBands: a band matrix with b diagonals on either side of the main one takes
 // 2b+1 colours directly and b+1 with substitution.
 func TestBands(t *testing.T) {
+	longtest.Serial(t)
 	for _, n := range []int{5000, 10000, 20000} {
 		for _, b := range []int{5, 10} {
 			p := sparsity.Banded(n, n, b, b)
@@ -112,6 +115,7 @@ func TestBands(t *testing.T) {
 // TestPerfectElimination: however a band of m diagonals on either side is
 // permuted, its graph stays chordal, and the order finds the m+1 colours.
 func TestPerfectElimination(t *testing.T) {
+	longtest.Serial(t)
 	r := rand.New(rand.NewPCG(7, 8))
 	a := Greedy{Orders: []Order{PerfectElimination{}}}
 	for _, c := range [][2]int{{800, 80}, {400, 40}, {200, 20}, {100, 10}} {

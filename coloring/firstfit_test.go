@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -12,6 +13,7 @@ import (
 // keeps the definition true, however they find it. The sizes are on both sides of
 // the threshold from which colours around a vertex are tabulated.
 func TestFirstFit(t *testing.T) {
+	longtest.Serial(t)
 	t.Run("threshold as it is", testFirstFit)
 	t.Run("threshold 1", func(t *testing.T) { tabulateFrom(t, 1); testFirstFit(t) })
 	t.Run("threshold 4", func(t *testing.T) { tabulateFrom(t, 4); testFirstFit(t) })

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -29,6 +30,7 @@ func hubPattern(t *testing.T, n int) *sparsity.Pattern {
 // TestMonitor: the monitor of a search sees it go on, in every problem and order, and its
 // error ends it at once.
 func TestMonitor(t *testing.T) {
+	longtest.Serial(t)
 	p := hubPattern(t, 10_000)
 	orders := []Order{SmallestFirst{}, Natural{}, Random{1}}
 	for _, problem := range []Problem{
@@ -71,6 +73,7 @@ func TestMonitor(t *testing.T) {
 // TestGivenUp: an order that takes many more colours than one before it is given up, and
 // one that takes fewer is not.
 func TestGivenUp(t *testing.T) {
+	longtest.Serial(t)
 	p := hubPattern(t, 20_000)
 	problem := Problem{Structure: Symmetric}
 	seen := func(orders ...Order) (*Coloring, int) {

@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
 // TestColorings puts every problem, order and postprocessing through [verify] on
 // random matrices.
 func TestColorings(t *testing.T) {
+	longtest.Serial(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, s := range []struct {
 		m, n    int
@@ -48,6 +50,7 @@ func TestColorings(t *testing.T) {
 // TestLongRows crosses the threshold from which colours are tabulated, which must
 // not change any colour.
 func TestLongRows(t *testing.T) {
+	longtest.Serial(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{heavy - 1, heavy, 2 * heavy} {
 		for _, p := range []*sparsity.Pattern{arrowhead(n), must(arrowhead(n).Union(randomSymmetric(r, n, 0.02))),

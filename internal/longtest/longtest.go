@@ -32,6 +32,15 @@ func Skip(t testing.TB, reason string) {
 	}
 }
 
+// Serial skips a test in the short form, since neither the test nor the code that it runs starts goroutines that share
+// memory: there is no race to detect.
+func Serial(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts no goroutine")
+	}
+}
+
 // Cases returns the number of cases of a test: given if it is not 0, as by a flag of the test, otherwise few with
 // -short, usual, or many in the long form.
 func Cases(given, few, usual, many int) int {

@@ -45,6 +45,10 @@ func TestLengths(t *testing.T) {
 		}
 		ran = false
 	}
+	t.Run("serial", func(t *testing.T) { longtest.Serial(t); ran = true })
+	if ran == testing.Short() {
+		t.Errorf("a test without goroutines ran: %v", ran)
+	}
 }
 
 var ran bool
