@@ -59,7 +59,7 @@ type capture struct {
 
 // key returns a string that identifies the function, without the values it captures: two function
 // values with one key share specializations.
-func (v *funcValue) key() string {
+func (v *funcValue) key(p *Program) string {
 	if v == nil {
 		return ""
 	}
@@ -67,7 +67,7 @@ func (v *funcValue) key() string {
 		return "nil"
 	}
 	if v.dynamicType != nil {
-		return typeKey(v.dynamicType)
+		return p.typeKey(v.dynamicType)
 	}
 	// Functions captured by a closure determine its meaning, captured values do not.
 	key := v.id
@@ -76,13 +76,13 @@ func (v *funcValue) key() string {
 	}
 	switch {
 	case v.fn != nil:
-		key = instanceKey(v.fn, v.targs)
+		key = p.instanceKey(v.fn, v.targs)
 	case v.choice != nil:
 		key = "choice"
 	case v.dynamic != nil:
 		key = "dynamic"
 	case v.boxed != nil:
-		key = "boxed " + typeKey(v.boxed)
+		key = "boxed " + p.typeKey(v.boxed)
 	case v.table != nil:
 		key = "table"
 		for _, k := range v.table.keys {
@@ -91,7 +91,7 @@ func (v *funcValue) key() string {
 	}
 	for _, c := range v.captures {
 		if c.value != nil {
-			key += "{" + c.value.key() + "}"
+			key += "{" + c.value.key(p) + "}"
 		}
 	}
 	return key
@@ -309,9 +309,9 @@ func (l *lowerer) callValueWith(call *ast.CallExpr, v *funcValue, given *operand
 // literal returns the specialization of a function literal for function arguments. Its last
 // parameters are its captured variables. It returns nil if there would be infinitely many.
 func (p *Program) literal(v *funcValue, sig *types.Signature, values []*funcValue) *specialization {
-	key := v.key()
+	key := v.key(p)
 	for _, u := range values {
-		key += "(" + u.key() + ")"
+		key += "(" + u.key(p) + ")"
 	}
 	if e := p.specializations[key]; e != nil {
 		return e

@@ -337,7 +337,7 @@ func (c *contributors) object(o types.Object) {
 		for _, fn := range []*types.Func{o.(*types.Func), w.tangent, w.pullback} {
 			if fn != nil {
 				c.object(fn)
-				c.entry(c.p.specializations[instanceKey(fn, nil)])
+				c.entry(c.p.specializations[c.p.instanceKey(fn, nil)])
 			}
 		}
 	}
@@ -362,8 +362,8 @@ func (p *Program) Constraint(t Target) string {
 	}
 	fn := t.Func.Origin()
 	c.object(fn)
-	c.entry(p.specializations["rule "+fn.FullName()])
-	c.entry(p.specializations[instanceKey(fn, t.TypeArgs)])
+	c.entry(p.specializations["rule "+p.funcKey(fn)])
+	c.entry(p.specializations[p.instanceKey(fn, t.TypeArgs)])
 	for _, arg := range t.TypeArgs {
 		ir.WalkType(arg, func(u types.Type) {
 			if n, ok := u.(*types.Named); ok {

@@ -112,7 +112,7 @@ func (l *lowerer) promoted(call *ast.CallExpr, c callee, t types.Type) *speciali
 			return nil
 		}
 	}
-	key := "promoted " + typeKey(t) + "." + c.fn.Name()
+	key := "promoted " + l.p.typeKey(t) + "." + c.fn.Name()
 	if e := l.p.specializations[key]; e != nil {
 		return e
 	}

@@ -249,7 +249,7 @@ func (l *lowerer) declareDynamic(n ast.Node, o types.Object) bool {
 	}
 	tag := l.temp(n, o.Name(), types.Typ[types.Int], integer(0, types.Typ[types.Int]))
 	for _, u := range found {
-		index[typeKey(u)] = len(alternatives)
+		index[l.p.typeKey(u)] = len(alternatives)
 		alternatives = append(alternatives, newBoxed(u, l.temp(n, o.Name(), u, nil).Place()))
 	}
 	l.env[o] = &binding{value: newDynamicChoice(t, tag.Place(), alternatives), types: index}
@@ -270,7 +270,7 @@ func (l *lowerer) assignDynamic(n ast.Node, b *binding, e ast.Expr) {
 		l.refuse(e, "interface value", "its type is not known", "assign a value of a concrete type")
 		return
 	}
-	i, ok := b.types[typeKey(k.t)]
+	i, ok := b.types[l.p.typeKey(k.t)]
 	if !ok {
 		l.refuse(e, "interface value", "its type is not known", "assign a value of a concrete type")
 		return

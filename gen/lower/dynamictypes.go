@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 
 	"golang.org/x/tools/go/packages"
@@ -17,9 +18,10 @@ import (
 // or asserted to another passes on its types. This is a closed set as of rapid type analysis (Bacon & Sweeney 1996),
 // for each interface.
 
-// conversions maps interface types, by [typeKey], to the types that are converted to them.
+// conversions maps interface types to the types that are converted to them. Keys are those of [Program.typeKey].
 type conversions struct {
-	concrete map[string]map[string]types.Type // types that are no interfaces, by typeKey
+	p        *Program
+	concrete map[string]map[string]types.Type // types that are no interfaces, by key
 	from     map[string]map[string]bool       // keys of interfaces
 }
 
@@ -34,7 +36,8 @@ func (p *Program) dynamicTypes(t types.Type) []types.Type {
 		return nil
 	}
 	if p.converted == nil {
-		p.converted = &conversions{concrete: map[string]map[string]types.Type{}, from: map[string]map[string]bool{}}
+		p.converted = &conversions{p: p, concrete: map[string]map[string]types.Type{},
+			from: map[string]map[string]bool{}}
 		packages.Visit(p.requested, nil, func(pkg *packages.Package) {
 			if p.indexed[pkg] && pkg.TypesInfo != nil {
 				for _, f := range pkg.Syntax {
@@ -61,20 +64,11 @@ func (p *Program) dynamicTypes(t types.Type) []types.Type {
 			visit(k)
 		}
 	}
-	visit(typeKey(t))
-	var keys []string
-	for k := range found {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	if len(keys) > maxDynamicTypes {
+	visit(p.typeKey(t))
+	if len(found) > maxDynamicTypes {
 		return nil
 	}
-	var out []types.Type
-	for _, k := range keys {
-		out = append(out, found[k])
-	}
-	return out
+	return slices.SortedFunc(maps.Values(found), compareTypes)
 }
 
 // nameableType reports whether generated code can name t: it is declared outside of functions, and exported unless its
@@ -111,7 +105,7 @@ func (c *conversions) add(to, from types.Type) {
 		}
 		from = types.Default(from)
 	}
-	key, k := typeKey(to), typeKey(from)
+	key, k := c.p.typeKey(to), c.p.typeKey(from)
 	if types.IsInterface(from) {
 		if key != k {
 			if c.from[key] == nil {

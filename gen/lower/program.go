@@ -51,8 +51,9 @@ type Program struct {
 	decls map[*types.Func]*decl
 	// dirs maps packages to their directives in the order of the source.
 	dirs map[*packages.Package][]Directive
-	// specializations maps keys, see instanceKey, to functions lowered or in progress.
+	// specializations maps keys, see keys.go, to functions lowered or in progress.
 	specializations map[string]*specialization
+	identities      identities
 	taken           map[string]bool // names of functions in use
 	// globals maps package-level variables to their ir.Vars, so that each has one in the program.
 	globals map[types.Object]*ir.Var
@@ -416,30 +417,6 @@ func foreignRefusal(from *specialization, to callSite, inside Refusals) *Refusal
 	return &Refusal{Pos: to.at, Func: from.f.Name, What: "call of " + name, Reason: reason, Remedy: remedyRule}
 }
 
-// typeKey returns a string that identifies a type. Types declared in functions, which may share a
-// name, are distinguished by position and structure.
-func typeKey(t types.Type) string {
-	key := types.TypeString(t, nil)
-	ir.WalkType(t, func(u types.Type) {
-		if n, ok := u.(*types.Named); ok && isLocal(n.Obj()) {
-			key += "@" + strconv.Itoa(int(n.Obj().Pos())) + types.TypeString(n.Underlying(), nil)
-		}
-	})
-	return key
-}
-
-// instanceKey returns a string that identifies a declared function with type arguments.
-func instanceKey(fn *types.Func, targs []types.Type) string {
-	key := fn.FullName()
-	if fn.Name() == "init" || fn.Name() == "_" {
-		key += "@" + strconv.Itoa(int(fn.Pos()))
-	}
-	for _, t := range targs {
-		key += "[" + typeKey(t) + "]"
-	}
-	return key
-}
-
 // specialize returns the specialization of a declaration for type arguments and function values,
 // one for each parameter and nil for other parameters. It returns nil if the key exceeds
 // maxKeyLength, as in polymorphic recursion.
@@ -457,7 +434,7 @@ func (p *Program) specializeResult(d *decl, targs []types.Type, values []*funcVa
 		}
 		d = s
 	}
-	key := instanceKey(d.fn, targs)
+	key := p.instanceKey(d.fn, targs)
 	name := baseName(d.fn)
 	suffix := ""
 	for _, t := range targs {
@@ -465,12 +442,12 @@ func (p *Program) specializeResult(d *decl, targs []types.Type, values []*funcVa
 	}
 	for i, v := range values {
 		if v != nil {
-			key += "(" + strconv.Itoa(i) + " " + v.key() + ")"
+			key += "(" + strconv.Itoa(i) + " " + v.key(p) + ")"
 			suffix += "_" + v.name()
 		}
 	}
 	if result != nil {
-		key += " " + typeKey(result)
+		key += " " + p.typeKey(result)
 		suffix += "_as_" + mangle(typeText(result))
 	}
 	if e := p.specializations[key]; e != nil {

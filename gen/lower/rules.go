@@ -323,7 +323,7 @@ func (p *Program) lowerIfPossible(fn *types.Func) *ir.Func {
 
 // ruleWrapper returns a function that only calls fn, which has a rule.
 func (p *Program) ruleWrapper(fn *types.Func, w *resolvedRule) *specialization {
-	key := "rule " + fn.FullName()
+	key := "rule " + p.funcKey(fn)
 	if e := p.specializations[key]; e != nil {
 		return e
 	}

@@ -116,7 +116,7 @@ func (p *Program) Targets() []Target {
 	var out []Target
 	seen := map[string]int{}
 	add := func(t Target) {
-		key := t.In.Path() + " " + instanceKey(t.Func, t.TypeArgs)
+		key := t.In.Path() + " " + p.instanceKey(t.Func, t.TypeArgs)
 		i, ok := seen[key]
 		if !ok {
 			seen[key] = len(out)

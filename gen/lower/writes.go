@@ -13,28 +13,19 @@ import (
 // are reported as places of unnamed variables of their type.
 func writes(b ir.Block, f func(*ir.Place), call func(*ir.Call)) {
 	for _, s := range b {
+		if p := ir.Target(s); p != nil {
+			f(p)
+		}
+		ir.EachResult(s, func(v *ir.Var) { f(v.Place()) })
 		switch s := s.(type) {
-		case *ir.Set:
-			f(s.P)
-		case *ir.Add:
-			f(s.P)
 		case *ir.Append:
-			f(s.P)
 			// Elements beyond the length may be written too.
 			f(&ir.Place{Root: &ir.Var{Type: s.S.Type()}, Path: []ir.Step{ir.IndexStep(nil)}})
 		case *ir.Copy:
 			f(&ir.Place{Root: &ir.Var{Type: s.Dst.Type()}, Path: []ir.Step{ir.IndexStep(nil)}})
-			if s.N != nil {
-				f(&ir.Place{Root: s.N})
-			}
 		case *ir.Clear:
 			f(&ir.Place{Root: &ir.Var{Type: s.S.Type()}, Path: []ir.Step{ir.IndexStep(nil)}})
 		case *ir.Call:
-			for _, v := range s.Results {
-				if v != nil {
-					f(&ir.Place{Root: v})
-				}
-			}
 			call(s)
 		case *ir.If:
 			writes(s.Then, f, call)
