@@ -82,11 +82,11 @@ type trust struct {
 	scope   Scope
 	replay  bool // all recordings count as those of the preparation
 	calls   recheck.Schedule
-	every   bool   // all calls are compared: the branch that f takes is unknown
-	same    bool   // the bound struct is unchanged in this call
-	frozen  []byte // buffer
-	known   bool   // the engine replays recordings
-	doubts  int    // calls on other branches that were compared without a difference
+	every   bool             // all calls are compared: the branch that f takes is unknown
+	same    bool             // the bound struct is unchanged in this call
+	frozen  []byte           // buffer
+	known   bool             // the engine replays recordings
+	doubts  recheck.Schedule // calls on other branches that were compared without a difference
 	// pattern returns the pattern that a detector finds.
 	pattern func(d sparsity.Detector, x []float64) (*sparsity.Pattern, error)
 }
@@ -182,8 +182,8 @@ func (t *trust) compared(p *sparsity.Pattern, x []float64, err error) error {
 	case errors.As(err, &missing):
 		t.calls.Failed = true
 	case err == nil && !t.calls.Failed && !t.every && t.f.Traceable() && t.elsewhere():
-		t.doubts++
-		if t.doubts >= mostDoubts && t.doubts&(t.doubts-1) == 0 {
+		t.doubts.Count()
+		if t.doubts.Calls >= mostDoubts && t.doubts.PowerOfTwo() {
 			t.accept(p, x)
 		}
 	}
@@ -217,5 +217,5 @@ func (t *trust) accept(p *sparsity.Pattern, x []float64) {
 	default:
 		return
 	}
-	t.doubts = 0
+	t.doubts = recheck.Schedule{}
 }
