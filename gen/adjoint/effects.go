@@ -39,29 +39,17 @@ func (w *write) whole() *ir.Var {
 // integer += has an inverse: wrap-around makes it exact.
 func writesOf(n *node) (out []*write) {
 	place := func(p *ir.Place) { out = append(out, &write{place: p}) }
-	variable := func(v *ir.Var) {
-		if v != nil {
-			place(v.Place())
-		}
-	}
-	switch s := n.s.(type) {
-	case *ir.Let:
+	variable := func(v *ir.Var) { place(v.Place()) }
+	if s, ok := n.s.(*ir.Let); ok {
 		variable(s.V)
-	case *ir.Set:
-		place(s.P)
-	case *ir.Add:
-		place(s.P)
-		if t := s.P.Type(); ir.IsInteger(t) {
-			out[0].inverse = ir.NewBinary(t, opSub, ir.LoadOf(s.P, t), s.E)
-		}
-	case *ir.Append:
-		place(s.P)
-	case *ir.Copy:
-		variable(s.N)
-	case *ir.Call:
-		for _, v := range s.Results {
-			variable(v)
-		}
+	}
+	if p := ir.Target(n.s); p != nil {
+		place(p)
+	}
+	ir.EachResult(n.s, variable)
+	if s, ok := n.s.(*ir.Add); ok && ir.IsInteger(s.P.Type()) {
+		t := s.P.Type()
+		out[0].inverse = ir.NewBinary(t, opSub, ir.LoadOf(s.P, t), s.E)
 	}
 	// Memory that statements on slices, or rules, may overwrite.
 	if n.writtenSlice != nil {

@@ -3,6 +3,7 @@ package adjoint
 import (
 	"slices"
 
+	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -65,11 +66,9 @@ func (sp *specialization) emitEntry(f *ir.Func) *Adjoint {
 		}
 		if ownFloats(v.Type) {
 			a.Bars = a.Bars.With(i)
-			bar := sp.barVar(v)
-			bar.Kind = ir.Result
-			out.Results = append(out.Results, bar)
 		}
 	}
+	out.Results = append(out.Results, sp.barResults()...)
 	out.Params = append(out.Params, sp.ws)
 	// The order of these three calls decides the names and the order of workspace fields.
 	forward := e.enclose(e.forward(sp.plan.body))
@@ -96,14 +95,7 @@ func (sp *specialization) emitSplit() {
 	fwd := &ir.Func{Name: name + "_forward", Recv: sp.g.f.Recv, Exit: sp.g.f.Exit, Pos: sp.g.f.Pos}
 	rev := &ir.Func{Name: name + "_reverse", Exit: &ir.Label{Name: sp.g.names.Name("exit")}, Pos: sp.g.f.Pos}
 	fwd.Params = append(sp.paramsWithShadows(), sp.ws)
-	fwd.Results = append([]*ir.Var(nil), sp.g.f.Results...)
-	for i, r := range sp.g.f.Results {
-		if sp.facts.Results.Has(i) && leadsToFloats(r.Type) {
-			sh := sp.shadowVar(r)
-			sh.Kind = ir.Result
-			fwd.Results = append(fwd.Results, sh)
-		}
-	}
+	fwd.Results = sp.resultsWithShadows()
 	body := append(e.declare(e.hoistedVars(sp.plan.body)), e.enclose(e.forward(sp.plan.body))...)
 	// Signature of the reverse sweep: parameters that it needs, shadows, seeds of the results, workspace.
 	var start ir.Block
@@ -112,12 +104,8 @@ func (sp *specialization) emitSplit() {
 		if sp.summary.reverseTakes(i) {
 			rev.Params = append(rev.Params, v)
 		}
-		if sp.facts.Params.Has(i) && ownFloats(v.Type) {
-			bar := sp.barVar(v)
-			bar.Kind = ir.Result
-			rev.Results = append(rev.Results, bar)
-		}
 	}
+	rev.Results = sp.barResults()
 	// A parameter that is not assigned has its value from the caller.
 	for _, v := range sp.paramsWithShadows() {
 		if sp.locations.assignments[v] == 0 {
@@ -171,14 +159,7 @@ func (sp *specialization) emitAdvance() {
 	e := sp.emitter()
 	f := &ir.Func{Name: sp.g.f.Name + "_run", Recv: sp.g.f.Recv, Exit: sp.g.f.Exit, Pos: sp.g.f.Pos}
 	f.Params = append(sp.paramsWithShadows(), sp.ws)
-	f.Results = append(f.Results, sp.g.f.Results...)
-	for i, r := range sp.g.f.Results {
-		if sp.facts.Results.Has(i) && leadsToFloats(r.Type) {
-			sh := sp.shadowVar(r)
-			sh.Kind = ir.Result
-			f.Results = append(f.Results, sh)
-		}
-	}
+	f.Results = sp.resultsWithShadows()
 	body := e.enclose(e.forward(sp.plan.body))
 	// Buffers of an iteration may be reused by the next: allocations do not leak from it.
 	if sp.g.segment != nil {
@@ -220,13 +201,7 @@ func (sp *specialization) emitJoint() {
 			f.Params = append(f.Params, seed)
 		}
 	}
-	for i, v := range sp.g.f.Params {
-		if sp.facts.Params.Has(i) && ownFloats(v.Type) {
-			bar := sp.barVar(v)
-			bar.Kind = ir.Result
-			f.Results = append(f.Results, bar)
-		}
-	}
+	f.Results = sp.barResults()
 	f.Params = append(f.Params, sp.ws)
 	// The reverse sweep follows the forward sweep directly, so no memory is saved in between.
 	forward := e.enclose(e.forward(sp.plan.body))
@@ -241,15 +216,38 @@ func (sp *specialization) emitJoint() {
 
 // paramsWithShadows returns the parameters of the primal followed by the shadows of those that have one.
 func (sp *specialization) paramsWithShadows() []*ir.Var {
-	out := append([]*ir.Var(nil), sp.g.f.Params...)
-	for i, v := range sp.g.f.Params {
-		if sp.facts.Params.Has(i) && leadsToFloats(v.Type) {
+	return sp.withShadows(sp.g.f.Params, sp.facts.Params, ir.Param)
+}
+
+// resultsWithShadows returns the results of the primal followed by the shadows of those that have one.
+func (sp *specialization) resultsWithShadows() []*ir.Var {
+	return sp.withShadows(sp.g.f.Results, sp.facts.Results, ir.Result)
+}
+
+// withShadows returns list followed by the shadows, which become variables of the given kind, of those variables that
+// are active and lead to floats.
+func (sp *specialization) withShadows(list []*ir.Var, active activity.Mask, kind ir.VarKind) []*ir.Var {
+	out := slices.Clone(list)
+	for i, v := range list {
+		if active.Has(i) && leadsToFloats(v.Type) {
 			s := sp.shadowVar(v)
-			s.Kind = ir.Param
+			s.Kind = kind
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// barResults returns the cotangents of the parameters that are results of the reverse sweep.
+func (sp *specialization) barResults() (bars []*ir.Var) {
+	for i, v := range sp.g.f.Params {
+		if sp.facts.Params.Has(i) && ownFloats(v.Type) {
+			bar := sp.barVar(v)
+			bar.Kind = ir.Result
+			bars = append(bars, bar)
+		}
+	}
+	return bars
 }
 
 // sharedVars returns the variables, parameters and results of the forward sweep that the reverse sweep refers to, each

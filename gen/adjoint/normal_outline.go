@@ -89,32 +89,14 @@ func freeVars(s *ir.Loop) (free []*ir.Var, assigned map[*ir.Var]bool, labels []*
 	own := map[*ir.Var]bool{s.V: true}
 	assigned = map[*ir.Var]bool{}
 	inner := map[*ir.Label]bool{s.Next: true}
-	variable := func(v *ir.Var) {
-		if v != nil {
-			assigned[v] = true
-		}
-	}
-	place := func(p *ir.Place) {
-		if !p.Indirect() {
+	ir.Walk(s.Body, func(s ir.Stmt) bool {
+		if p := ir.Target(s); p != nil && !p.Indirect() {
 			assigned[p.Root] = true
 		}
-	}
-	ir.Walk(s.Body, func(s ir.Stmt) bool {
+		ir.EachResult(s, func(v *ir.Var) { assigned[v] = true })
 		switch s := s.(type) {
 		case *ir.Let:
 			own[s.V] = true
-		case *ir.Set:
-			place(s.P)
-		case *ir.Add:
-			place(s.P)
-		case *ir.Append:
-			place(s.P)
-		case *ir.Copy:
-			variable(s.N)
-		case *ir.Call:
-			for _, v := range s.Results {
-				variable(v)
-			}
 		case *ir.Scope:
 			inner[s.L] = true
 		case *ir.Loop:

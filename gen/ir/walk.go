@@ -212,6 +212,22 @@ func Target(s Stmt) *Place {
 	return nil
 }
 
+// EachResult visits the variables that receive the results of a Call, or the number of elements of a Copy.
+func EachResult(s Stmt, visit func(*Var)) {
+	switch s := s.(type) {
+	case *Call:
+		for _, v := range s.Results {
+			if v != nil {
+				visit(v)
+			}
+		}
+	case *Copy:
+		if s.N != nil {
+			visit(s.N)
+		}
+	}
+}
+
 // Vars returns the variables of f without repetition: parameters, results, then the others in order
 // of occurrence, package-level ones included.
 func Vars(f *Func) []*Var {
@@ -239,17 +255,14 @@ func Vars(f *Func) []*Var {
 	Walk(f.Body, func(s Stmt) bool {
 		EachExpr(s, func(e Expr) { WalkExpr(e, inside) })
 		if p := Target(s); p != nil {
-			add(p.Root)
+			one(p.Root)
 		}
+		EachResult(s, one)
 		switch s := s.(type) {
 		case *Let:
-			add(s.V)
-		case *Call:
-			add(s.Results...)
-		case *Copy:
-			add(s.N)
+			one(s.V)
 		case *Loop:
-			add(s.V)
+			one(s.V)
 		}
 		return true
 	})

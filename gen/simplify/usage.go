@@ -103,19 +103,10 @@ func usageOf(b ir.Block) *usage {
 // visitDefined visits the variables that s itself defines as a whole without naming them in a place: declared
 // variables, results of calls and of copy, and loop indices.
 func visitDefined(s ir.Stmt, visit func(v *ir.Var)) {
+	ir.EachResult(s, visit)
 	switch s := s.(type) {
 	case *ir.Let:
 		visit(s.V)
-	case *ir.Call:
-		for _, v := range s.Results {
-			if v != nil {
-				visit(v)
-			}
-		}
-	case *ir.Copy:
-		if s.N != nil {
-			visit(s.N)
-		}
 	case *ir.Loop:
 		if s.V != nil {
 			visit(s.V)
