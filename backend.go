@@ -153,38 +153,8 @@ func resolve(op string, b Backend) (resolved, error) {
 			b = c.Backend
 			continue
 		case SecondOrder:
-			if c.Outer == nil || c.Inner == nil {
-				return r, half(op, b, "SecondOrder.Outer", c.Outer, "SecondOrder.Inner")
-			}
-			outer, err := resolve(op, c.Outer)
-			if err != nil {
-				return r, err
-			}
-			inner, err := resolve(op, c.Inner)
-			if err != nil {
-				return r, err
-			}
-			switch {
-			case outer.second || inner.second:
-				return r, &UnsupportedError{
-					What:   fmt.Sprintf("%s: %s nests SecondOrder in SecondOrder", op, b.Name()),
-					Remedy: "differentiate a function that uses nabla.GradientFunc for third order",
-				}
-			case outer.sparse != nil || inner.sparse != nil:
-				return r, &UnsupportedError{
-					What:   fmt.Sprintf("%s: %s has an AutoSparse inside of a SecondOrder", op, b.Name()),
-					Remedy: "put it around: AutoSparse{Dense: SecondOrder{…}}",
-				}
-			case outer.mixed || inner.mixed:
-				return r, &UnsupportedError{
-					What:   fmt.Sprintf("%s: %s has a MixedMode inside of a SecondOrder", op, b.Name()),
-					Remedy: "a MixedMode is one already: Forward over Reverse",
-				}
-			}
-			r.outer, r.inner, r.second = outer.outer, inner.inner, true
-			r.also(outer.policy)
-			r.also(inner.policy)
-			return r, nil
+			err := r.addSecondOrder(op, c)
+			return r, err
 		case AutoSparse:
 			if r.sparse != nil {
 				return r, &UnsupportedError{What: op + ": an AutoSparse inside of an AutoSparse", Remedy: "use one"}
@@ -193,33 +163,8 @@ func resolve(op string, b Backend) (resolved, error) {
 			r.sparse, b = &c, c.Dense
 			continue
 		case MixedMode:
-			if c.Forward == nil || c.Reverse == nil {
-				return r, half(op, b, "MixedMode.Forward", c.Forward, "MixedMode.Reverse")
-			}
-			forward, err := resolve(op, c.Forward)
-			if err != nil {
-				return r, err
-			}
-			reverse, err := resolve(op, c.Reverse)
-			if err != nil {
-				return r, err
-			}
-			for _, one := range []resolved{forward, reverse} {
-				if one.second || one.mixed || one.sparse != nil {
-					return r, &UnsupportedError{
-						What:   fmt.Sprintf("%s: %s has a composite inside of a MixedMode", op, b.Name()),
-						Remedy: "use an engine for each of Forward and Reverse",
-					}
-				}
-			}
-			r.outer, r.inner, r.mixed = forward.inner, reverse.inner, true
-			r.also(forward.policy)
-			r.also(reverse.policy)
-			switch op {
-			case "Pushforward", "Derivative", "CurveDerivative":
-				r.inner = r.outer
-			}
-			return r, nil
+			err := r.addMixedMode(op, c)
+			return r, err
 		}
 		if nilValue(b) {
 			return r, &UnsupportedError{What: fmt.Sprintf("%s: %s is nil (a %T)", op, within, b),
@@ -234,6 +179,73 @@ func resolve(op string, b Backend) (resolved, error) {
 		r.outer, r.inner = b, b
 		return r, nil
 	}
+}
+
+// addSecondOrder adds the engines of c, and their policies, to r.
+func (r *resolved) addSecondOrder(op string, c SecondOrder) error {
+	if c.Outer == nil || c.Inner == nil {
+		return half(op, c, "SecondOrder.Outer", c.Outer, "SecondOrder.Inner")
+	}
+	outer, err := resolve(op, c.Outer)
+	if err != nil {
+		return err
+	}
+	inner, err := resolve(op, c.Inner)
+	if err != nil {
+		return err
+	}
+	switch {
+	case outer.second || inner.second:
+		return &UnsupportedError{
+			What:   fmt.Sprintf("%s: %s nests SecondOrder in SecondOrder", op, c.Name()),
+			Remedy: "differentiate a function that uses nabla.GradientFunc for third order",
+		}
+	case outer.sparse != nil || inner.sparse != nil:
+		return &UnsupportedError{
+			What:   fmt.Sprintf("%s: %s has an AutoSparse inside of a SecondOrder", op, c.Name()),
+			Remedy: "put it around: AutoSparse{Dense: SecondOrder{…}}",
+		}
+	case outer.mixed || inner.mixed:
+		return &UnsupportedError{
+			What:   fmt.Sprintf("%s: %s has a MixedMode inside of a SecondOrder", op, c.Name()),
+			Remedy: "a MixedMode is one already: Forward over Reverse",
+		}
+	}
+	r.outer, r.inner, r.second = outer.outer, inner.inner, true
+	r.also(outer.policy)
+	r.also(inner.policy)
+	return nil
+}
+
+// addMixedMode adds the engines of c, and their policies, to r.
+func (r *resolved) addMixedMode(op string, c MixedMode) error {
+	if c.Forward == nil || c.Reverse == nil {
+		return half(op, c, "MixedMode.Forward", c.Forward, "MixedMode.Reverse")
+	}
+	forward, err := resolve(op, c.Forward)
+	if err != nil {
+		return err
+	}
+	reverse, err := resolve(op, c.Reverse)
+	if err != nil {
+		return err
+	}
+	for _, one := range []resolved{forward, reverse} {
+		if one.second || one.mixed || one.sparse != nil {
+			return &UnsupportedError{
+				What:   fmt.Sprintf("%s: %s has a composite inside of a MixedMode", op, c.Name()),
+				Remedy: "use an engine for each of Forward and Reverse",
+			}
+		}
+	}
+	r.outer, r.inner, r.mixed = forward.inner, reverse.inner, true
+	r.also(forward.policy)
+	r.also(reverse.policy)
+	switch op {
+	case "Pushforward", "Derivative", "CurveDerivative":
+		r.inner = r.outer
+	}
+	return nil
 }
 
 // half returns the error for a composite of two backends of which one is nil.

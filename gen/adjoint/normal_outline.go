@@ -117,103 +117,44 @@ func freeVars(s *ir.Loop) (free []*ir.Var, assigned map[*ir.Var]bool, labels []*
 	return free, assigned, labels
 }
 
+// An outliner makes the segment function of a loop.
+type outliner struct {
+	p     *Program
+	g     *normalForm
+	s     *ir.Loop
+	at    ir.At
+	seg   *segment
+	f     *ir.Func            // the segment function
+	named map[*ir.Var]*ir.Var // variables of the loop → those of f
+	out   ir.Block            // the statements before the call
+	call  *ir.Call            // the call of f
+	loop  *ir.Loop            // the loop in f
+	exits []*ir.Label         // the labels beyond the body that it leaves for
+}
+
 // outlineLoop creates the k-th segment function of home, for loop s, and returns the statements that replace s: the
 // call, the assignment of the new state, and a dispatch on the exit that was taken. An index of s that is not an int
 // counting by 1 is computed from the number of the iteration.
-func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (out ir.Block) {
-	at := ir.At{Pos: s.Pos}
+func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) ir.Block {
 	free, assigned, labels := freeVars(s)
-	seg := &segment{mayExit: len(labels) > 0}
 	f := &ir.Func{Name: fmt.Sprintf("%s_loop%d", home.Name, k), Exit: &ir.Label{Name: "exit"}, Pos: s.Pos,
 		Checkpoint: s.Checkpoint}
-	call := &ir.Call{At: at, Callee: &ir.Callee{Func: f}}
-	var back ir.Block // assigns the new state
-	named := map[*ir.Var]*ir.Var{}
-	// Free variables become parameters. A state variable is a result too, which the body works on; the caller assigns
-	// it through a temporary, since results of calls are variables.
-	for _, v := range free {
-		param := &ir.Var{Name: v.Name, Type: v.Type, Kind: ir.Param, Object: v.Object, Pos: v.Pos}
-		named[v] = param
-		call.Args = append(call.Args, v.Load())
-		if assigned[v] {
-			result := &ir.Var{Name: v.Name, Type: v.Type, Kind: ir.Result, Object: v.Object, Pos: v.Pos}
-			named[v] = result
-			seg.states = append(seg.states, stateVar{len(f.Params), len(f.Results)})
-			f.Results = append(f.Results, result)
-			f.Body = append(f.Body, &ir.Set{At: at, P: result.Place(), E: param.Load()})
-			got := g.local(v.Name, v.Type)
-			out = append(out, &ir.Let{At: at, V: got})
-			call.Results = append(call.Results, got)
-			back = append(back, &ir.Set{At: at, P: v.Place(), E: got.Load()})
-		}
-		f.Params = append(f.Params, param)
-	}
-	// Results that tell how a loop with early exits ended.
-	result := func(base string) (*ir.Var, *ir.Var) {
-		r := &ir.Var{Name: base, Type: integer, Kind: ir.Result}
-		f.Results = append(f.Results, r)
-		got := g.local(base, integer)
-		out = append(out, &ir.Let{At: at, V: got})
-		call.Results = append(call.Results, got)
-		return r, got
-	}
+	at := ir.At{Pos: s.Pos}
+	o := &outliner{p: p, g: g, s: s, at: at, seg: &segment{mayExit: len(labels) > 0}, f: f,
+		named: map[*ir.Var]*ir.Var{}, call: &ir.Call{At: at, Callee: &ir.Callee{Func: f}}, exits: labels}
+	back := o.passVars(free, assigned)
 	var begun, why, reason *ir.Var
-	if seg.mayExit {
-		begun, _ = result("begun")
-		why, reason = result("why")
+	if o.seg.mayExit {
+		begun, _ = o.result("begun")
+		why, reason = o.result("why")
 	}
-	// The iterations to be run.
-	from := &ir.Var{Name: "from", Type: integer, Kind: ir.Param}
-	to := &ir.Var{Name: "to", Type: integer, Kind: ir.Param}
-	f.Params = append(f.Params, from, to)
-	lo, hi := p.iterationBounds(g, s, &out)
-	call.Args = append(call.Args, lo, hi)
-
-	loop := &ir.Loop{At: at, L: &ir.Label{Name: "loop"}, Next: &ir.Label{Name: "next"}, Lo: from.Load(), Hi: to.Load(),
-		Step: 1}
-	// The index of the new loop is the number of the iteration.
-	switch {
-	case s.V == nil:
-		loop.V = &ir.Var{Name: "k", Type: integer}
-	case countsByIndex(s):
-		loop.V = &ir.Var{Name: s.V.Name, Type: s.V.Type, Object: s.V.Object, Pos: s.V.Pos}
-		named[s.V] = loop.V
-	default:
-		// The variable that holds the first index may be assigned in the loop: pass its value before.
-		loop.V = &ir.Var{Name: "k", Type: integer}
-		first := &ir.Var{Name: "first", Type: s.V.Type, Kind: ir.Param}
-		n := len(f.Params)
-		f.Params = append(f.Params[:n-2:n-2], first, from, to)
-		call.Args = append(call.Args[:n-2:n-2], p.firstIndex(g, s, &out, at), lo, hi)
-		v := &ir.Var{Name: s.V.Name, Type: s.V.Type, Object: s.V.Object, Pos: s.V.Pos}
-		named[s.V] = v
-		by := ir.NewBinary(v.Type, opMul, ir.ConvertTo(v.Type, loop.V.Load()), ir.IntConst(v.Type, s.Step))
-		loop.Body = ir.Block{&ir.Let{At: at, V: v, E: ir.NewBinary(v.Type, opAdd, first.Load(), by)}}
+	o.makeLoop()
+	if o.seg.mayExit {
+		f.Body = append(f.Body, &ir.Set{At: at, P: begun.Place(), E: f.Params[len(f.Params)-2].Load()})
+		o.loop.Body = append(o.loop.Body, &ir.Set{At: at, P: begun.Place(), E: plus1(o.loop.V.Load())})
 	}
-	if seg.mayExit {
-		f.Body = append(f.Body, &ir.Set{At: at, P: begun.Place(), E: from.Load()})
-		loop.Body = append(loop.Body, &ir.Set{At: at, P: begun.Place(), E: plus1(loop.V.Load())})
-	}
-	// In the body, exits store their number and end the loop.
-	m := &ir.Map{
-		Var: ir.Renaming(named),
-		Stmt: func(t ir.Stmt) []ir.Stmt {
-			l, ok := t.(*ir.Leave)
-			if !ok {
-				return []ir.Stmt{t}
-			}
-			if l.L == s.Next {
-				return []ir.Stmt{&ir.Leave{At: l.At, L: loop.Next}}
-			}
-			if i := slices.Index(labels, l.L); i >= 0 {
-				return []ir.Stmt{&ir.Set{At: l.At, P: why.Place(), E: ir.Count(int64(i + 1))},
-					&ir.Leave{At: l.At, L: loop.L}}
-			}
-			return []ir.Stmt{t}
-		},
-	}
-	loop.Body = append(loop.Body, m.Block(s.Body)...)
-	f.Body = append(f.Body, loop)
+	o.loop.Body = append(o.loop.Body, o.body(why)...)
+	f.Body = append(f.Body, o.loop)
 	// Rename the variables of the function, but leave the names of imported packages to globals.
 	names := ir.NewNamer()
 	for _, v := range ir.Vars(f) {
@@ -223,8 +164,8 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 	}
 	fresh, _ := ir.Clone(f, names)
 	*f = *fresh
-	p.segments[f] = seg
-	out = append(append(out, call), back...)
+	p.segments[f] = o.seg
+	out := append(append(o.out, o.call), back...)
 	// After the call, take the exit that an iteration took; s.L is the end of the loop, which needs no dispatch.
 	for i, l := range labels {
 		if l != s.L {
@@ -234,6 +175,96 @@ func (p *Program) outlineLoop(g *normalForm, home *ir.Func, s *ir.Loop, k int) (
 		}
 	}
 	return out
+}
+
+// passVars makes parameters of free variables. Those that are assigned, the state, are results too, which the body
+// works
+// on; the caller assigns them through temporaries, by the statements returned, since results of calls are variables.
+func (o *outliner) passVars(free []*ir.Var, assigned map[*ir.Var]bool) (back ir.Block) {
+	f := o.f
+	for _, v := range free {
+		param := &ir.Var{Name: v.Name, Type: v.Type, Kind: ir.Param, Object: v.Object, Pos: v.Pos}
+		o.named[v] = param
+		o.call.Args = append(o.call.Args, v.Load())
+		if assigned[v] {
+			result := &ir.Var{Name: v.Name, Type: v.Type, Kind: ir.Result, Object: v.Object, Pos: v.Pos}
+			o.named[v] = result
+			o.seg.states = append(o.seg.states, stateVar{len(f.Params), len(f.Results)})
+			got := o.receive(v.Name, result)
+			f.Body = append(f.Body, &ir.Set{At: o.at, P: result.Place(), E: param.Load()})
+			back = append(back, &ir.Set{At: o.at, P: v.Place(), E: got.Load()})
+		}
+		f.Params = append(f.Params, param)
+	}
+	return back
+}
+
+// receive adds a result to the function and returns the variable that receives it at the call.
+func (o *outliner) receive(base string, result *ir.Var) *ir.Var {
+	o.f.Results = append(o.f.Results, result)
+	got := o.g.local(base, result.Type)
+	o.out = append(o.out, &ir.Let{At: o.at, V: got})
+	o.call.Results = append(o.call.Results, got)
+	return got
+}
+
+// result adds an integer result, which tells how a loop with early exits ended. It returns the result and the variable
+// that receives it.
+func (o *outliner) result(base string) (r, got *ir.Var) {
+	r = &ir.Var{Name: base, Type: integer, Kind: ir.Result}
+	return r, o.receive(base, r)
+}
+
+// makeLoop makes the loop of the function, over iterations whose bounds, from and to, are the last two parameters. The
+// index is the number of the iteration; one that is not is declared in the body.
+func (o *outliner) makeLoop() {
+	f, s := o.f, o.s
+	from := &ir.Var{Name: "from", Type: integer, Kind: ir.Param}
+	to := &ir.Var{Name: "to", Type: integer, Kind: ir.Param}
+	lo, hi := o.p.iterationBounds(o.g, s, &o.out)
+	o.loop = &ir.Loop{At: o.at, L: &ir.Label{Name: "loop"}, Next: &ir.Label{Name: "next"}, Lo: from.Load(),
+		Hi: to.Load(), Step: 1}
+	switch {
+	case s.V == nil:
+		o.loop.V = &ir.Var{Name: "k", Type: integer}
+	case countsByIndex(s):
+		o.loop.V = &ir.Var{Name: s.V.Name, Type: s.V.Type, Object: s.V.Object, Pos: s.V.Pos}
+		o.named[s.V] = o.loop.V
+	default:
+		// The variable that holds the first index may be assigned in the loop: pass its value before.
+		o.loop.V = &ir.Var{Name: "k", Type: integer}
+		first := &ir.Var{Name: "first", Type: s.V.Type, Kind: ir.Param}
+		f.Params = append(f.Params, first)
+		o.call.Args = append(o.call.Args, o.p.firstIndex(o.g, s, &o.out, o.at))
+		v := &ir.Var{Name: s.V.Name, Type: s.V.Type, Object: s.V.Object, Pos: s.V.Pos}
+		o.named[s.V] = v
+		by := ir.NewBinary(v.Type, opMul, ir.ConvertTo(v.Type, o.loop.V.Load()), ir.IntConst(v.Type, s.Step))
+		o.loop.Body = ir.Block{&ir.Let{At: o.at, V: v, E: ir.NewBinary(v.Type, opAdd, first.Load(), by)}}
+	}
+	f.Params = append(f.Params, from, to)
+	o.call.Args = append(o.call.Args, lo, hi)
+}
+
+// body returns the body of the loop in the variables of the function. Exits store their number in why and end the loop.
+func (o *outliner) body(why *ir.Var) ir.Block {
+	m := &ir.Map{
+		Var: ir.Renaming(o.named),
+		Stmt: func(t ir.Stmt) []ir.Stmt {
+			l, ok := t.(*ir.Leave)
+			if !ok {
+				return []ir.Stmt{t}
+			}
+			if l.L == o.s.Next {
+				return []ir.Stmt{&ir.Leave{At: l.At, L: o.loop.Next}}
+			}
+			if i := slices.Index(o.exits, l.L); i >= 0 {
+				return []ir.Stmt{&ir.Set{At: l.At, P: why.Place(), E: ir.Count(int64(i + 1))},
+					&ir.Leave{At: l.At, L: o.loop.L}}
+			}
+			return []ir.Stmt{t}
+		},
+	}
+	return m.Block(o.s.Body)
 }
 
 // countsByIndex reports whether the index of s can number its iterations: it is an int and counts by 1.

@@ -5574,7 +5574,7 @@ func vecDenseLenForwardTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, 
 	return (*matVecDense)(unsafe.Pointer(v)).mat.N
 }
 
-// detLUPullbackTangent1101 is matad.DetLUPullback_tangent_1101, from lu_op.go:163.
+// detLUPullbackTangent1101 is matad.DetLUPullback_tangent_1101, from det_op.go:72.
 func detLUPullbackTangent1101(lu blas64.General, swaps []int, luBar blas64.General, rBar float64, luDot, luBarDot blas64.General, rBarDot float64) {
 	if luBar.Data != nil {
 		g, gDot := newGeneralTangent01(lu.Rows, lu.Cols)
@@ -5584,7 +5584,7 @@ func detLUPullbackTangent1101(lu blas64.General, swaps []int, luBar blas64.Gener
 	}
 }
 
-// factorLUPullbackTangent101 is matad.FactorLUPullback_tangent_101, from lu_op.go:75.
+// factorLUPullbackTangent101 is matad.FactorLUPullback_tangent_101, from lu_op.go:74.
 func factorLUPullbackTangent101(a blas64.General, swaps []int, aBar, aDot, aBarDot blas64.General) {
 }
 
@@ -5981,7 +5981,7 @@ func vecDenseDimsReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *
 	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
-// inverseLUPullbackTangent11101 is matad.InverseLUPullback_tangent_11101, from lu_op.go:357.
+// inverseLUPullbackTangent11101 is matad.InverseLUPullback_tangent_11101, from lu_op.go:207.
 func inverseLUPullbackTangent11101(lu blas64.General, swaps []int, x, luBar, xBar, luDot, xDot, luBarDot, xBarDot blas64.General) {
 	if xBar.Data == nil {
 		return
@@ -6768,7 +6768,7 @@ func shadowTangent11(s, of, sDot, ofDot blas64.General) (r, rDot blas64.General)
 	return blas64.General{Rows: of.Rows, Cols: of.Cols, Stride: of.Stride, Data: s.Data}, blas64.General{Data: sDot.Data}
 }
 
-// addTransposedTangent111 is matad.addTransposed_tangent_111, from lu_op.go:130.
+// addTransposedTangent111 is matad.addTransposed_tangent_111, from lu_op.go:97.
 func addTransposedTangent111(f float64, a, b blas64.General, fDot float64, aDot, bDot blas64.General) {
 	for i, iEnd := 0, b.Rows; i < iEnd; i++ {
 		tDot := blas64.Vector{Data: aDot.Data[i:]}
