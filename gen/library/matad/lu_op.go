@@ -50,11 +50,11 @@ func ConditionNumberTangent(a []float64, cond float64, aDot []float64, condDot f
 	return cond, condDot
 }
 
-// ConditionNumberPullback adds NaN to the cotangent of A if that of the result is not 0.
+// ConditionNumberPullback sets the cotangent of A to NaN if that of the result is not 0.
 func ConditionNumberPullback(a []float64, cond float64, aBar []float64, yBar float64) (condBar float64) {
 	if yBar != 0 {
 		for i := range aBar {
-			aBar[i] += math.NaN()
+			aBar[i] = math.NaN()
 		}
 	}
 	return yBar
