@@ -109,8 +109,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"backend/source", "the engine of generated code", "engine internal/core"},
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
-		"gen/activity gen/adjoint gen/internal/license gen/ir gen/lanes gen/lower gen/print gen/simplify gen/tangent " +
-			"gen/traced internal/spelling"},
+		"gen/activity gen/adjoint gen/internal/license gen/ir gen/lanes gen/library gen/lower gen/print gen/shortcut " +
+			"gen/simplify gen/tangent gen/traced internal/spelling"},
 	{"gen/lower", "Go packages to the intermediate representation, or a refusal with position and remedy",
 		"gen/ir gen/library gen/lower/retype rules"},
 	{"gen/lower/retype", "other representations of values: the variables that hold them, by unification, and the " +
@@ -118,6 +118,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/ir", "the intermediate representation: text, checker, normal form, evaluator", "gen/rt/checkpoint rules"},
 	{"gen/activity", "activity analysis: which values carry derivatives", "gen/ir"},
 	{"gen/elementary", "derivatives of elementary functions in the representation", "gen/ir rules"},
+	{"gen/shortcut", "branches that leave out zeros: their derivatives are those of the other side",
+		"gen/activity gen/ir"},
 	{"gen/tangent", "the tangent of a function", "gen/activity gen/elementary gen/ir gen/lanes rules"},
 	{"gen/adjoint", "the adjoint: what is taped or computed again, fusion, checkpointing; the two sweeps",
 		"gen/activity gen/elementary gen/ir gen/simplify rules"},
@@ -138,7 +140,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/library/mathextreal", "functions of gonum/mathext over `nabla.Real`", ". gen/library/mathextad gen/rt"},
 	{"gen/library/sortad", "derivatives of sort and slices", ""},
 	{"gen/internal/census", "a tool: how much of a library can be differentiated",
-		"gen/activity gen/adjoint gen/internal/natives gen/ir gen/library gen/lower gen/print gen/tangent"},
+		"gen/activity gen/adjoint gen/internal/natives gen/ir gen/library gen/lower gen/print gen/shortcut " +
+			"gen/tangent"},
 	{"gen/internal/edges", "functions with singular points, for tests", ". gen/rt"},
 	{"gen/internal/fourier", "the fast Fourier transform with generated code, for tests", ". gen/rt"},
 	{"gen/internal/kalman", "a Kalman filter over matrices of gonum/mat with generated code, for tests",

@@ -32,7 +32,11 @@ var (
 func (u *unit) adjointOf(t *target) (*built, error) {
 	a := u.adjoints[t]
 	if a == nil {
-		alone, err := adjoint.New(u.scope, u.workspace, adjoint.Options{}).Of(t.f, t.mask)
+		f, err := u.complete(t, false)
+		if err != nil {
+			return nil, err
+		}
+		alone, err := adjoint.New(u.scope, u.workspace, adjoint.Options{}).Of(f, t.mask)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +46,7 @@ func (u *unit) adjointOf(t *target) (*built, error) {
 		if err := u.printable(alone.Func); err != nil {
 			return nil, err
 		}
-		if a, err = u.adjoint.Of(t.f, t.mask); err != nil {
+		if a, err = u.adjoint.Of(f, t.mask); err != nil {
 			return nil, err
 		}
 		nameResults(t, a.Func)

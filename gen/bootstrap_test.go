@@ -203,7 +203,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("stage %s: %v\n%s", stage, err, b.String())
 		}
 	}
-	if err := p.Dump(&b, "boiled", "Loss"); err == nil || !strings.Contains(err.Error(), "lowered, normal, tangent") {
+	if err := p.Dump(&b, "boiled", "Loss"); err == nil || !strings.Contains(err.Error(), "lowered, complete, normal") {
 		t.Error(err)
 	}
 	b.Reset()

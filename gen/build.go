@@ -16,8 +16,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lanes"
+	"github.com/nabla-ad/nabla/gen/library"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/print"
+	"github.com/nabla-ad/nabla/gen/shortcut"
 	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
 	"github.com/nabla-ad/nabla/gen/traced"
@@ -90,7 +92,11 @@ func tangentBuild(n int) *build {
 }
 
 func makeTangent(u *unit, t *target, n int) (*built, error) {
-	fn, facts, err := u.tangent(n).Build(u.simple(t), t.mask)
+	f, err := u.complete(t, n > 1)
+	if err != nil {
+		return nil, err
+	}
+	fn, facts, err := u.tangent(n).Build(u.simple(t, f), t.mask)
 	if err != nil {
 		return nil, err
 	}
@@ -166,33 +172,56 @@ func (u *unit) isWorkspace(v *ir.Var) bool {
 	return ok && types.Identical(p.Elem(), u.adjoint.Workspace().Type)
 }
 
-// simple returns a copy of the primal that is simplified for differentiation: short calls are inlined, short loops
-// unrolled and arrays replaced by scalars. The copy is made once per target and must not be modified.
-func (u *unit) simple(t *target) *ir.Func {
-	if t.simple == nil {
-		t.simple, _ = ir.Clone(t.f, nil)
-		simplify.Primal(t.simple, u.scope)
+// complete returns the primal with complete branches, see package shortcut, for derivatives in one direction or in
+// several.
+func (u *unit) complete(t *target, lanes bool) (*ir.Func, error) {
+	p := &u.shortcuts
+	var source func(*ir.Rule) *ir.Func
+	if lanes {
+		p, source = &u.laneShortcuts, tangent.SourceInLanes
 	}
-	return t.simple
+	if *p == nil {
+		*p = shortcut.New(source, library.SkipsZeros)
+		u.values.Programs = append(u.values.Programs, *p)
+	}
+	return (*p).Complete(t.f, t.mask)
+}
+
+// simple returns a copy of f, the primal of t with complete branches or without, that is simplified for
+// differentiation: short calls are inlined, short loops unrolled and arrays replaced by scalars. The copy is made once
+// and must not be modified.
+func (u *unit) simple(t *target, f *ir.Func) *ir.Func {
+	if t.simple[f] == nil {
+		g, _ := ir.Clone(f, nil)
+		simplify.Primal(g, u.scope)
+		if t.simple == nil {
+			t.simple = map[*ir.Func]*ir.Func{}
+		}
+		t.simple[f] = g
+	}
+	return t.simple[f]
 }
 
 // A unit is the generated code of a package for one build constraint, which is in one file or several.
 type unit struct {
 	*home
-	file        *File            // the file with all of it, or with the declarations that the parts share
-	parts       []*File          // files for source files, in the layout OnePerSource
-	output      lower.OutputFile // name of file, and suffix of unexported names, distinct for each unit
-	workspace   string           // name of the workspace type
-	targets     []*target
-	refusals    []*target                // targets that are only registered with the reason of their refusal
-	simd        bool                     // SIMD variants are generated
-	tangents    map[int]*tangent.Program // by width; derivatives of shared callees are built once
-	vectorizers map[int]*lanes.Program   // vectorisers by width
-	adjoint     *adjoint.Program
-	adjoints    map[*target]*adjoint.Adjoint
-	traced      *traced.Program
-	notice      string // comment that names the modules from which code was derived
-	licenses    []byte // contents of the file of licences
+	file          *File            // the file with all of it, or with the declarations that the parts share
+	parts         []*File          // files for source files, in the layout OnePerSource
+	output        lower.OutputFile // name of file, and suffix of unexported names, distinct for each unit
+	workspace     string           // name of the workspace type
+	targets       []*target
+	refusals      []*target                // targets that are only registered with the reason of their refusal
+	simd          bool                     // SIMD variants are generated
+	tangents      map[int]*tangent.Program // by width; derivatives of shared callees are built once
+	vectorizers   map[int]*lanes.Program   // vectorisers by width
+	adjoint       *adjoint.Program
+	adjoints      map[*target]*adjoint.Adjoint
+	traced        *traced.Program
+	shortcuts     *shortcut.Program // for derivatives in one direction
+	laneShortcuts *shortcut.Program // for tangents in several directions
+	values        shortcut.Values
+	notice        string // comment that names the modules from which code was derived
+	licenses      []byte // contents of the file of licences
 }
 
 // buildsOf returns the builds of a run: those of builds and those of the widths in opts.Lanes.
@@ -267,6 +296,7 @@ func (u *unit) make(t *target, kind *build) (*built, error) {
 		return nil, err
 	}
 	b.build = kind
+	b.fn = u.values.Of(b.fn)
 	source := reached(t.f)
 	for _, f := range reached(b.fn) {
 		if !slices.Contains(source, f) {

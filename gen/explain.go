@@ -75,7 +75,11 @@ func (p *Program) explainAll(w io.Writer, function string) error {
 		return err
 	}
 	var remarks []adjoint.Remark
-	if a, err := adjoint.New(u.scope, workspaceName, adjoint.Options{}).Of(t.f, t.mask); err == nil {
+	f, err := u.complete(t, false)
+	if err != nil {
+		return err
+	}
+	if a, err := adjoint.New(u.scope, workspaceName, adjoint.Options{}).Of(f, t.mask); err == nil {
 		remarks = a.Remarks
 	}
 	facts, err := activity.New().Analyze(t.f, t.mask)
@@ -234,15 +238,15 @@ func (p *Program) end(f *ir.Func) int {
 
 // Stages returns the names of the stages that Dump accepts.
 func (p *Program) Stages() []string {
-	names := []string{"lowered", "normal"}
+	names := []string{"lowered", "complete", "normal"}
 	for _, b := range p.builds {
 		names = append(names, b.name)
 	}
 	return names
 }
 
-// Dump writes the intermediate representation of a function and of its callees to w. The stage is lowered, normal or
-// the name of a build.
+// Dump writes the intermediate representation of a function and of its callees to w. The stage is lowered, complete,
+// normal or the name of a build.
 func (p *Program) Dump(w io.Writer, stage, function string) error {
 	if !slices.Contains(p.Stages(), stage) {
 		return fmt.Errorf("no stage %q; stages: %s", stage, strings.Join(p.Stages(), ", "))
@@ -258,6 +262,12 @@ func (p *Program) dump(w io.Writer, stage, function string) error {
 	switch stage {
 	case "lowered":
 		return ir.Print(w, reached(t.f)...)
+	case "complete":
+		f, err := u.complete(t, false)
+		if err != nil {
+			return err
+		}
+		return ir.Print(w, reached(f)...)
 	case "normal":
 		var list []*ir.Func
 		for _, f := range reached(t.f) {

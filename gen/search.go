@@ -13,7 +13,7 @@ import (
 // searched warns of the searches in t. It names the parameters that decide them, each of which alone does.
 func (u *unit) searched(t *target) {
 	find := func(mask activity.Mask) []activity.Search {
-		facts, err := activity.New().Analyze(u.simple(t), mask)
+		facts, err := activity.New().Analyze(u.simple(t, t.f), mask)
 		if err != nil {
 			return nil // the builds have reported it
 		}

@@ -18,8 +18,9 @@ import (
 // A target is a function whose derivatives are generated.
 type target struct {
 	lower.Target
-	f      *ir.Func
-	simple *ir.Func       // simplified copy, made on demand by unit.simple
+	f *ir.Func
+	// simple holds simplified copies of f and of its complete forms, made on demand by unit.simple.
+	simple map[*ir.Func]*ir.Func
 	pos    token.Position // of the declaration of f
 	of     string         // F, (*T).M or F[float64]
 	base   string         // prefix of the names of its derivatives

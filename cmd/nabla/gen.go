@@ -69,7 +69,7 @@ that is a warning. Errors at run time have the same text. In another module, wit
 				Usage: "print the source of `FUNC` with the variables that carry derivatives, and write nothing"},
 			&cli.StringFlag{Name: "dump",
 				Usage: "print a function after a stage, `STAGE:FUNC`, and write nothing; stages: lowered, " +
-					"normal, tangent, …"},
+					"complete, normal, tangent, …"},
 			&cli.StringFlag{Name: "lanes",
 				Usage: "also derivatives for several directions or several seeds at once, `N,...` of them"},
 			&cli.BoolFlag{Name: "simd",

@@ -223,6 +223,10 @@ func (w *writer) strongZero(t, finite ir.Expr, skip, f func()) {
 
 // propagateMath is propagate for the elementary function e, whose value is v; a nil v is evaluated again.
 func (w *writer) propagateMath(e *ir.Math, v ir.Expr, t ir.Expr) {
+	if e.Name == ir.GraftName {
+		w.propagate(e.Args[1], t)
+		return
+	}
 	if s := elementary.Linear(e, t); s != nil {
 		w.propagate(e.Args[0], s)
 		return

@@ -18,11 +18,11 @@ import (
 // signed zeros: 1 - z² is the product of 1-z and 1+z, whose imaginary parts are -Im z and Im z exactly (W. Kahan,
 // "Branch cuts for complex elementary functions", in: The State of the Art in Numerical Analysis, 1987).
 
-// IsLinear reports whether the function of e is linear over the real numbers: real, imag, complex and the conjugate.
-// Its tangent is the function of the tangents of its arguments.
+// IsLinear reports whether the function of e is linear over the real numbers: real, imag, complex, the conjugate, and
+// graft. Its tangent is the function of the tangents of its arguments, but for graft the tangent of the second.
 func IsLinear(e *ir.Math) bool {
 	switch e.Name {
-	case ir.RealName, ir.ImagName, ir.ComplexName, ir.ConjName:
+	case ir.RealName, ir.ImagName, ir.ComplexName, ir.ConjName, ir.GraftName:
 		return true
 	}
 	return false

@@ -312,6 +312,8 @@ func sliceToArray(s slice, to types.Type) Value {
 func elementaryValue(name string, a []Value) Value {
 	arg := func(i int) float64 { return a[i].float() }
 	switch name {
+	case GraftName:
+		return a[0]
 	case RealName:
 		return floatValue(real(a[0].complex()))
 	case ImagName:

@@ -309,6 +309,15 @@ func (c *checker) math(e *Math) {
 		}
 		return
 	}
+	if e.Name == GraftName {
+		if len(e.Args) != 2 || !IsContinuous(e.T) {
+			c.fail("%s is of two numbers", e.Name)
+		}
+		for _, x := range e.Args {
+			c.hasType(x, e.T)
+		}
+		return
+	}
 	if e.Name == RealName || e.Name == ImagName || e.Name == ComplexName {
 		c.parts(e)
 		return

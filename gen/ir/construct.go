@@ -71,6 +71,11 @@ func ComplexOf(t types.Type, re, im Expr) Expr {
 	return ConvertTo(t, e)
 }
 
+// Graft returns the value of x with the derivative of y, both of one type of numbers.
+func Graft(x, y Expr) Expr {
+	return &Math{Typed: Typed{T: x.Type()}, Name: GraftName, Args: []Expr{x, y}}
+}
+
 // Conj returns the conjugate of z, and z itself for a real number. That of a constant is a constant.
 func Conj(z Expr) Expr {
 	t := z.Type()

@@ -10,6 +10,10 @@ import (
 // contribution that a strong zero left out. Its value is 0.
 const SkipName = "rules.skip"
 
+// GraftName is the elementary function graft(x, y) with the value of x and the derivative of y, for numbers of any one
+// type. Package shortcut writes it where a term is zero but has a derivative; printed code has the value only.
+const GraftName = "graft"
+
 // The builtin functions that take complex numbers apart and compose them. They are elementary functions for both
 // complex types, with parts of the float type that belongs to it.
 const (
@@ -51,10 +55,10 @@ var elementary = map[string]any{
 
 // Elementary reports whether name is an elementary function, which a [Math] may call, and returns
 // the types of its parameters and result. They are nil for those whose types depend on the arguments: min
-// and max, which take any number of arguments of any one ordered type, and real, imag and complex.
+// and max, which take any number of arguments of any one ordered type, real, imag and complex, and graft.
 func Elementary(name string) (params []types.Type, result types.Type, ok bool) {
 	switch name {
-	case "min", "max", RealName, ImagName, ComplexName:
+	case "min", "max", RealName, ImagName, ComplexName, GraftName:
 		return nil, nil, true
 	}
 	f, ok := elementary[name]

@@ -283,6 +283,9 @@ func (p *parser) builtinExpr(x *ast.CallExpr, name string, want types.Type) Expr
 	case "new":
 		p.wantArgs(x, 1, 1)
 		return &New{Typed{types.NewPointer(p.typ(x.Args[0]))}}
+	case GraftName:
+		p.wantArgs(x, 2, 2)
+		return p.minMax(x, name, want)
 	case RealName, ImagName:
 		p.wantArgs(x, 1, 1)
 		z := p.expr(x.Args[0], nil)

@@ -126,9 +126,10 @@ func Approximates(path string) bool {
 
 // SkipsZeros reports whether the functions of a package test whether numbers are 0 and leave out terms that are 0
 // there, but move, as implementations of BLAS and LAPACK do for the elements of matrices. The derivative of such a
-// program is that of its branches, which lacks these terms.
+// branch is not that of the function unless the branch is redundant, see package shortcut.
 func SkipsZeros(path string) bool {
-	return path == "gonum.org/v1/gonum/blas/gonum" || path == "gonum.org/v1/gonum/lapack/gonum"
+	path, ok := strings.CutPrefix(path, "gonum.org/v1/gonum/")
+	return ok && (path == "blas/gonum" || path == "lapack/gonum" || strings.HasPrefix(path, "internal/asm/"))
 }
 
 // Substitute returns the package below this one and the function whose source is differentiated in place of that of

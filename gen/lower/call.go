@@ -249,11 +249,6 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		values = append(make([]*funcValue, len(args)), values...)
 		return l.instance(call, f, nil, values, append(args, rest...), nil)
 	}
-	if fn.Pkg() != l.d.pkg.Types && library.SkipsZeros(fn.Pkg().Path()) && l.p.substitute(d) == d {
-		l.refuse(call, "call of "+fn.FullName(), "it leaves out terms that are 0, and with them their derivatives",
-			remedyRule)
-		return nil, nil
-	}
 	rest, values := l.operands(c, call, list, sig, s)
 	if l.p.passive[fn] {
 		return l.passive(call, d, c.targs, values, append(args, rest...))

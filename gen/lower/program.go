@@ -14,7 +14,6 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/nabla-ad/nabla/gen/ir"
-	"github.com/nabla-ad/nabla/gen/library"
 )
 
 // The program: packages indexed for lowering, and the specializations made of their functions.
@@ -256,10 +255,6 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 	if d == nil {
 		return nil, Refusals{{p.fset.Position(fn.Pos()), fn.FullName(), "function " + fn.FullName(),
 			"its source is not available", remedyRule}}
-	}
-	if library.SkipsZeros(fn.Pkg().Path()) && !d.canGenerate && p.substitute(d) == d && p.rule(fn) == nil {
-		return nil, Refusals{{p.fset.Position(fn.Pos()), fn.FullName(), "function " + fn.FullName(),
-			"it leaves out terms that are 0, and with them their derivatives", remedyRule}}
 	}
 	var e *specialization
 	if w := p.rule(fn); w != nil {

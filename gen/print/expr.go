@@ -196,6 +196,9 @@ func positive(e ir.Expr) bool {
 
 // math returns the text of a call of an elementary function.
 func (p *printer) math(e *ir.Math) string {
+	if e.Name == ir.GraftName { // at precedence 0
+		return "(" + p.expr(e.Args[0], e.T) + ")"
+	}
 	params, _, _ := ir.Elementary(e.Name)
 	list := make([]string, len(e.Args))
 	all := true

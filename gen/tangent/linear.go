@@ -143,6 +143,12 @@ func (b *builder) math(e *ir.Math) (val, dot ir.Expr) {
 	if !active {
 		return e, nil
 	}
+	if e.Name == ir.GraftName {
+		if dots[1] == nil {
+			return args[0], nil
+		}
+		return &ir.Math{Typed: e.Typed, Name: e.Name, Args: args}, dots[1]
+	}
 	if elementary.IsLinear(e) {
 		for i := range dots {
 			if dots[i] == nil {

@@ -40,15 +40,16 @@ func NewLanes(n int) *Program {
 
 // NewWith is [NewLanes] with a given program for the lanes, which may be shared.
 func NewWith(l *lanes.Program) *Program {
-	// The tangent of a rule is called once per lane, which is impossible if it takes slices; then the source is
-	// differentiated.
-	follow := func(r *ir.Rule) *ir.Func {
-		if isPerLane(r) {
-			return nil
-		}
-		return r.Source
+	return &Program{activity: activity.NewFollowing(SourceInLanes), funcs: map[key]*ir.Func{}, lanes: l}
+}
+
+// SourceInLanes returns the function that is differentiated in place of a rule in vector mode, nil if the rule is
+// applied. The tangent of a rule is called once per lane, which is impossible if it takes slices.
+func SourceInLanes(r *ir.Rule) *ir.Func {
+	if isPerLane(r) {
+		return nil
 	}
-	return &Program{activity: activity.NewFollowing(follow), funcs: map[key]*ir.Func{}, lanes: l}
+	return r.Source
 }
 
 // Build returns the tangent of f with the given parameters active, and the facts about f. The parameters of the tangent

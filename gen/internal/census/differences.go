@@ -52,7 +52,7 @@ func holdsSingle(t types.Type) bool {
 // differences compares the derivatives dot of the outputs at with the closest of the central differences of three
 // steps.
 func (c *checker) differences(x, v, at, dot []float64) (string, error) {
-	var quotients [][]float64
+	var quotients, sides [][]float64
 	for _, h := range c.steps {
 		shifted := func(h float64) []float64 {
 			y := slices.Clone(x)
@@ -78,13 +78,16 @@ func (c *checker) differences(x, v, at, dot []float64) (string, error) {
 		if slices.Contains(finite(a), false) || slices.Contains(finite(b), false) {
 			return rough, nil
 		}
+		side := make([]float64, len(a))
 		for i := range a {
 			// A function that is elsewhere on both sides jumps at x, as the sign of a singular vector does.
 			if c.compared[i] && math.Abs((a[i]+b[i])/2-at[i]) > c.agreement*(1+math.Abs(at[i])) {
 				return rough, nil
 			}
+			side[i] = (a[i] - 2*at[i] + b[i]) / h
 			a[i] = (a[i] - b[i]) / (2 * h)
 		}
+		sides = append(sides, side)
 		quotients = append(quotients, a)
 	}
 	size := 1.0
@@ -103,7 +106,8 @@ func (c *checker) differences(x, v, at, dot []float64) (string, error) {
 			lo, hi = min(lo, q[i]), max(hi, q[i])
 			best = min(best, math.Abs(q[i]-dot[i]))
 		}
-		if !(hi-lo < c.agreement*size) {
+		// The differences to both sides disagree at a kink, for the smallest step, too.
+		if kink := math.Abs(sides[len(sides)-1][i]); !(hi-lo < c.agreement*size) || !(kink < 10*c.agreement*size) {
 			return rough, nil
 		}
 		if !(best < max(c.closeness*size, hi-lo)) {

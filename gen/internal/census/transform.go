@@ -16,21 +16,24 @@ import (
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/library"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/gen/print"
+	"github.com/nabla-ad/nabla/gen/shortcut"
 	"github.com/nabla-ad/nabla/gen/tangent"
 )
 
 // A transformed is a function with its derivatives or the reason that it has none.
 type transformed struct {
-	fn      *types.Func
-	f       *ir.Func
-	tangent *ir.Func
-	facts   *activity.Facts // of the tangent
-	adjoint *adjoint.Adjoint
-	refused string // stage that refuses it, empty if none does
-	err     error
-	written bool // its derivatives were printed and pass the type checker
+	fn        *types.Func
+	f         *ir.Func
+	tangent   *ir.Func
+	facts     *activity.Facts // of the tangent
+	adjoint   *adjoint.Adjoint
+	shortcuts *shortcut.Program
+	refused   string // stage that refuses it, empty if none does
+	err       error
+	written   bool // its derivatives were printed and pass the type checker
 	// reason that they were not printed
 	printErr error
 	verdict  *verdict     // nil if it was not checked
@@ -80,6 +83,11 @@ func transform(p *lower.Program, fn *types.Func, user *types.Package) (t *transf
 			mask = mask.With(i)
 		}
 	}
+	t.shortcuts = shortcut.New(nil, library.SkipsZeros)
+	if f, err = t.shortcuts.Complete(f, mask); err != nil {
+		t.refused, t.err = "adjoint", err
+		return t, nil
+	}
 	t.tangent, t.facts, err = tangent.New().Build(f, mask)
 	if err != nil {
 		t.tangent, t.refused, t.err = nil, "tangent", err
@@ -126,7 +134,9 @@ func (t *transformed) write(pkg *packages.Package, all map[string]*types.Package
 			err = &broken{t.fn, "printing crashes", fmt.Errorf("%v\n%s", r, debug.Stack())}
 		}
 	}()
-	text, err := print.File(pkg.Types, print.Func{Func: t.tangent}, print.Func{Func: t.adjoint.Func})
+	values := shortcut.Values{Programs: []*shortcut.Program{t.shortcuts}}
+	text, err := print.File(pkg.Types, print.Func{Func: values.Of(t.tangent)},
+		print.Func{Func: values.Of(t.adjoint.Func)})
 	if err != nil {
 		var e *print.Error
 		if !errors.As(err, &e) {

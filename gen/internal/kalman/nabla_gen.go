@@ -7635,6 +7635,6 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:261:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: a call of github.com/nabla-ad/nabla/gen/library/matad.LUNorm: it has only a rule, which does not apply to Reals; write the function over nabla.Real by hand, with a nabla.Rule",
+		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:261:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: passing on a blas64.General as data: its numbers would lose their derivatives; pass the numbers that are needed",
 	})
 }

@@ -49,7 +49,7 @@ func (p *Program) Input(k int) *Input {
 			numbers++
 		}
 	}
-	in.Aliased = slices > 1 && k%2 == 1
+	in.Aliased = slices > 1 && k%2 == 1 && !p.Shortcuts
 	at := 0
 	for range slices {
 		n := 3 + r.IntN(3)
@@ -67,8 +67,11 @@ func (p *Program) Input(k int) *Input {
 	}
 	in.Mem = make([]float64, at)
 	in.Numbers = make([]float64, numbers)
-	in.Round = k >= 3
+	in.Round = k >= 3 && !p.Shortcuts
 	number := func() float64 {
+		if p.Shortcuts {
+			return shortcutNumber(r)
+		}
 		x := r.NormFloat64()
 		switch {
 		case !in.Round || r.IntN(4) == 0:

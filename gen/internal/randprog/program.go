@@ -16,6 +16,8 @@ type Program struct {
 	Exact bool
 	// Old is set if its file is for Go 1.21, where a loop has one variable for all iterations.
 	Old bool
+	// Shortcuts is set for a program of NewShortcuts.
+	Shortcuts bool
 }
 
 // hasSecondFunction reports whether the program has a second function with derivatives, G.
