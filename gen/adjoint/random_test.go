@@ -211,3 +211,14 @@ func TestRandomComplex(t *testing.T) {
 	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 4, 10, 200), *firstSeed, 4,
 		"testdata/failures", adjoints(names))
 }
+
+// TestRandomContainers does the same with programs that have maps, interface values, package variables and sorting with
+// closures.
+func TestRandomContainers(t *testing.T) {
+	names := []string{*variant}
+	if *variant == "all" {
+		names = variantNames()
+	}
+	randprog.TestWith(t, randprog.Options{Containers: true}, longtest.Cases(*programs, 4, 10, 200), *firstSeed, 4,
+		"testdata/failures", adjoints(names))
+}

@@ -23,7 +23,8 @@ type Machine struct {
 	// evaluator does not modify.
 	Globals map[string]Value
 	// Rules maps names of rules to functions that perform their calls. Functions of package math
-	// with two results and those of package checkpoint are built in.
+	// with two results, those of package checkpoint, and those of package rt for maps and package
+	// variables are built in.
 	Rules map[string]func(args []Value) (results []Value)
 
 	// steps and depth are the statements and nested calls that the current evaluation has left.
@@ -305,10 +306,13 @@ func (fr *frame) callStmt(s *Call) {
 		if rule == nil && s.Callee.Rule.Calls != nil {
 			rule = func(args []Value) []Value { return fr.m.order(s.Callee.Rule, args) }
 		}
-		if rule == nil {
+		if rule != nil {
+			results = rule(args)
+		} else if list, ok := callRuntime(s.Callee.Rule, args); ok {
+			results = list
+		} else {
 			panic(limitError("no rule %s", s.Callee.Rule.Name))
 		}
-		results = rule(args)
 	}
 	fr.at, fr.m.running = s, fr
 	for i, v := range s.Results {

@@ -120,6 +120,7 @@ func TestRandom(t *testing.T) {
 	opts := randprog.Options{Exact: true, Panics: true}
 	var list []*randprog.Program
 	for i := range longtest.Cases(*programs, 60, 60, 300) {
+		opts.Containers = i%3 == 2
 		list = append(list, randprog.New(*firstSeed+uint64(i), opts))
 	}
 	cases, err := randprog.Load(list, 5)

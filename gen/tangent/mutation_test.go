@@ -175,6 +175,63 @@ var mutations = map[string]func(b ir.Block) ir.Block{
 	},
 }
 
+// containerMutations are rules about maps, interface values, package variables and sorting, broken.
+var containerMutations = map[string]func(b ir.Block) ir.Block{
+	"interface values are assigned without their shadows": dropped[*ir.Set](func(s *ir.Set) bool {
+		return isShadow(s.P.Root) && isMade(s.P.Type(), "union")
+	}),
+	"elements are added to maps without their shadows": func(b ir.Block) ir.Block {
+		return each(b, func(s ir.Stmt) bool {
+			if s, ok := s.(*ir.Append); ok && isShadow(s.P.Root) && through(s.P, "slotMap") {
+				for i, e := range s.Elems {
+					if ir.IsFloat(e.Type()) {
+						s.Elems[i] = &ir.Const{Typed: ir.Typed{T: e.Type()}}
+					}
+				}
+			}
+			return true
+		})
+	},
+	"elements of maps are replaced without their shadows": dropped[*ir.Set](func(s *ir.Set) bool {
+		return isShadow(s.P.Root) && through(s.P, "slotMap") && s.P.Path[len(s.P.Path)-1].Index != nil
+	}),
+	"maps are emptied without their shadows": dropped[*ir.Set](func(s *ir.Set) bool {
+		_, zero := s.E.(*ir.Const)
+		return isShadow(s.P.Root) && through(s.P, "slotMap") && zero
+	}),
+	"package variables are written without their shadows": dropped[*ir.Set](func(s *ir.Set) bool {
+		return isShadow(s.P.Root) && (strings.HasPrefix(s.P.Root.Name, "level") ||
+			strings.HasPrefix(s.P.Root.Name, "pad") || strings.HasPrefix(s.P.Root.Name, "state"))
+	}),
+	"sorted elements leave their shadows": func(b ir.Block) ir.Block {
+		return each(b, func(s ir.Stmt) bool {
+			if s, ok := s.(*ir.Set); ok && isShadow(s.P.Root) {
+				l, ok := s.E.(*ir.Load)
+				if ok && strings.HasPrefix(l.P.Root.Name, "old") && len(l.P.Path) > 0 && len(s.P.Path) > 0 {
+					s.E = ir.LoadOf(ir.Extend(l.P.Root.Place(), s.P.Path[len(s.P.Path)-1]), l.Type())
+				}
+			}
+			return true
+		})
+	},
+}
+
+// isMade reports whether t is one of the types that package lower makes under a name.
+func isMade(t types.Type, name string) bool {
+	n, ok := t.(*types.Named)
+	return ok && strings.HasPrefix(n.Obj().Name(), name)
+}
+
+// through reports whether p is a part of a value of such a type.
+func through(p *ir.Place, name string) bool {
+	for i := range p.Path {
+		if isMade((&ir.Place{Root: p.Root, Path: p.Path[:i]}).Type(), name) {
+			return true
+		}
+	}
+	return false
+}
+
 // each returns the statements of b for which f is true.
 func each(b ir.Block, f func(s ir.Stmt) bool) ir.Block {
 	var out ir.Block
@@ -237,25 +294,33 @@ func TestMutations(t *testing.T) {
 		t.Skip("differentiates many programs")
 	}
 	for name, mutation := range mutations {
-		t.Run(name, func(t *testing.T) {
-			seed, failure, err := randprog.Catches(1000, 0, func(c *randprog.Case, tally *randprog.Tally) error {
-				p, done := tangent.New(), map[*ir.Func]bool{}
-				return c.Check(func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
-					t, facts, err := p.Build(f, activity.Bits(mask))
-					if err != nil {
-						return randprog.Tangent{}, err
-					}
-					mutated(t, mutation, done)
-					return randprog.Tangent{F: t, Params: facts.Params.Uint64(), Results: facts.Results.Uint64()}, nil
-				}, tally)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if failure == nil {
-				t.Fatal("no program of 1000 fails")
-			}
-			t.Logf("found by seed %d: %.120v", seed, failure)
-		})
+		testMutation(t, name, randprog.Options{}, mutation)
 	}
+	for name, mutation := range containerMutations {
+		testMutation(t, name, randprog.Options{Containers: true}, mutation)
+	}
+}
+
+// testMutation requires that some random program detects a broken rule.
+func testMutation(t *testing.T, name string, o randprog.Options, mutation func(b ir.Block) ir.Block) {
+	t.Run(name, func(t *testing.T) {
+		seed, failure, err := randprog.CatchesWith(o, 1000, 0, func(c *randprog.Case, tally *randprog.Tally) error {
+			p, done := tangent.New(), map[*ir.Func]bool{}
+			return c.Check(func(f *ir.Func, mask uint64) (randprog.Tangent, error) {
+				t, facts, err := p.Build(f, activity.Bits(mask))
+				if err != nil {
+					return randprog.Tangent{}, err
+				}
+				mutated(t, mutation, done)
+				return randprog.Tangent{F: t, Params: facts.Params.Uint64(), Results: facts.Results.Uint64()}, nil
+			}, tally)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if failure == nil {
+			t.Fatal("no program of 1000 fails")
+		}
+		t.Logf("found by seed %d: %.120v", seed, failure)
+	})
 }

@@ -41,3 +41,10 @@ func TestRandomComplex(t *testing.T) {
 	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 10, 30, 300), *firstSeed, 3,
 		"testdata/failures", tangents)
 }
+
+// TestRandomContainers does the same with programs that have maps, interface values, package variables and sorting with
+// closures.
+func TestRandomContainers(t *testing.T) {
+	randprog.TestWith(t, randprog.Options{Containers: true}, longtest.Cases(*programs, 10, 30, 300), *firstSeed, 3,
+		"testdata/failures", tangents)
+}

@@ -49,6 +49,11 @@ func (g *generator) float(d int) *Node {
 	if g.opts.Complex && g.chance(4) {
 		return two(g.oneOf(complexParts...))
 	}
+	if g.opts.Containers && g.chance(4) {
+		if e := g.containerFloat(x); e != nil {
+			return e
+		}
+	}
 	switch g.IntN(28) {
 	case 27:
 		if g.has(Mine) {

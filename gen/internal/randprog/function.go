@@ -45,6 +45,7 @@ func (g *generator) mainBody(sig Signature) *Node {
 		}
 	}
 	g.ctx.indices = []string{"n&3", "n&7"}
+	b.Kids = append(b.Kids, g.containers()...)
 	if !has["p"] && g.chance(3) {
 		add("p := P{A: a, V: [3]float64{1: b}, X: x[:1], N: 2}\nq := &P{A: 0.5, B: b, V: [3]float64{a, 2, -0.5}, X: " +
 			"y}\n_, _ = p, q")
@@ -115,6 +116,12 @@ func (g *generator) combineResults(b *Node, results []Param) {
 	}
 	for _, v := range g.ctx.vars[Ref] {
 		terms = append(terms, "*"+v)
+	}
+	for _, v := range g.ctx.vars[Dict] {
+		terms = append(terms, v+"[0] - "+v+"[3]*0.5")
+	}
+	for _, v := range g.ctx.vars[Curve] {
+		terms = append(terms, "math.Sin("+v+".at(0.5))")
 	}
 	for _, v := range g.ctx.vars[Mine] {
 		terms = append(terms, "float64(*"+v+")")

@@ -428,7 +428,7 @@ const half = 1.0 / 2
 `
 
 // libraryImports lists the packages that the library imports.
-var libraryImports = []string{"math", "math/bits", "math/cmplx", "slices", "sort"}
+var libraryImports = []string{"cmp", "math", "math/bits", "math/cmplx", "slices", "sort"}
 
 // A part is a declaration of the library with the names that it uses.
 type part struct {
@@ -439,6 +439,7 @@ type part struct {
 
 // declarations returns the library. In exact programs, append is followed by a clip.
 func declarations(exact bool) string {
+	library := library + containerLibrary
 	if exact {
 		return strings.ReplaceAll(library, growingAppend, "clip("+growingAppend+")")
 	}

@@ -218,7 +218,12 @@ func Load(list []*Program, inputs int) ([]*Case, error) {
 // Globals returns the values of the package-level variables of the library.
 func Globals() map[string]ir.Value {
 	return map[string]ir.Value{"rnd.table": ir.ValueOf([4]float64{0.5, -1, 0.25, 2}),
-		"rnd.weights": ir.ValueOf([]float64{0.5, -0.25, 1.5})}
+		"rnd.weights": ir.ValueOf([]float64{0.5, -0.25, 1.5}), "rnd.level": ir.ValueOf(0.0),
+		"rnd.pad": ir.ValueOf([4]float64{}),
+		"rnd.state": ir.ValueOf(struct {
+			a, b float64
+			k    int
+		}{})}
 }
 
 // eval runs a function of a program with a limit of steps.

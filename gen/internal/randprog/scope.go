@@ -20,6 +20,9 @@ type Options struct {
 	Checkpoints bool
 	// Complex makes programs with complex numbers.
 	Complex bool
+	// Containers makes programs with maps, interface values, package variables that are written, and sorting with
+	// closures.
+	Containers bool
 }
 
 // New returns the program of a seed.
@@ -59,11 +62,12 @@ func program(seed uint64, src rand.Source, opts Options) *Program {
 	}
 	g.short = !g.chance(8) || opts.Short
 	g.old = g.chance(4)
+	g.scratch = opts.Containers && g.chance(2)
 	g.helpers()
 	if opts.Checkpoints && g.chance(2) {
 		g.mutual()
 	}
-	if g.chance(4) && len(g.callable) > 0 {
+	if g.chance(4) && len(g.callable) > 0 && !g.scratch {
 		g.functions = append(g.functions, g.secondFunction())
 	}
 	p.Body = g.mainBody(p.Sig)
@@ -86,6 +90,7 @@ type generator struct {
 	short     bool // the program has few statements, as most have
 	sums      bool // it consists mostly of loops that accumulate sums
 	old       bool // it is for Go 1.21
+	scratch   bool // it writes package variables
 	functions []*Node
 	callable  []*helper // functions that may be called
 	cycle     *cycle    // functions in mutual recursion, or nil

@@ -7,6 +7,11 @@ func (g *generator) stmt() *Node {
 	if g.opts.Complex && g.chance(6) {
 		return g.complexStmt()
 	}
+	if g.opts.Containers && g.chance(2) {
+		if s := g.containerStmt(); s != nil {
+			return s
+		}
+	}
 	for {
 		var s *Node
 		switch g.IntN(14) {

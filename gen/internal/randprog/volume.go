@@ -118,7 +118,13 @@ func TestWith(t *testing.T, o Options, programs int, seed uint64, inputs int, di
 // Catches returns the seed and the failure of the first program found that fails. It tries the given number of programs
 // at most; if likely is not 0, five programs from that seed on come first.
 func Catches(programs int, likely uint64, check func(*Case, *Tally) error) (seed uint64, failure, err error) {
-	v := Volume{Programs: programs, Seed: 1, Inputs: 4, Limit: 1, Batch: 5}
+	return CatchesWith(Options{}, programs, likely, check)
+}
+
+// CatchesWith is Catches with options.
+func CatchesWith(o Options, programs int, likely uint64,
+	check func(*Case, *Tally) error) (seed uint64, failure, err error) {
+	v := Volume{Programs: programs, Seed: 1, Inputs: 4, Limit: 1, Batch: 5, Options: o}
 	found := func(c *Case, e error) { seed, failure = c.Program.Seed, e }
 	if likely != 0 {
 		near := v
