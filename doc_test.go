@@ -15,7 +15,10 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/internal/engines"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
+
+func TestMain(m *testing.M) { longtest.Main(m) }
 
 // TestOperatorsAreListed compares the operators in the package documentation and in README with those that have a
 // Prepare function.

@@ -17,6 +17,8 @@ import (
 	"github.com/nabla-ad/nabla/linalg"
 )
 
+func TestMain(m *testing.M) { longtest.Main(m) }
+
 // An operation is one of the package with its reference. Both read as many matrices as shapes returns.
 type operation struct {
 	name      string

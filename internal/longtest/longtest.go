@@ -67,11 +67,13 @@ func Sample[T any](list []T, n int) []T {
 	return sample
 }
 
-// Main is the TestMain of a package whose memory mostly lives as long as the test, such as loaded packages: it makes
-// garbage collections rare, unless GOGC is set.
+// Main is the TestMain of a package that allocates much, or whose memory mostly lives as long as the test, such as
+// loaded
+// packages: it makes garbage collections rare up to 3 GiB of memory, unless GOGC is set.
 func Main(m *testing.M) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
+		debug.SetMemoryLimit(3 << 30)
 	}
 	os.Exit(m.Run())
 }
