@@ -53,7 +53,7 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 	if len(list) == 1 {
 		if _, ok := l.info.TypeOf(list[0]).(*types.Tuple); ok {
 			for _, v := range l.callAll(list[0], "t") {
-				es = append(es, loadVar(v))
+				es = append(es, v.Load())
 			}
 		}
 	}

@@ -259,7 +259,7 @@ func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define b
 			if !types.Identical(t, v.Type) {
 				results[i] = &ir.Var{Name: l.names.fresh("t"), Type: t, Pos: l.pos(e)}
 				after = append(after, func() {
-					l.emit(&ir.Let{At: l.at(n), V: v, E: l.coerce(loadVar(results[i]), v.Type, e)})
+					l.emit(&ir.Let{At: l.at(n), V: v, E: l.coerce(results[i].Load(), v.Type, e)})
 				})
 			}
 			after = append(after, func() { l.bind(o, v) })
@@ -267,7 +267,7 @@ func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define b
 			results[i] = &ir.Var{Name: l.names.fresh("t"), Type: t, Pos: l.pos(e)}
 			after = append(after, func() {
 				to, _ := placeType(places[i], nil)
-				l.emit(&ir.Set{At: l.at(n), P: places[i], E: l.coerce(loadVar(results[i]), to, e)})
+				l.emit(&ir.Set{At: l.at(n), P: places[i], E: l.coerce(results[i].Load(), to, e)})
 			})
 		}
 		declared = append(declared, &ir.Let{At: l.at(n), V: results[i]})

@@ -51,7 +51,7 @@ func (l *lowerer) builtinStmt(call *ast.CallExpr) bool {
 	case "panic":
 		e := l.panicValue(call.Args[0])
 		if len(l.deferred) > 0 && !isConst(e) {
-			e = loadVar(l.temp(call, "value", e.Type(), e))
+			e = l.temp(call, "value", e.Type(), e).Load()
 		}
 		l.runDeferred(call)
 		l.emit(&ir.Panic{At: l.at(call), E: e})
@@ -125,7 +125,7 @@ func (l *lowerer) refuseSpread(x *ast.CallExpr) {
 func (l *lowerer) builtinArguments(x *ast.CallExpr) (out []ir.Expr) {
 	if l.spreadsResults(x) {
 		for _, v := range l.callAll(x.Args[0], "t") {
-			out = append(out, loadVar(v))
+			out = append(out, v.Load())
 		}
 		return out
 	}
@@ -169,7 +169,7 @@ func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 			for _, a := range x.Args[1:] {
 				l.expr(a)
 			}
-			return loadVar(l.makeMap(x, t))
+			return l.makeMap(x, t).Load()
 		}
 		if !isSlice(t) {
 			return l.refuseExpr(x, "make of "+typeText(t), "maps and channels have no place for derivatives",
@@ -190,11 +190,11 @@ func (l *lowerer) builtin(x *ast.CallExpr, t types.Type) ir.Expr {
 	case "append":
 		v := l.temp(x, "t", t, nil)
 		l.appendTo(x, &ir.Place{Root: v})
-		return loadVar(v)
+		return v.Load()
 	case "copy":
 		v := l.temp(x, "n", types.Typ[types.Int], nil)
 		l.copy(x, v)
-		return loadVar(v)
+		return v.Load()
 	default:
 		l.noBuiltin(x, name)
 		return ir.Zero(t)
@@ -216,7 +216,7 @@ func (l *lowerer) length(x *ast.CallExpr, t types.Type, isCap bool) ir.Expr {
 		return integer(u.Len(), t)
 	case *types.Map:
 		if vs := l.mapCall(x, "MapLen", l.expr(x.Args[0]), nil, t); vs != nil {
-			return loadVar(vs[0])
+			return vs[0].Load()
 		}
 		return ir.Zero(t)
 	case *types.Chan:

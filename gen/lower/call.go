@@ -59,7 +59,7 @@ func (l *lowerer) callExpr(x *ast.CallExpr, t types.Type) ir.Expr {
 	if len(vs) != 1 {
 		return ir.Zero(t)
 	}
-	return loadVar(vs[0])
+	return vs[0].Load()
 }
 
 // callAll emits a call and returns new variables that hold its results, nil if it is refused.
@@ -200,10 +200,10 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		case *ir.Const:
 		case *ir.Load:
 			if len(x.P.Path) > 0 {
-				rest[0] = loadVar(l.temp(call, "x", x.T, x))
+				rest[0] = l.temp(call, "x", x.T, x).Load()
 			}
 		default:
-			rest[0] = loadVar(l.temp(call, "x", x.Type(), x))
+			rest[0] = l.temp(call, "x", x.Type(), x).Load()
 		}
 		return &ir.Callee{Rule: &ir.Rule{Name: elementary(fn), Object: fn}}, append(args, rest...)
 	}

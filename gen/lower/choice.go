@@ -51,7 +51,7 @@ func (l *lowerer) evaluated(call *ast.CallExpr, sig *types.Signature) *operands 
 	args, values := l.arguments(call, call.Args, sig, l.subst)
 	for i, e := range args {
 		if k, ok := e.(*ir.Load); !ir.IsConst(e) && !(ok && len(k.P.Path) == 0) {
-			args[i] = loadVar(l.temp(call, "arg", e.Type(), e))
+			args[i] = l.temp(call, "arg", e.Type(), e).Load()
 		}
 	}
 	return &operands{args, values}

@@ -99,7 +99,7 @@ func (l *lowerer) coerce(e ir.Expr, t types.Type, n ast.Node) ir.Expr {
 	if c, ok := e.(*ir.Const); ok {
 		if c.Val == nil && types.IsInterface(t) && !types.IsInterface(from) && basic(from)&types.IsUntyped == 0 {
 			// A nil of another type, or a zero value, is not a nil interface.
-			return &ir.Convert{Typed: ir.Typed{T: t}, X: loadVar(l.temp(n, "t", from, e))}
+			return &ir.Convert{Typed: ir.Typed{T: t}, X: l.temp(n, "t", from, e).Load()}
 		}
 		if c.Val == nil {
 			return ir.Zero(t)

@@ -101,10 +101,10 @@ func (l *lowerer) sliceToArray(n ast.Node, e ir.Expr, t types.Type, a *types.Arr
 	i := &ir.Var{Name: l.names.fresh("i"), Type: types.Typ[types.Int], Pos: l.pos(n)}
 	loop := l.newLoop(n, "")
 	loop.V, loop.Lo, loop.Hi, loop.Step = i, integer(0, i.Type), integer(a.Len(), i.Type), 1
-	at := &ir.Place{Root: v, Path: []ir.Step{ir.IndexStep(loadVar(i))}}
-	loop.Body = ir.Block{&ir.Set{At: l.at(n), P: at, E: element(loadVar(i))}}
+	at := &ir.Place{Root: v, Path: []ir.Step{ir.IndexStep(i.Load())}}
+	loop.Body = ir.Block{&ir.Set{At: l.at(n), P: at, E: element(i.Load())}}
 	l.emit(loop)
-	return loadVar(v)
+	return v.Load()
 }
 
 // isUnsafePointer reports whether t is unsafe.Pointer or a type declared as it.

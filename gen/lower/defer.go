@@ -51,7 +51,7 @@ func (l *lowerer) deferStmt(s *ast.DeferStmt) {
 		out := make([]ir.Expr, len(es))
 		for i, e := range es {
 			if out[i] = e; !isConst(e) {
-				out[i] = loadVar(variable("arg", e))
+				out[i] = variable("arg", e).Load()
 			}
 		}
 		return out
@@ -157,6 +157,6 @@ func (l *lowerer) runDeferred(n ast.Node) {
 			d.emit()
 			continue
 		}
-		l.emit(&ir.If{At: l.at(n), Cond: loadVar(d.reached), Then: l.block(d.emit)})
+		l.emit(&ir.If{At: l.at(n), Cond: d.reached.Load(), Then: l.block(d.emit)})
 	}
 }

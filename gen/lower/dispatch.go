@@ -34,12 +34,12 @@ var boolean = ir.Typed{T: types.Typ[types.Bool]}
 
 // assertion returns the interface value in v as a value of type t.
 func assertionOf(v *ir.Var, t types.Type) ir.Expr {
-	return &ir.Convert{Typed: ir.Typed{T: t}, X: loadVar(v)}
+	return &ir.Convert{Typed: ir.Typed{T: t}, X: v.Load()}
 }
 
 // isOf returns whether the interface value in v has type t.
 func isOf(v *ir.Var, t types.Type) ir.Expr {
-	return &ir.TypeTest{Typed: boolean, X: loadVar(v), Of: t}
+	return &ir.TypeTest{Typed: boolean, X: v.Load(), Of: t}
 }
 
 // dispatch emits the call of a method of an interface value, with the declarations lets of its results before the
@@ -67,7 +67,7 @@ func (l *lowerer) dispatch(call *ast.CallExpr, c callee, lets ir.Block, results 
 		for i, e := range args {
 			// Every case refers to the arguments.
 			if k, ok := e.(*ir.Load); !ir.IsConst(e) && !(ok && len(k.P.Path) == 0) {
-				args[i] = loadVar(l.temp(call, "arg", e.Type(), e))
+				args[i] = l.temp(call, "arg", e.Type(), e).Load()
 			}
 		}
 		c.given = &operands{args, values}
@@ -82,7 +82,7 @@ func (l *lowerer) dispatch(call *ast.CallExpr, c callee, lets ir.Block, results 
 // dispatchOn emits the cases of a call with given arguments of a method of v.
 func (l *lowerer) dispatchOn(call *ast.CallExpr, c callee, v *ir.Var, results []*ir.Var) {
 	l.cases(call, v, l.p.dynamicTypes(v.Type), func(u types.Type) {
-		k := &devirtualized{u, func() ir.Expr { return loadVar(l.temp(call, "dyn", u, assertionOf(v, u))) }}
+		k := &devirtualized{u, func() ir.Expr { return l.temp(call, "dyn", u, assertionOf(v, u)).Load() }}
 		in := l.methodOf(c.recv, u, c.fn, k)
 		in.given = c.given
 		switch in.kind {
@@ -133,7 +133,7 @@ func (l *lowerer) promoted(call *ast.CallExpr, c callee, t types.Type) *speciali
 	for o := range sig.Params().Variables() {
 		v := variable(o, "p", l.subst.apply(o.Type()), ir.Param)
 		in.f.Params = append(in.f.Params, v)
-		given.args = append(given.args, loadVar(v))
+		given.args = append(given.args, v.Load())
 	}
 	for o := range sig.Results().Variables() {
 		in.f.Results = append(in.f.Results, variable(o, "r", l.subst.apply(o.Type()), ir.Result))
@@ -152,7 +152,7 @@ func (l *lowerer) cases(n ast.Node, v *ir.Var, list []types.Type, do func(t type
 	if len(list) == 0 {
 		name := &ir.Const{Typed: ir.Typed{T: types.Typ[types.String]}, Val: constant.MakeString(typeText(v.Type))}
 		l.emit(&ir.Panic{At: l.at(n), E: &ir.Opaque{Typed: ir.Typed{T: types.Universe.Lookup("error").Type()},
-			Format: ir.UnknownTypeCall, Args: []ir.Expr{loadVar(v), name}}})
+			Format: ir.UnknownTypeCall, Args: []ir.Expr{v.Load(), name}}})
 		return
 	}
 	st := &ir.If{At: l.at(n), Cond: isOf(v, list[0])}
@@ -180,7 +180,7 @@ func (l *lowerer) testedSwitch(s *ast.TypeSwitchStmt, label string, x ast.Expr, 
 	body := func(c *ast.CaseClause) {
 		if o := l.info.Implicits[c]; symbol != nil && o != nil {
 			w := l.local(o)
-			value := ir.Expr(loadVar(v))
+			value := ir.Expr(v.Load())
 			if !types.Identical(w.Type, v.Type) {
 				value = assertionOf(v, w.Type)
 			}
@@ -202,7 +202,7 @@ func (l *lowerer) testedSwitch(s *ast.TypeSwitchStmt, label string, x ast.Expr, 
 		for _, e := range c.List {
 			var test ir.Expr
 			if l.info.Types[e].IsNil() {
-				test = &ir.Binary{Typed: boolean, Op: token.EQL, X: loadVar(v), Y: ir.Zero(v.Type)}
+				test = &ir.Binary{Typed: boolean, Op: token.EQL, X: v.Load(), Y: ir.Zero(v.Type)}
 			} else {
 				test = l.testOf(v, l.typeOf(e))
 			}
@@ -235,7 +235,7 @@ func (l *lowerer) testedAssertion(x *ast.TypeAssertExpr, t types.Type) ir.Expr {
 		return l.refuseExpr(x, "type assertion", "its operand is no interface value", "pass a concrete type")
 	}
 	v := l.temp(x, "dyn", e.Type(), e)
-	return loadVar(l.temp(x, "t", t, assertionOf(v, t)))
+	return l.temp(x, "t", t, assertionOf(v, t)).Load()
 }
 
 // testedTuple lowers v, ok = x.(T) for an x whose dynamic type is not known. It reports whether that was possible.
@@ -248,19 +248,19 @@ func (l *lowerer) testedTuple(n ast.Node, lhs []ast.Expr, x *ast.TypeAssertExpr,
 	v := l.temp(x, "dyn", e.Type(), e)
 	ok := l.temp(x, "ok", types.Typ[types.Bool], l.testOf(v, t))
 	value := l.temp(x, "t", t, nil)
-	l.emit(&ir.If{At: l.at(n), Cond: loadVar(ok),
+	l.emit(&ir.If{At: l.at(n), Cond: ok.Load(),
 		Then: ir.Block{&ir.Set{At: l.at(n), P: value.Place(), E: assertionOf(v, t)}}})
 	l.assignAsserted(n, lhs, value, define)
 	switch o := l.newVar(lhs[1], define); {
 	case isBlank(lhs[1]):
 	case o != nil:
 		w := l.local(o)
-		l.emit(&ir.Let{At: l.at(n), V: w, E: l.coerce(loadVar(ok), w.Type, lhs[1])})
+		l.emit(&ir.Let{At: l.at(n), V: w, E: l.coerce(ok.Load(), w.Type, lhs[1])})
 		l.bind(o, w)
 	default:
 		if p := l.lvalue(lhs[1]); p != nil {
 			to, _ := placeType(p, nil)
-			l.emit(&ir.Set{At: l.at(n), P: p, E: l.coerce(loadVar(ok), to, lhs[1])})
+			l.emit(&ir.Set{At: l.at(n), P: p, E: l.coerce(ok.Load(), to, lhs[1])})
 		}
 	}
 	return true

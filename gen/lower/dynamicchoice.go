@@ -111,7 +111,7 @@ func (l *lowerer) interfaceValue(n ast.Node, v *funcValue, t types.Type) ir.Expr
 				E: &ir.Convert{Typed: ir.Typed{T: t}, X: ir.LoadOf(a.captures[0].place, a.boxed)}})
 		}
 	})
-	return loadVar(u)
+	return u.Load()
 }
 
 // dispatchChosen emits the call of a method of an interface value among known ones.
@@ -439,5 +439,5 @@ func (l *lowerer) callForType(call *ast.CallExpr, t types.Type) ir.Expr {
 	}
 	r := l.temp(call, "t", t, nil)
 	l.emit(&ir.Call{At: l.at(call), Results: []*ir.Var{r}, Callee: to, Args: args})
-	return loadVar(r)
+	return r.Load()
 }

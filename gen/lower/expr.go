@@ -32,9 +32,9 @@ func (l *lowerer) materialize(n ast.Node, e ir.Expr) ir.Expr {
 		if l.nested {
 			return e
 		}
-		return loadVar(l.temp(n, "t", e.Type(), e))
+		return l.temp(n, "t", e.Type(), e).Load()
 	case *ir.Make, *ir.New:
-		return loadVar(l.temp(n, "t", e.Type(), e))
+		return l.temp(n, "t", e.Type(), e).Load()
 	}
 	return e
 }
@@ -199,12 +199,12 @@ func (l *lowerer) shortCircuit(x *ast.BinaryExpr, t types.Type) ir.Expr {
 	if !terminates(body) {
 		body = append(body, &ir.Set{At: l.at(x), P: &ir.Place{Root: v}, E: l.coerce(b, t, x.Y)})
 	}
-	st := &ir.If{At: l.at(x), Cond: loadVar(v), Then: body}
+	st := &ir.If{At: l.at(x), Cond: v.Load(), Then: body}
 	if x.Op == token.LOR {
-		st.Cond = &ir.Unary{Typed: ir.Typed{T: t}, Op: token.NOT, X: loadVar(v)}
+		st.Cond = &ir.Unary{Typed: ir.Typed{T: t}, Op: token.NOT, X: v.Load()}
 	}
 	l.emit(st)
-	return loadVar(v)
+	return v.Load()
 }
 
 // unary lowers a unary operation; & of a composite literal takes the address of a temporary.
@@ -236,7 +236,7 @@ func (l *lowerer) index(x *ast.IndexExpr, t types.Type) ir.Expr {
 	switch l.typeOf(x.X).Underlying().(type) {
 	case *types.Map:
 		if vs := l.mapGet(x); vs != nil {
-			return loadVar(vs[0])
+			return vs[0].Load()
 		}
 		return ir.Zero(t)
 	case *types.Signature:

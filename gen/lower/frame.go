@@ -305,6 +305,3 @@ func (l *lowerer) local(o types.Object) *ir.Var {
 func (l *lowerer) bind(o types.Object, v *ir.Var) {
 	l.env[o] = &binding{place: &ir.Place{Root: v}}
 }
-
-// loadVar returns the value of v.
-func loadVar(v *ir.Var) *ir.Load { return &ir.Load{Typed: ir.Typed{T: v.Type}, P: v.Place()} }

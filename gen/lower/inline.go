@@ -316,7 +316,7 @@ func (l *lowerer) inlineCall(call *ast.CallExpr, c callee, lets ir.Block, result
 	}
 	for i, v := range results {
 		if v != nil {
-			l.emit(&ir.Set{At: l.at(call), P: &ir.Place{Root: v}, E: loadVar(in.results[i])})
+			l.emit(&ir.Set{At: l.at(call), P: &ir.Place{Root: v}, E: in.results[i].Load()})
 		}
 	}
 	return true

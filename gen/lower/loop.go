@@ -56,7 +56,7 @@ func (l *lowerer) forStmt(s *ast.ForStmt, label string) {
 	}
 	loop.Body = l.block(func() {
 		for i, v := range inner {
-			l.emit(&ir.Let{At: l.at(s), V: v, E: loadVar(outer[i])})
+			l.emit(&ir.Let{At: l.at(s), V: v, E: outer[i].Load()})
 		}
 		if s.Cond != nil {
 			l.leaveUnless(s.Cond, l.expr(s.Cond), loop.L)
@@ -69,7 +69,7 @@ func (l *lowerer) forStmt(s *ast.ForStmt, label string) {
 	body := l.loopBody(s.Body, label, loop.L, cont)
 	post := l.block(func() {
 		for i, v := range inner {
-			l.emit(&ir.Set{At: l.at(s), P: &ir.Place{Root: outer[i]}, E: loadVar(v)})
+			l.emit(&ir.Set{At: l.at(s), P: &ir.Place{Root: outer[i]}, E: v.Load()})
 			l.bind(v.Object, outer[i])
 		}
 		if s.Post != nil {
@@ -137,7 +137,7 @@ func (l *lowerer) countedLoop(s *ast.ForStmt, label string, c *counting) bool {
 	cont := loop.Next
 	loop.Next = &ir.Label{Name: l.names.fresh("next")}
 	loop.Body = l.block(func() {
-		cond := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: c.op, X: loadVar(v), Y: bound}
+		cond := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: c.op, X: v.Load(), Y: bound}
 		l.leaveUnless(s.Cond, cond, loop.L)
 	})
 	l.finishWhile(s, loop, body, cont, l.block(func() { l.stmt(s.Post) }))

@@ -86,8 +86,8 @@ func (l *lowerer) mapAssign(n ast.Node, lhs ast.Expr, op token.Token, value func
 		return false
 	}
 	t := l.mapOf(x.X)
-	m := loadVar(l.temp(n, "m", l.typeOf(x.X), l.expr(x.X)))
-	k := loadVar(l.temp(n, "k", t.Key(), l.coerce(l.expr(x.Index), t.Key(), x.Index)))
+	m := l.temp(n, "m", l.typeOf(x.X), l.expr(x.X)).Load()
+	k := l.temp(n, "k", t.Key(), l.coerce(l.expr(x.Index), t.Key(), x.Index)).Load()
 	var old []*ir.Var
 	if op != token.ILLEGAL {
 		if old = l.mapCall(n, "MapGet", m, []ir.Expr{k}, t.Elem(), types.Typ[types.Bool]); old == nil {
@@ -96,7 +96,7 @@ func (l *lowerer) mapAssign(n ast.Node, lhs ast.Expr, op token.Token, value func
 	}
 	v := value(t.Elem())
 	if old != nil {
-		v = &ir.Binary{Typed: ir.Typed{T: t.Elem()}, Op: op, X: loadVar(old[0]), Y: v}
+		v = &ir.Binary{Typed: ir.Typed{T: t.Elem()}, Op: op, X: old[0].Load(), Y: v}
 	}
 	l.mapCall(n, "MapSet", m, []ir.Expr{k, v})
 	return true
@@ -110,12 +110,12 @@ func (l *lowerer) assignable(n ast.Node, e ast.Expr, store func()) (*ir.Place, f
 		return l.lvalue(e), store
 	}
 	t := l.mapOf(x.X)
-	m := loadVar(l.temp(n, "m", l.typeOf(x.X), l.expr(x.X)))
-	k := loadVar(l.temp(n, "k", t.Key(), l.coerce(l.expr(x.Index), t.Key(), x.Index)))
+	m := l.temp(n, "m", l.typeOf(x.X), l.expr(x.X)).Load()
+	k := l.temp(n, "k", t.Key(), l.coerce(l.expr(x.Index), t.Key(), x.Index)).Load()
 	v := l.temp(n, "v", t.Elem(), nil)
 	return v.Place(), func() {
 		store()
-		l.mapCall(n, "MapSet", m, []ir.Expr{k, loadVar(v)})
+		l.mapCall(n, "MapSet", m, []ir.Expr{k, v.Load()})
 	}
 }
 
@@ -136,11 +136,11 @@ func (l *lowerer) mapTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define bool
 	for i, e := range lhs {
 		if o := l.newVar(e, define); o != nil {
 			v := l.local(o)
-			l.emit(&ir.Let{At: l.at(n), V: v, E: loadVar(results[i])})
+			l.emit(&ir.Let{At: l.at(n), V: v, E: results[i].Load()})
 			l.bind(o, v)
 		} else if p, store = l.assignable(n, e, store); p != nil {
 			t, _ := placeType(p, nil)
-			places, es = append(places, p), append(es, l.coerce(loadVar(results[i]), t, e))
+			places, es = append(places, p), append(es, l.coerce(results[i].Load(), t, e))
 		}
 	}
 	l.parallel(n, places, es)
@@ -163,27 +163,27 @@ func (l *lowerer) mapLiteral(x *ast.CompositeLit, t types.Type) ir.Expr {
 	for _, e := range x.Elts {
 		kv := e.(*ast.KeyValueExpr)
 		k := l.coerce(l.expr(kv.Key), u.Key(), kv.Key)
-		l.mapCall(kv, "MapSet", loadVar(m), []ir.Expr{k, l.coerce(l.expr(kv.Value), u.Elem(), kv.Value)})
+		l.mapCall(kv, "MapSet", m.Load(), []ir.Expr{k, l.coerce(l.expr(kv.Value), u.Elem(), kv.Value)})
 	}
-	return loadVar(m)
+	return m.Load()
 }
 
 // rangeMap lowers a range over a map.
 func (l *lowerer) rangeMap(s *ast.RangeStmt, label string, t *types.Map) {
-	m := loadVar(l.temp(s, "m", l.typeOf(s.X), l.expr(s.X)))
+	m := l.temp(s, "m", l.typeOf(s.X), l.expr(s.X)).Load()
 	keys := l.mapCall(s, "MapKeys", m, nil, types.NewSlice(t.Key()))
 	if keys == nil {
 		return
 	}
 	i := &ir.Var{Name: l.names.fresh("i"), Type: types.Typ[types.Int], Pos: l.pos(s)}
 	loop := l.newLoop(s, label)
-	loop.V, loop.Lo, loop.Hi, loop.Step = i, ir.Count(0), ir.LenOf(loadVar(keys[0])), 1
+	loop.V, loop.Lo, loop.Hi, loop.Step = i, ir.Count(0), ir.LenOf(keys[0].Load()), 1
 	loop.Body = l.block(func() {
-		k := ir.LoadOf(ir.Extend(keys[0].Place(), ir.IndexStep(loadVar(i))), t.Key())
-		k = loadVar(l.temp(s, "k", t.Key(), k))
+		k := ir.LoadOf(ir.Extend(keys[0].Place(), ir.IndexStep(i.Load())), t.Key())
+		k = l.temp(s, "k", t.Key(), k).Load()
 		element := l.mapCall(s, "MapGet", m, []ir.Expr{k}, t.Elem(), types.Typ[types.Bool])
-		l.leaveUnless(s, loadVar(element[1]), loop.Next)
-		values := []ir.Expr{k, loadVar(element[0])}
+		l.leaveUnless(s, element[1].Load(), loop.Next)
+		values := []ir.Expr{k, element[0].Load()}
 		for i, e := range []ast.Expr{s.Key, s.Value} {
 			if e == nil || isBlank(e) {
 				continue

@@ -52,7 +52,7 @@ const polar = "cmplx.Polar"
 func (l *lowerer) ofParts(x *ast.CallExpr, m *ir.Math) ir.Expr {
 	for i, a := range m.Args { // arguments are read twice
 		if _, ok := a.(*ir.Const); !ok && (ir.VarOf(a) == nil || ir.VarOf(a).Kind == ir.Global) {
-			m.Args[i] = loadVar(l.temp(x, "z", a.Type(), a))
+			m.Args[i] = l.temp(x, "z", a.Type(), a).Load()
 		}
 	}
 	float := ir.Typed{T: types.Typ[types.Float64]}

@@ -19,7 +19,7 @@ func (l *lowerer) parallel(n ast.Node, places []*ir.Place, es []ir.Expr) {
 			}
 			// Assignment j comes before assignment i: the values that i reads must not depend on it.
 			if l.readBy(w, es[i]) {
-				es[i] = loadVar(l.temp(n, "t", es[i].Type(), es[i]))
+				es[i] = l.temp(n, "t", es[i].Type(), es[i]).Load()
 			}
 			if places[i] != nil && l.readByPlace(w, places[i]) {
 				places[i] = l.freeze(n, places[i])
@@ -59,7 +59,7 @@ func (l *lowerer) freeze(n ast.Node, p *ir.Place) *ir.Place {
 		}
 		if s.Index != nil {
 			if _, ok := constInt(s.Index); !ok {
-				s = ir.IndexStep(loadVar(l.temp(n, "i", s.Index.Type(), s.Index)))
+				s = ir.IndexStep(l.temp(n, "i", s.Index.Type(), s.Index).Load())
 			}
 		}
 		q.Path = append(q.Path, s)

@@ -108,7 +108,7 @@ func (l *lowerer) rangeFunction(s *ast.RangeStmt, label string) {
 		in.stmts(body.List)
 	}))
 	for i, to := range r.exits {
-		test := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.EQL, X: loadVar(r.code),
+		test := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: token.EQL, X: r.code.Load(),
 			Y: integer(int64(i+1), r.code.Type)}
 		l.emit(&ir.If{At: l.at(s), Cond: test, Then: l.block(func() { l.leave(s, to) })})
 	}
@@ -145,11 +145,11 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	if r.more != nil {
 		for i, e := range args {
 			if mayPanic(e) { // the panic comes before the test
-				args[i] = loadVar(l.temp(call, "t", e.Type(), e))
+				args[i] = l.temp(call, "t", e.Type(), e).Load()
 			}
 		}
 		// As Go's compiler does, check that the loop was not left before.
-		not := &ir.Unary{Typed: ir.Typed{T: r.more.Type}, Op: token.NOT, X: loadVar(r.more)}
+		not := &ir.Unary{Typed: ir.Typed{T: r.more.Type}, Op: token.NOT, X: r.more.Load()}
 		at := outer.at(r.s)
 		text := &ir.Const{Typed: ir.Typed{T: types.Typ[types.String]}, Val: constant.MakeString(continued)}
 		outer.emit(&ir.If{At: at, Cond: not, Then: ir.Block{&ir.Panic{At: at, E: text}}})
@@ -171,7 +171,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	if r.more == nil {
 		return result
 	}
-	return loadVar(outer.temp(r.s, "ok", result.T, outer.coerce(loadVar(r.more), result.T, r.s)))
+	return outer.temp(r.s, "ok", result.T, outer.coerce(r.more.Load(), result.T, r.s)).Load()
 }
 
 // assignRange assigns the values of an iteration to the variables of a loop.
@@ -193,7 +193,7 @@ func (l *lowerer) assignRange(s *ast.RangeStmt, es []ir.Expr) {
 			l.declare(to, o, e)
 			continue
 		}
-		v := loadVar(l.temp(s, "t", e.Type(), e))
+		v := l.temp(s, "t", e.Type(), e).Load()
 		var p *ir.Place
 		before := l.block(func() { p = l.lvalue(to) })
 		if p == nil {

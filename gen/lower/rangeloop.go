@@ -110,11 +110,11 @@ func (l *lowerer) finishRange(r *rangeLoop, body ir.Block, hi ir.Expr, element f
 	if r.key == nil || r.shared[r.key] || assigns(body, r.key) {
 		r.loop.V = &ir.Var{Name: l.names.fresh("i"), Type: t, Pos: l.pos(s)}
 		if r.key != nil {
-			start = append(start, r.assign(l.at(s), r.key, loadVar(r.loop.V)))
+			start = append(start, r.assign(l.at(s), r.key, r.loop.V.Load()))
 		}
 	}
 	if r.value != nil {
-		start = append(start, r.assign(l.at(s), r.value, element(loadVar(r.loop.V))))
+		start = append(start, r.assign(l.at(s), r.value, element(r.loop.V.Load())))
 	}
 	if s.Tok == token.ASSIGN {
 		start = append(start, l.block(func() {
@@ -129,7 +129,7 @@ func (l *lowerer) finishRange(r *rangeLoop, body ir.Block, hi ir.Expr, element f
 					continue
 				}
 				to, _ := placeType(p, nil)
-				var v ir.Expr = loadVar(r.loop.V)
+				var v ir.Expr = r.loop.V.Load()
 				if i == 1 {
 					v = element(v)
 				}

@@ -141,7 +141,7 @@ func (w *scratchRewriter) root(f *ir.Func) *ir.Func {
 	g.Body = nil
 	c := &ir.Call{At: at, Callee: &ir.Callee{Func: w.function(f)}}
 	for _, v := range f.Params {
-		c.Args = append(c.Args, loadVar(v))
+		c.Args = append(c.Args, v.Load())
 	}
 	let := func(name string, t types.Type, e ir.Expr) *ir.Var {
 		v := &ir.Var{Name: names.Name(name), Type: t, Pos: at.Pos}
@@ -164,18 +164,18 @@ func (w *scratchRewriter) root(f *ir.Func) *ir.Func {
 					Hi: &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: e, Cap: true}}
 			}
 			begin := ir.Block{
-				&ir.Set{At: at, P: local.Place(), E: &ir.Make{Typed: ir.Typed{T: v.Type}, N: ir.LenOf(loadVar(v)),
-					Cap: &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: loadVar(v), Cap: true}}},
-				&ir.Copy{At: at, Dst: whole(loadVar(local)), Src: whole(loadVar(v))},
+				&ir.Set{At: at, P: local.Place(), E: &ir.Make{Typed: ir.Typed{T: v.Type}, N: ir.LenOf(v.Load()),
+					Cap: &ir.Len{Typed: ir.Typed{T: types.Typ[types.Int]}, X: v.Load(), Cap: true}}},
+				&ir.Copy{At: at, Dst: whole(local.Load()), Src: whole(v.Load())},
 			}
-			isSet := ir.Compare(token.NEQ, loadVar(v), ir.Zero(v.Type))
+			isSet := ir.Compare(token.NEQ, v.Load(), ir.Zero(v.Type))
 			g.Body = append(g.Body, &ir.If{At: at, Cond: isSet, Then: begin})
 		} else {
-			local = let(v.Object.Name(), v.Type, loadVar(v))
+			local = let(v.Object.Name(), v.Type, v.Load())
 		}
 		to := let(v.Object.Name()+"Ptr", pointer, &ir.Addr{Typed: ir.Typed{T: pointer}, P: local.Place()})
-		c.Args = append(c.Args, loadVar(to))
-		r := mapOperation(at, name, []ir.Expr{&ir.Addr{Typed: ir.Typed{T: pointer}, P: v.Place()}, loadVar(to)})
+		c.Args = append(c.Args, to.Load())
+		r := mapOperation(at, name, []ir.Expr{&ir.Addr{Typed: ir.Typed{T: pointer}, P: v.Place()}, to.Load()})
 		r.Callee.Rule.Output = true // forms over Reals leave the variable as it is
 		after = append(after, r)
 	}
@@ -184,7 +184,7 @@ func (w *scratchRewriter) root(f *ir.Func) *ir.Func {
 	}
 	g.Body = append(g.Body, c)
 	for i, v := range f.Results {
-		g.Body = append(g.Body, &ir.Set{At: at, P: v.Place(), E: loadVar(c.Results[i])})
+		g.Body = append(g.Body, &ir.Set{At: at, P: v.Place(), E: c.Results[i].Load()})
 	}
 	g.Body = append(g.Body, after...)
 	return g
@@ -222,7 +222,7 @@ func (w *scratchRewriter) function(f *ir.Func) *ir.Func {
 		},
 		Expr: func(e ir.Expr) ir.Expr {
 			if a, ok := e.(*ir.Addr); ok && len(a.P.Path) == 1 && a.P.Path[0].IsDeref() {
-				return loadVar(a.P.Root) // &*p
+				return a.P.Root.Load() // &*p
 			}
 			return e
 		},
@@ -234,7 +234,7 @@ func (w *scratchRewriter) function(f *ir.Func) *ir.Func {
 			c.Args = slices.Clone(c.Args)
 			for _, v := range w.vars {
 				if w.uses[c.Callee.Func][v] {
-					c.Args = append(c.Args, loadVar(pointers[v]))
+					c.Args = append(c.Args, pointers[v].Load())
 				}
 			}
 			c.Callee = &ir.Callee{Func: w.function(c.Callee.Func)}

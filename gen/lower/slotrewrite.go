@@ -62,7 +62,7 @@ func (w *mapRewriter) make(at ir.At, v *ir.Var) {
 	index := w.Temp("index", slotField(v, slotIndex).Type(), nil)
 	w.Emit(mapOperation(at, "MakeMap", nil, index),
 		&ir.Set{At: at, P: v.Place(), E: &ir.New{Typed: ir.Typed{T: v.Type}}},
-		&ir.Set{At: at, P: slotField(v, slotIndex), E: loadVar(index)})
+		&ir.Set{At: at, P: slotField(v, slotIndex), E: index.Load()})
 }
 
 // slotField returns a field of the slot map that v points to.
@@ -81,7 +81,7 @@ func (w *mapRewriter) operation(s *ir.Call) {
 	}
 	index, elems := slotField(v, slotIndex), slotField(v, slotElems)
 	list := elems.Type()
-	element := func(i *ir.Var) *ir.Place { return ir.Extend(elems, ir.IndexStep(loadVar(i))) }
+	element := func(i *ir.Var) *ir.Place { return ir.Extend(elems, ir.IndexStep(i.Load())) }
 	args := []ir.Expr{ir.LoadOf(index, index.Type())}
 	if len(s.Args) > 1 {
 		args = append(args, w.Expr(s.Args[1], nil))
@@ -93,19 +93,19 @@ func (w *mapRewriter) operation(s *ir.Call) {
 		i := w.NewVar("slot", types.Typ[types.Int])
 		found := results[1]
 		body = ir.Block{&ir.Let{At: s.At, V: i}, mapOperation(s.At, "MapGet", args, i, found),
-			&ir.If{At: s.At, Cond: loadVar(found), Then: ir.Block{&ir.Set{At: s.At, P: results[0].Place(),
+			&ir.If{At: s.At, Cond: found.Load(), Then: ir.Block{&ir.Set{At: s.At, P: results[0].Place(),
 				E: ir.LoadOf(element(i), ir.ElemOf(list))}}}}
 	case "MapSet":
 		e := w.Expr(s.Args[2], g)
 		if !ir.IsConst(e) && ir.VarOf(e) == nil {
-			e = loadVar(w.Temp("element", ir.ElemOf(list), e))
+			e = w.Temp("element", ir.ElemOf(list), e).Load()
 		}
 		i := w.Temp("slot", types.Typ[types.Int], nil)
 		found := w.Temp("found", types.Typ[types.Bool], nil)
 		add := ir.Block{
 			mapOperation(s.At, "MapSet", append(slices.Clone(args), ir.LenOf(ir.LoadOf(elems, list)))),
 			&ir.Append{At: s.At, P: elems, S: ir.LoadOf(elems, list), Elems: []ir.Expr{e}}}
-		w.Emit(mapOperation(s.At, "MapGet", args, i, found), &ir.If{At: s.At, Cond: loadVar(found),
+		w.Emit(mapOperation(s.At, "MapGet", args, i, found), &ir.If{At: s.At, Cond: found.Load(),
 			Then: ir.Block{&ir.Set{At: s.At, P: element(i), E: e}}, Else: add})
 		return
 	case "MapClear":
@@ -114,7 +114,7 @@ func (w *mapRewriter) operation(s *ir.Call) {
 		body = ir.Block{mapOperation(s.At, name, args, results...)}
 	}
 	if g.Facts().nilable {
-		w.Emit(&ir.If{At: s.At, Cond: ir.Compare(token.NEQ, loadVar(v), ir.Zero(v.Type)), Then: body})
+		w.Emit(&ir.If{At: s.At, Cond: ir.Compare(token.NEQ, v.Load(), ir.Zero(v.Type)), Then: body})
 		return
 	}
 	w.Emit(body...)

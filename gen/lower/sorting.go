@@ -61,7 +61,7 @@ func (l *lowerer) sortCall(call *ast.CallExpr) bool {
 	var compare *ir.Func
 	var captured []ir.Expr
 	if method != nil {
-		compare, captured = l.byReceiver(call, method, s.Type), []ir.Expr{loadVar(s)}
+		compare, captured = l.byReceiver(call, method, s.Type), []ir.Expr{s.Load()}
 	} else {
 		compare, captured = l.comparison(call, call.Args[1])
 	}
@@ -73,22 +73,22 @@ func (l *lowerer) sortCall(call *ast.CallExpr) bool {
 	floats := ir.ContainsFloats(st.Elem()) || ir.ReachesFloats(st.Elem())
 	var old *ir.Var
 	if !inPlace || floats {
-		old = l.temp(call, "old", s.Type, &ir.Make{Typed: ir.Typed{T: s.Type}, N: ir.LenOf(loadVar(s))})
-		l.emit(&ir.Copy{At: at, Dst: loadVar(old), Src: loadVar(s)})
+		old = l.temp(call, "old", s.Type, &ir.Make{Typed: ir.Typed{T: s.Type}, N: ir.LenOf(s.Load())})
+		l.emit(&ir.Copy{At: at, Dst: old.Load(), Src: s.Load()})
 	}
-	first := ir.LenOf(loadVar(s))
+	first := ir.LenOf(s.Load())
 	if inPlace {
-		first = loadVar(s)
+		first = s.Load()
 	} else {
 		compare = l.byIndex(call, compare, s.Type)
-		captured = append([]ir.Expr{loadVar(old)}, captured...)
+		captured = append([]ir.Expr{old.Load()}, captured...)
 	}
 	// Arguments are variables, which the function literal in the generated code refers to.
 	args := []ir.Expr{first}
 	params := []*types.Var{types.NewParam(token.NoPos, nil, "", first.Type())}
 	for _, e := range captured {
 		if ir.VarOf(e) == nil {
-			e = loadVar(l.temp(call, "arg", e.Type(), e))
+			e = l.temp(call, "arg", e.Type(), e).Load()
 		}
 		args = append(args, e)
 		params = append(params, types.NewParam(token.NoPos, nil, "", e.Type()))
@@ -112,9 +112,9 @@ func (l *lowerer) sortCall(call *ast.CallExpr) bool {
 	}
 	i := &ir.Var{Name: l.names.fresh("i"), Type: integer, Pos: l.pos(call)}
 	loop := l.newLoop(call, "")
-	loop.V, loop.Lo, loop.Hi, loop.Step = i, ir.Count(0), ir.LenOf(loadVar(order)), 1
-	from := ir.LoadOf(ir.Extend(order.Place(), ir.IndexStep(loadVar(i))), integer)
-	loop.Body = ir.Block{&ir.Set{At: at, P: ir.Extend(s.Place(), ir.IndexStep(loadVar(i))),
+	loop.V, loop.Lo, loop.Hi, loop.Step = i, ir.Count(0), ir.LenOf(order.Load()), 1
+	from := ir.LoadOf(ir.Extend(order.Place(), ir.IndexStep(i.Load())), integer)
+	loop.Body = ir.Block{&ir.Set{At: at, P: ir.Extend(s.Place(), ir.IndexStep(i.Load())),
 		E: ir.LoadOf(ir.Extend(old.Place(), ir.IndexStep(from)), st.Elem())}}
 	l.emit(loop)
 	return true

@@ -173,7 +173,7 @@ func (l *lowerer) returnValues(s *ast.ReturnStmt) {
 	var rs []ir.Expr
 	if len(s.Results) == 1 && len(l.results) > 1 {
 		for i, v := range l.callAll(s.Results[0], "r") {
-			rs = append(rs, l.coerce(loadVar(v), l.results[i].Type, s.Results[0]))
+			rs = append(rs, l.coerce(v.Load(), l.results[i].Type, s.Results[0]))
 		}
 		if len(rs) < len(l.results) {
 			return // refused

@@ -21,7 +21,7 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt, label string) {
 		e := l.expr(s.Tag)
 		if _, ok := e.(*ir.Const); !ok {
 			// The tag is evaluated once, before the tests.
-			e = loadVar(l.temp(s, "tag", e.Type(), e))
+			e = l.temp(s, "tag", e.Type(), e).Load()
 		}
 		tag = e
 	}
@@ -119,15 +119,15 @@ func (l *lowerer) anyOf(n ast.Node, list []ast.Expr, tag ir.Expr) ir.Expr {
 	if !terminates(body) {
 		body = append(body, &ir.Set{At: l.at(n), P: &ir.Place{Root: v}, E: rest})
 	}
-	l.emit(&ir.If{At: l.at(n), Cond: &ir.Unary{Typed: ir.Typed{T: t}, Op: token.NOT, X: loadVar(v)}, Then: body})
-	return loadVar(v)
+	l.emit(&ir.If{At: l.at(n), Cond: &ir.Unary{Typed: ir.Typed{T: t}, Op: token.NOT, X: v.Load()}, Then: body})
+	return v.Load()
 }
 
 // groups emits the bodies of the clauses from number start on, each group linked by fallthrough in
 // a branch of its own.
 func (l *lowerer) groups(clauses []*ast.CaseClause, start *ir.Var) {
 	test := func(n ast.Node, op token.Token, k int) ir.Expr {
-		return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: op, X: loadVar(start),
+		return &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: op, X: start.Load(),
 			Y: integer(int64(k), start.Type)}
 	}
 	if len(clauses) == 0 {

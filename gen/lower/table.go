@@ -136,17 +136,17 @@ func (l *lowerer) element(n ast.Node, t *funcValue, e ast.Expr) *funcValue {
 		tag := l.temp(n, "which", i.Type(), i)
 		// An array of that length panics as the table does.
 		bounds := l.temp(n, "bounds", types.NewArray(types.Typ[types.Bool], int64(count)), nil)
-		l.temp(n, "unused", types.Typ[types.Bool], ir.LoadOf(ir.Extend(bounds.Place(), ir.IndexStep(loadVar(tag))),
+		l.temp(n, "unused", types.Typ[types.Bool], ir.LoadOf(ir.Extend(bounds.Place(), ir.IndexStep(tag.Load())),
 			types.Typ[types.Bool]))
 		if !types.Identical(tag.Type, integral) {
-			tag = l.temp(n, "which", integral, &ir.Convert{Typed: ir.Typed{T: integral}, X: loadVar(tag)})
+			tag = l.temp(n, "which", integral, &ir.Convert{Typed: ir.Typed{T: integral}, X: tag.Load()})
 		}
 		return l.elementAt(t, tag)
 	}
 	key := l.temp(n, "key", t.table.key, l.coerce(i, t.table.key, e))
 	tag := l.temp(n, "which", integral, integer(int64(count), integral))
 	for k, c := range t.table.keys {
-		l.emit(&ir.If{At: l.at(n), Cond: &ir.Binary{Typed: boolean, Op: token.EQL, X: loadVar(key),
+		l.emit(&ir.If{At: l.at(n), Cond: &ir.Binary{Typed: boolean, Op: token.EQL, X: key.Load(),
 			Y: &ir.Const{Typed: ir.Typed{T: t.table.key}, Val: c}},
 			Then: ir.Block{&ir.Set{At: l.at(n), P: tag.Place(), E: integer(int64(k), integral)}}})
 	}
@@ -215,7 +215,7 @@ func (l *lowerer) rangeTable(s *ast.RangeStmt, label string, t *funcValue) {
 	loop.Body = l.block(func() {
 		if key != nil {
 			if o := l.newVar(key, define); o != nil {
-				l.declare(s, o, loadVar(loop.V))
+				l.declare(s, o, loop.V.Load())
 			}
 		}
 		if value != nil {

@@ -157,12 +157,12 @@ func (l *lowerer) assignAsserted(n ast.Node, lhs []ast.Expr, v *ir.Var, define b
 	case isBlank(lhs[0]):
 	case o != nil:
 		w := l.local(o)
-		l.emit(&ir.Let{At: l.at(n), V: w, E: l.coerce(loadVar(v), w.Type, lhs[0])})
+		l.emit(&ir.Let{At: l.at(n), V: w, E: l.coerce(v.Load(), w.Type, lhs[0])})
 		l.bind(o, w)
 	default:
 		if p := l.lvalue(lhs[0]); p != nil {
 			to, _ := placeType(p, nil)
-			l.emit(&ir.Set{At: l.at(n), P: p, E: l.coerce(loadVar(v), to, lhs[0])})
+			l.emit(&ir.Set{At: l.at(n), P: p, E: l.coerce(v.Load(), to, lhs[0])})
 		}
 	}
 }

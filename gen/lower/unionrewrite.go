@@ -138,10 +138,10 @@ func (w *unionRewriter) convert(x *ir.Convert, g *unionGroup) ir.Expr {
 	if w.containsUnion(x.X.Type()) {
 		p := w.Temp("p", types.NewPointer(y.Type()), &ir.New{Typed: ir.Typed{T: types.NewPointer(y.Type())}})
 		w.Emit(&ir.Set{At: w.At(), P: ir.Extend(p.Place(), ir.DerefStep()), E: y})
-		y = loadVar(p)
+		y = p.Load()
 	}
-	return loadVar(w.Temp("dyn", u, &ir.Literal{Typed: ir.Typed{T: u}, Keys: []int{0, n},
-		Elems: []ir.Expr{integer(int64(n), types.Typ[types.Int]), y}}))
+	return w.Temp("dyn", u, &ir.Literal{Typed: ir.Typed{T: u}, Keys: []int{0, n},
+		Elems: []ir.Expr{integer(int64(n), types.Typ[types.Int]), y}}).Load()
 }
 
 // assert returns the value of an interface value of group g as one of the type of x, which may be another interface. It
