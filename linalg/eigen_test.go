@@ -8,14 +8,12 @@ import (
 	"gonum.org/v1/gonum/diff/fd"
 
 	"github.com/nabla-ad/nabla"
-	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/linalg"
 )
 
 // TestEigen compares functions of eigenvalues and eigenvectors that have another form: Σ λ³ is the trace of A³, and
 // V·diag(λ)²·Vᵀ is A².
 func TestEigen(t *testing.T) {
-	ref := reversediff.Backend{Compile: true}
 	for _, c := range []operation{
 		{"values", square, func(a []*linalg.Matrix) []real {
 			sum := nabla.Const(0)
@@ -53,36 +51,7 @@ func TestEigen(t *testing.T) {
 			for i := range n {
 				x[i*n+i] += 2 * float64(i*i) // eigenvalues that are well apart
 			}
-			f, plain := scalarOf(c.of, shapes), scalarOf(c.plain, shapes)
-			want, err := nabla.Hessian(plain, ref, x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantG, err := nabla.Gradient(plain, ref, x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantHV, err := nabla.HVP(plain, ref, x, v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, b := range list {
-				g, err := nabla.Gradient(f, b, x)
-				if err != nil {
-					t.Fatal(c.name, name(b), err)
-				}
-				near(t, c.name+" gradient "+name(b), g, wantG, 1e-10)
-				h, err := nabla.Hessian(f, b, x)
-				if err != nil {
-					t.Fatal(c.name, name(b), err)
-				}
-				near(t, c.name+" Hessian "+name(b), elements(h), elements(want), 1e-9)
-				hv, err := nabla.HVP(f, b, x, v)
-				if err != nil {
-					t.Fatal(c.name, name(b), err)
-				}
-				near(t, c.name+" HVP "+name(b), hv, wantHV, 1e-9)
-			}
+			c.compare(t, shapes, x, v, closeness{1e-10, 1e-10, 1e-9, 1e-9})
 		}
 	}
 }

@@ -283,10 +283,52 @@ func elements(m mat.Matrix) (all []float64) {
 
 func name(b nabla.Backend) string { return fmt.Sprintf("%T%+v", b, b) }
 
+// closeness holds the tolerances of the results of an operation.
+type closeness struct{ value, gradient, hvp, hessian float64 }
+
+// compare compares value, gradient, Hessian at x and Hessian-vector product with v, in every engine, with those of the
+// reference. It returns the gradient of the reference.
+func (o operation) compare(t *testing.T, shapes [][2]int, x, v []float64, tol closeness) (gradient []float64) {
+	t.Helper()
+	ref := reversediff.Backend{Compile: true}
+	f, plain := scalarOf(o.of, shapes), scalarOf(o.plain, shapes)
+	value, gradient, err := nabla.ValueAndGradient(plain, ref, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantH, err := nabla.Hessian(plain, ref, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantHV, err := nabla.HVP(plain, ref, x, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range list {
+		what := func(s string) string { return fmt.Sprintf("%s, %s of %v, %s", o.name, s, shapes, name(b)) }
+		y, g, err := nabla.ValueAndGradient(f, b, x)
+		if err != nil {
+			t.Fatal(what("gradient"), err)
+		}
+		near(t, what("value"), []float64{y}, []float64{value}, tol.value)
+		near(t, what("gradient"), g, gradient, tol.gradient)
+		hv, err := nabla.HVP(f, b, x, v)
+		if err != nil {
+			t.Fatal(what("HVP"), err)
+		}
+		near(t, what("HVP"), hv, wantHV, tol.hvp)
+		h, err := nabla.Hessian(f, b, x)
+		if err != nil {
+			t.Fatal(what("Hessian"), err)
+		}
+		near(t, what("Hessian"), elements(h), elements(wantH), tol.hessian)
+	}
+	return gradient
+}
+
 // TestOperations compares value, Jacobian, gradient, Hessian and Hessian-vector product of every operation in every
 // engine with those of the reference.
 func TestOperations(t *testing.T) {
-	ref := reversediff.Backend{Compile: true}
 	for _, o := range operations {
 		t.Run(o.name, func(t *testing.T) {
 			for seed, size := range [][2]int{{0, 0}, {0, 2}, {1, 1}, {2, 0}, {1, 3}, {2, 2}, {3, 1}, {4, 3}} {
@@ -294,40 +336,8 @@ func TestOperations(t *testing.T) {
 				shapes := o.shapes(size[0], size[1])
 				x := point(r, shapes)
 				v := point(r, shapes)
-				what := func(s string, b nabla.Backend) string {
-					return fmt.Sprintf("%s of %v, %s", s, shapes, name(b))
-				}
-				f, plain := scalarOf(o.of, shapes), scalarOf(o.plain, shapes)
-				value, wantG, err := nabla.ValueAndGradient(plain, ref, x)
-				if err != nil {
-					t.Fatal(err)
-				}
-				wantH, err := nabla.Hessian(plain, ref, x)
-				if err != nil {
-					t.Fatal(err)
-				}
-				wantHV, err := nabla.HVP(plain, ref, x, v)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, b := range list {
-					y, g, err := nabla.ValueAndGradient(f, b, x)
-					if err != nil {
-						t.Fatal(what("gradient", b), err)
-					}
-					near(t, what("value", b), []float64{y}, []float64{value}, 1e-12)
-					near(t, what("gradient", b), g, wantG, 1e-11)
-					hv, err := nabla.HVP(f, b, x, v)
-					if err != nil {
-						t.Fatal(what("HVP", b), err)
-					}
-					near(t, what("HVP", b), hv, wantHV, 1e-9)
-					h, err := nabla.Hessian(f, b, x)
-					if err != nil {
-						t.Fatal(what("Hessian", b), err)
-					}
-					near(t, what("Hessian", b), elements(h), elements(wantH), 1e-9)
-				}
+				wantG := o.compare(t, shapes, x, v, closeness{1e-12, 1e-11, 1e-9, 1e-9})
+				f := scalarOf(o.of, shapes)
 				if g, err := nabla.Gradient(f, finitediff.Backend{}, x); err != nil {
 					t.Error(err)
 				} else {

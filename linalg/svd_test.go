@@ -2,7 +2,6 @@ package linalg_test
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -17,7 +16,6 @@ import (
 // TestSVD compares functions of singular values and vectors that have another form: Σ s⁴ is the trace of (Aᵀ·A)², and
 // U·diag(s)³·Vᵀ is A·Aᵀ·A.
 func TestSVD(t *testing.T) {
-	ref := reversediff.Backend{Compile: true}
 	for _, c := range []operation{
 		{"values", nil, func(a []*linalg.Matrix) []real {
 			sum := nabla.Const(0)
@@ -53,38 +51,7 @@ func TestSVD(t *testing.T) {
 			for i := range min(shape[0], shape[1]) {
 				x[i*shape[1]+i] += 2 * float64(i*i+1) // singular values that are well apart
 			}
-			f, plain := scalarOf(c.of, shapes), scalarOf(c.plain, shapes)
-			value, want, err := nabla.ValueAndGradient(plain, ref, x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantH, err := nabla.Hessian(plain, ref, x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantHV, err := nabla.HVP(plain, ref, x, v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, b := range list {
-				what := func(s string) string { return fmt.Sprintf("%s, %s of %v, %s", c.name, s, shape, name(b)) }
-				y, g, err := nabla.ValueAndGradient(f, b, x)
-				if err != nil {
-					t.Fatal(what("gradient"), err)
-				}
-				near(t, what("value"), []float64{y}, []float64{value}, 1e-9)
-				near(t, what("gradient"), g, want, 1e-9)
-				h, err := nabla.Hessian(f, b, x)
-				if err != nil {
-					t.Fatal(what("Hessian"), err)
-				}
-				near(t, what("Hessian"), elements(h), elements(wantH), 1e-8)
-				hv, err := nabla.HVP(f, b, x, v)
-				if err != nil {
-					t.Fatal(what("HVP"), err)
-				}
-				near(t, what("HVP"), hv, wantHV, 1e-8)
-			}
+			c.compare(t, shapes, x, v, closeness{1e-9, 1e-9, 1e-8, 1e-8})
 		}
 	}
 }
