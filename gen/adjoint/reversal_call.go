@@ -1,6 +1,7 @@
 package adjoint
 
 import (
+	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -27,22 +28,8 @@ func (sp *specialization) pairCall(s *ir.Call) []*node {
 	if callee == nil {
 		return sp.pairRule(s, n, w)
 	}
-	// Without derivatives and effects the call needs no sweeps. Cotangents of results are dropped.
 	if callee.Passive() && sp.p.pure(callee.Func) && !(sp.spec.mode == modeAdvance && allocates(callee.Func.Body)) {
-		for _, r := range s.Results {
-			switch {
-			case r == nil || !sp.active(r):
-			case ownFloats(r.Type):
-				w.clearFloats(r.Type, sp.barVar(r).Place())
-			}
-			if r != nil && sp.hasShadow(r) {
-				sp.refuse("", "the result %s of %s, which has no shadow", r.Name, callee.Func.Name)
-			}
-		}
-		plain := *s
-		plain.Callee = &ir.Callee{Func: sp.p.primalFunc(sp.p.normalFormOf(callee.Func))}
-		n.s, n.consume, n.usesResult = &plain, w.Out, true
-		return []*node{n}
+		return sp.pairPassiveCall(s, callee, n, w)
 	}
 	// Request the specialisation of the callee, which analyses it unless it is in progress.
 	g := sp.p.normalFormOf(callee.Func)
@@ -50,10 +37,37 @@ func (sp *specialization) pairCall(s *ir.Call) []*node {
 	if !c.complete {
 		c.recursive = true
 	}
-	// The forward call: arguments, shadows, workspace; results, and shadows of results.
+	n.s = sp.forwardCall(s, callee, c)
+	rev, takes, adds := sp.reverseCall(s, callee, c, w)
+	// Consume before the restoration, call and accumulate after it.
+	n.consume = w.Out
+	n.propagate = append(append(takes, rev), adds...)
+	n.callee, n.call = c, s
+	return []*node{n}
+}
+
+// pairPassiveCall returns the nodes of a call without derivatives and effects, which needs no sweeps. Cotangents of
+// results are dropped.
+func (sp *specialization) pairPassiveCall(s *ir.Call, callee *activity.Facts, n *node, w *writer) []*node {
+	for _, r := range s.Results {
+		switch {
+		case r == nil || !sp.active(r):
+		case ownFloats(r.Type):
+			w.clearFloats(r.Type, sp.barVar(r).Place())
+		}
+		if r != nil && sp.hasShadow(r) {
+			sp.refuse("", "the result %s of %s, which has no shadow", r.Name, callee.Func.Name)
+		}
+	}
+	plain := *s
+	plain.Callee = &ir.Callee{Func: sp.p.primalFunc(sp.p.normalFormOf(callee.Func))}
+	n.s, n.consume, n.usesResult = &plain, w.Out, true
+	return []*node{n}
+}
+
+// forwardCall returns the call of the forward sweep: arguments, shadows, workspace; results, and shadows of results.
+func (sp *specialization) forwardCall(s *ir.Call, callee *activity.Facts, c *summary) *ir.Call {
 	fwd := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.fwd}, Args: append([]ir.Expr(nil), s.Args...)}
-	rev := &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.rev}}
-	var takes, adds []ir.Stmt
 	for i, a := range s.Args {
 		if callee.Params.Has(i) && leadsToFloats(a.Type()) {
 			fwd.Args = append(fwd.Args, sp.shadowOf(a))
@@ -80,8 +94,15 @@ func (sp *specialization) pairCall(s *ir.Call) []*node {
 			fwd.Results = append(fwd.Results, sh)
 		}
 	}
-	// The reverse call: the primal parameters that the callee needs; their cotangents are results, added to the bars of
-	// the arguments.
+	return fwd
+}
+
+// reverseCall returns the call of the reverse sweep, the declarations of its results, and the statements that add them
+// to the bars of the arguments. Arguments are the primal parameters that the callee needs, the shadows of parameters,
+// and the cotangents of results, which w consumes.
+func (sp *specialization) reverseCall(s *ir.Call, callee *activity.Facts, c *summary, w *writer) (rev *ir.Call,
+	takes, adds ir.Block) {
+	rev = &ir.Call{At: s.At, Callee: &ir.Callee{Func: c.rev}}
 	for i, p := range callee.Func.Params {
 		if c.reverseTakes(i) {
 			rev.Args = append(rev.Args, s.Args[i])
@@ -122,12 +143,7 @@ func (sp *specialization) pairCall(s *ir.Call) []*node {
 		}
 	}
 	rev.Args = append(rev.Args, sp.ws.Load())
-	// Consume before the restoration, call and accumulate after it.
-	n.s = fwd
-	n.consume = w.Out
-	n.propagate = append(append(ir.Block(takes), rev), adds...)
-	n.callee, n.call = c, s
-	return []*node{n}
+	return rev, takes, adds
 }
 
 // specializeCallee returns the specialisation k of a callee, adapted to the mode of sp: a function that only advances
