@@ -61,8 +61,9 @@ type registration struct {
 // Register registers g as the generated code of function f; Prepare uses it wherever f is passed
 // from then on. Generated files call it when the program starts. f is a function over float64 of
 // one of the types that operators, [InPlace], [Bind], [BindInPlace] or [BindMethod] take, with or without an error: a
-// plain function, an instance of a generic one, or a method expression. Registering a closure or a method
-// value has no effect, since it cannot be told from others made at the same place.
+// plain function, an instance of a generic one, or a method expression. Of function literals, those that capture
+// no variable may be registered, as generated files do with those in package variables; the others cannot be told from
+// those made at the same place, nor can method values, and their registration has no meaning.
 //
 // Code of another version is kept, so that Prepare reports it. Register panics if f is no such
 // function, if g is empty, or if code is registered for f already: of two files generated from one

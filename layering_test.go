@@ -142,7 +142,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/internal/census", "a tool: how much of a library can be differentiated",
 		"gen/activity gen/adjoint gen/internal/natives gen/ir gen/library gen/lower gen/print gen/shortcut " +
 			"gen/tangent"},
-	{"gen/internal/edges", "functions with singular points, for tests", ". gen/rt"},
+	{"gen/internal/edges", "functions with singular points, for tests", ". backend/source gen/rt"},
 	{"gen/internal/fourier", "the fast Fourier transform with generated code, for tests", ". gen/rt"},
 	{"gen/internal/kalman", "a Kalman filter over matrices of gonum/mat with generated code, for tests",
 		". gen/library/blas64ad gen/library/matad gen/rt"},

@@ -170,12 +170,14 @@
 // accept its type, it is registered with the reason, so that an engine that needs the code
 // reports the same at run time.
 //
-// Functions without a name of their own get no code: literals, method values and variables
-// of function type. There is a warning if one over float64 is passed to an operator, unless
-// the operator uses the engine finitediff, which needs none. The same holds for functions
-// that a test declares, as generated code is no part of a test, and for functions that only
-// a test passes to an operator, as programs without the test would contain the derivatives.
-// The comment makes such a function a target.
+// A variable that is assigned once, in its declaration, stands for its function, which is a
+// declared one, or a function literal if it is a variable of the package. Other functions
+// without a name get no code: literals and method values. There is a warning if one over
+// float64 is passed to an operator, unless the operator uses the engine finitediff, which
+// needs none. The same holds for functions that a test declares, as generated code is no
+// part of a test, and for functions that only a test passes to an operator, as programs
+// without the test would contain the derivatives. The comment makes such a function a
+// target.
 //
 // Generated files have been type-checked as a part of their package. A derivative that does
 // not compile is an error in this package, and is refused like others.

@@ -44,15 +44,26 @@ var codeFields = []codeField{
 }
 
 // registration returns the init function of a file that registers targets, or "" if there is nothing to register.
+// Function literals in variables are registered before, by the initialiser of a variable: an init function may assign
+// theirs.
 func registration(s *print.Scope, targets []*target) string {
-	var b strings.Builder
+	var declared, variables strings.Builder
 	for _, t := range targets {
-		b.WriteString(t.register(s))
+		if t.variable {
+			variables.WriteString(t.register(s))
+		} else {
+			declared.WriteString(t.register(s))
+		}
 	}
-	if b.Len() == 0 {
-		return ""
+	text := ""
+	if variables.Len() > 0 {
+		text = "// Functions in variables are registered before an init function can assign the variables.\n" +
+			"var _ = func() bool {\n" + variables.String() + "return true\n}()\n\n"
 	}
-	return "func init() {\n" + b.String() + "}\n"
+	if declared.Len() > 0 {
+		text += "func init() {\n" + declared.String() + "}\n"
+	}
+	return text
 }
 
 // registers reports whether t has one of the shapes that are registered.

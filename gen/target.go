@@ -25,11 +25,13 @@ type target struct {
 	of     string         // F, (*T).M or F[float64]
 	base   string         // prefix of the names of its derivatives
 	marked bool           // it has a directive
-	wrt    activity.Mask  // parameters that the directive lists, empty without a list
-	mask   activity.Mask  // parameters that carry derivatives
-	shape  *shape         // nil if operators do not accept the function, or not with these parameters
-	built  []*built
-	why    map[string]string // name of a field of nabla.Code, or Traced → why it is missing
+	// variable reports whether it is a function literal in a package variable, by whose name it is known.
+	variable bool
+	wrt      activity.Mask // parameters that the directive lists, empty without a list
+	mask     activity.Mask // parameters that carry derivatives
+	shape    *shape        // nil if operators do not accept the function, or not with these parameters
+	built    []*built
+	why      map[string]string // name of a field of nabla.Code, or Traced → why it is missing
 }
 
 // severity returns the severity of a refusal of t.
@@ -50,7 +52,7 @@ func (u *home) add(found lower.Target) {
 	fn := found.Func
 	t := &target{
 		Target: found, pos: found.Pos, marked: found.Operator == "", of: u.calledAs(fn, found.TypeArgs),
-		base: u.baseName(fn, found.TypeArgs),
+		base: u.baseName(fn, found.TypeArgs), variable: u.program.lower.Variable(fn) != nil,
 	}
 	if fn.Pkg() != u.pkg.Types {
 		u.foreign(t)

@@ -35,6 +35,8 @@ func Marked(x []float64) float64 { return x[0] }
 func Real(x []nabla.Real) nabla.Real { return x[0] }
 
 var variable = func(x []float64) float64 { return x[0] }
+var assigned = func(x []float64) float64 { return x[0] }
+var shared = func(x []float64) float64 { return x[0] }
 
 var config struct{ f func([]float64) float64 }
 
@@ -45,7 +47,11 @@ func uses(given func([]float64) float64) {
 	nabla.Gradient(model{2}.Loss, rev, x) // want method
 	m := &model{2}
 	nabla.Gradient(m.Slope, rev, x) // want method
-	nabla.Gradient(variable, rev, x) // want variable
+	nabla.Gradient(variable, rev, x)
+	nabla.Gradient(assigned, rev, x) // want variable
+	assigned = Named
+	nabla.Gradient(shared, rev, x) // want variable
+	_ = &shared
 	k := 2.0
 	f := func(x []float64) float64 { return k * x[0] }
 	nabla.Gradient(f, rev, x) // want holds

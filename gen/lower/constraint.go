@@ -305,7 +305,9 @@ func (c *contributors) node(pkg *packages.Package, n ast.Node) {
 // object adds the declaration of an object. The body of a function is added if it was lowered; of
 // other functions, which are called as they are, only the signature is.
 func (c *contributors) object(o types.Object) {
-	if fn, ok := o.(*types.Func); ok {
+	if fn, ok := o.(*types.Func); ok && c.p.variableOf[fn] != nil {
+		o = c.p.variableOf[fn]
+	} else if ok {
 		o = fn.Origin()
 		if d := c.p.decls[fn.Origin()]; d != nil {
 			o = c.p.substitute(d).fn // the same in every build

@@ -21,6 +21,7 @@ import (
 type usage struct {
 	pkg     *packages.Package
 	uses    map[types.Object][]*ast.Ident
+	defs    map[types.Object]*ast.Ident
 	parents map[ast.Node]ast.Node
 }
 
@@ -29,7 +30,7 @@ func (p *Program) usageOf(pkg *packages.Package) *usage {
 	if u := p.usages[pkg]; u != nil {
 		return u
 	}
-	u := &usage{pkg, map[types.Object][]*ast.Ident{}, map[ast.Node]ast.Node{}}
+	u := &usage{pkg, map[types.Object][]*ast.Ident{}, map[types.Object]*ast.Ident{}, map[ast.Node]ast.Node{}}
 	p.usages[pkg] = u
 	for _, f := range pkg.Syntax {
 		var stack []ast.Node
@@ -48,6 +49,8 @@ func (p *Program) usageOf(pkg *packages.Package) *usage {
 						o = fn.Origin()
 					}
 					u.uses[o] = append(u.uses[o], id)
+				} else if o := pkg.TypesInfo.Defs[id]; o != nil {
+					u.defs[o] = id
 				}
 			}
 			return true

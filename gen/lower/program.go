@@ -88,6 +88,11 @@ type Program struct {
 	copies    map[types.Object]*globalCopy
 	usages    map[*packages.Package]*usage // computed on demand
 	writtenAt map[types.Object]string      // variable → how it may be written, empty if it is not
+
+	// functionIn maps package variables with a function literal to the functions they stand for, variableOf these to
+	// the variables.
+	functionIn map[*types.Var]*types.Func
+	variableOf map[*types.Func]*types.Var
 }
 
 // maxKeyLength bounds the keys of specializations. Only infinite families of them reach it.
@@ -140,7 +145,8 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		checkpoints: map[ast.Node]*ir.Checkpoint{},
 		indexed:     map[*packages.Package]bool{}, sites: map[*packages.Package]map[types.Object]declSite{},
 		own: map[*types.Package]bool{}, copies: map[types.Object]*globalCopy{}, usages: map[*packages.Package]*usage{},
-		writtenAt: map[types.Object]string{},
+		writtenAt: map[types.Object]string{}, functionIn: map[*types.Var]*types.Func{},
+		variableOf: map[*types.Func]*types.Var{},
 	}
 	slices.SortFunc(p.requested, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	asked := map[*packages.Package]bool{}

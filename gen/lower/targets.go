@@ -215,7 +215,7 @@ func (p *Program) passedFunctions(pkg *packages.Package, call *ast.CallExpr) (ou
 		return nil
 	}
 	for _, arg := range call.Args {
-		fn, targs := staticFunc(pkg.TypesInfo, arg)
+		fn, targs := p.passedFunction(pkg, arg)
 		if fn == nil || !p.overFloats(fn, targs) {
 			continue
 		}

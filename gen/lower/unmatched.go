@@ -34,7 +34,7 @@ const (
 		"and write //nabla:differentiate above the method"
 	remedyTest = "declare it in a file of the package that is no test, with //nabla:differentiate above, " +
 		"or use finitediff.Backend{}"
-	remedyVariable = "pass a declared function"
+	remedyVariable = "pass a declared function, or assign the variable in its declaration only"
 )
 
 // Unmatched returns the unmatched functions over floats in a package passed to New and in its
@@ -112,6 +112,9 @@ func (p *Program) unmatched(
 		arg = ast.Unparen(arg)
 		sig, ok := pkg.TypesInfo.TypeOf(arg).(*types.Signature)
 		if !ok || !signatureOverFloats(sig) {
+			continue
+		}
+		if fn, _ := p.passedFunction(pkg, arg); fn != nil {
 			continue
 		}
 		u := Unmatched{Pos: p.fset.Position(arg.Pos()), Operator: op.Name()}

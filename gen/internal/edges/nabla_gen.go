@@ -5086,6 +5086,467 @@ func FlatRootTraced(x []nabla.Real) (r float64, r1 error) {
 	return 3, nil
 }
 
+// cubedTangent returns cubed(x) and its derivative in the direction xDot, from variables.go:13.
+func cubedTangent(x, xDot []float64) (r, rDot float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	t := x[0]
+	t1 := t * t
+	t2 := x[0]
+	return t1 * t2, (t+t)*xDot[0]*t2 + t1*xDot[0]
+}
+
+// cubedTangent4 returns cubed(x) and its derivatives in 4 directions, those of xDot, from variables.go:13.
+func cubedTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
+	t := x[0]
+	t1 := t * t
+	t2 := x[0]
+	t3 := t + t
+	xDotRow := &xDot[0]
+	return t1 * t2, t3*xDotRow[0]*t2 + t1*xDotRow[0], t3*xDotRow[1]*t2 + t1*xDotRow[1], t3*xDotRow[2]*t2 + t1*xDotRow[2], t3*xDotRow[3]*t2 + t1*xDotRow[3]
+}
+
+// cubedAdjoint returns cubed(x), from variables.go:13.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func cubedAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	rt.Apart("cubedAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	r = x[0] * x[0] * x[0]
+	t1 := rBar * x[0]
+	xBar[0] += (t1+t1)*x[0] + rBar*(x[0]*x[0])
+	return
+}
+
+// cubedAdjointOnly is cubedAdjoint without the value, from variables.go:13.
+func cubedAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("cubedAdjointOnly", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	_ = x[0]
+	t1 := rBar * x[0]
+	xBar[0] += (t1+t1)*x[0] + rBar*(x[0]*x[0])
+}
+
+// cubedAdjointTangent computes cubedAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from variables.go:13.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func cubedAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
+	rt.Apart("cubedAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	t := x[0]
+	t2 := t * t
+	t3 := x[0]
+	r = t2 * t3
+	t1Dot := rBar * xDot[0]
+	t1 := rBar * x[0]
+	t4 := t1 + t1
+	t5 := x[0]
+	t6 := x[0]
+	xBarDot[0] += (t1Dot+t1Dot)*t5 + t4*xDot[0] + rBar*((t6+t6)*xDot[0])
+	xBar[0] += t4*t5 + rBar*(t6*t6)
+	return
+}
+
+// cubedHVP is cubedAdjointTangent without value and gradient, from variables.go:13.
+func cubedHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	rt.Apart("cubedHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	_ = x[0]
+	t1Dot := rBar * xDot[0]
+	t1 := rBar * x[0]
+	t4 := t1 + t1
+	t5 := x[0]
+	t6 := x[0]
+	xBarDot[0] += (t1Dot+t1Dot)*t5 + t4*xDot[0] + rBar*((t6+t6)*xDot[0])
+}
+
+// cubedTraced is cubed over Reals, from variables.go:13.
+func cubedTraced(x []nabla.Real) (r nabla.Real) {
+	return x[0].Sq().Mul(x[0])
+}
+
+// scaledTangent returns scaled(x) and its derivative in the direction xDot, from variables.go:14.
+func scaledTangent(x, xDot []float64) (r, rDot float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	t1 := x[0]
+	t2 := t1 * t1
+	t3 := x[0]
+	tDot := (t1+t1)*xDot[0]*t3 + t2*xDot[0]
+	t := t2 * t3
+	return factor * t, factor * tDot
+}
+
+// scaledTangent4 returns scaled(x) and its derivatives in 4 directions, those of xDot, from variables.go:14.
+func scaledTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
+	t1 := x[0]
+	t2 := t1 * t1
+	t3 := x[0]
+	t4 := t1 + t1
+	xDotRow := &xDot[0]
+	t := t2 * t3
+	r = factor * t
+	tDot0 := t4*xDotRow[0]*t3 + t2*xDotRow[0]
+	tDot1 := t4*xDotRow[1]*t3 + t2*xDotRow[1]
+	rDot0 = factor * tDot0
+	rDot1 = factor * tDot1
+	tDot2 := t4*xDotRow[2]*t3 + t2*xDotRow[2]
+	tDot3 := t4*xDotRow[3]*t3 + t2*xDotRow[3]
+	rDot2 = factor * tDot2
+	rDot3 = factor * tDot3
+	return
+}
+
+// scaledAdjoint returns scaled(x), from variables.go:14.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func scaledAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	rt.Apart("scaledAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	t := x[0] * x[0] * x[0]
+	r = factor * t
+	tBar := rBar * factor
+	t1 := tBar * x[0]
+	xBar[0] += (t1+t1)*x[0] + tBar*(x[0]*x[0])
+	return
+}
+
+// scaledAdjointOnly is scaledAdjoint without the value, from variables.go:14.
+func scaledAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("scaledAdjointOnly", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	_ = x[0]
+	tBar := rBar * factor
+	t1 := tBar * x[0]
+	xBar[0] += (t1+t1)*x[0] + tBar*(x[0]*x[0])
+}
+
+// scaledAdjointTangent computes scaledAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from variables.go:14.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func scaledAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
+	rt.Apart("scaledAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	t2 := x[0]
+	t3 := t2 * t2
+	t4 := x[0]
+	t := t3 * t4
+	r = factor * t
+	tBar := rBar * factor
+	t1Dot := tBar * xDot[0]
+	t1 := tBar * x[0]
+	t5 := t1 + t1
+	t6 := x[0]
+	t7 := x[0]
+	xBarDot[0] += (t1Dot+t1Dot)*t6 + t5*xDot[0] + tBar*((t7+t7)*xDot[0])
+	xBar[0] += t5*t6 + tBar*(t7*t7)
+	return
+}
+
+// scaledHVP is scaledAdjointTangent without value and gradient, from variables.go:14.
+func scaledHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	rt.Apart("scaledHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	_ = x[0]
+	tBar := rBar * factor
+	t1Dot := tBar * xDot[0]
+	t1 := tBar * x[0]
+	t5 := t1 + t1
+	t6 := x[0]
+	t7 := x[0]
+	xBarDot[0] += (t1Dot+t1Dot)*t6 + t5*xDot[0] + tBar*((t7+t7)*xDot[0])
+}
+
+// scaledTraced is scaled over Reals, from variables.go:14.
+func scaledTraced(x []nabla.Real) (r nabla.Real) {
+	t := cubedFuncTraced1(x)
+	return t.Scale(factor)
+}
+
+// inPlaceTangent computes inPlace(y, x) and its derivative in the direction xDot, from variables.go:17.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+func inPlaceTangent(y, x, yDot, xDot []float64) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		inPlaceTangent(y, x, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
+	yDot[0] = 5 * xDot[0]
+	y[0] = 5 * x[0]
+}
+
+// inPlaceTangent4 computes inPlace(y, x) and its derivatives in 4 directions, those of xDot, from variables.go:17.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+func inPlaceTangent4(y, x []float64, yDot, xDot [][4]float64) {
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		inPlaceTangent4(y, x, yDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
+	xDotRow := &xDot[0]
+	yDotRow := &yDot[0]
+	y[0] = 5 * x[0]
+	yDotRow[0] = 5 * xDotRow[0]
+	yDotRow[1] = 5 * xDotRow[1]
+	yDotRow[2] = 5 * xDotRow[2]
+	yDotRow[3] = 5 * xDotRow[3]
+}
+
+// inPlaceAdjoint computes inPlace(y, x), from variables.go:17.
+// It adds the derivatives of the outputs to yBar, xBar.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar shares memory with another slice.
+func inPlaceAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
+	rt.Apart("inPlaceAdjoint", "y, yBar, xBar, x", 3, y, yBar, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if yBar == nil {
+		yBar = make([]float64, len(y))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	y[0] = 5 * x[0]
+	t := yBar[0]
+	yBar[0] = 0
+	xBar[0] += t * 5
+}
+
+// inPlaceAdjoint4 is inPlaceAdjoint for 4 seeds in one call, from variables.go:17.
+// Each array holds 4 numbers, one for each seed.
+func inPlaceAdjoint4(y, x []float64, yBar, xBar [][4]float64, ws *AdjointWork) {
+	rt.SpansApart("inPlaceAdjoint4", "y, yBar, xBar, x", 3, rt.SpanOf(y), rt.SpanOf(yBar), rt.SpanOf(xBar), rt.SpanOf(x))
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if yBar == nil {
+		yBar = make([][4]float64, len(y))
+	}
+	if xBar == nil {
+		xBar = make([][4]float64, len(x))
+	}
+	y[0] = 5 * x[0]
+	yBarRow := &yBar[0]
+	xBarRow := &xBar[0]
+	t0 := yBarRow[0]
+	t1 := yBarRow[1]
+	yBarRow[0] = 0
+	yBarRow[1] = 0
+	xBarRow[0] += t0 * 5
+	xBarRow[1] += t1 * 5
+	t2 := yBarRow[2]
+	t3 := yBarRow[3]
+	yBarRow[2] = 0
+	yBarRow[3] = 0
+	xBarRow[2] += t2 * 5
+	xBarRow[3] += t3 * 5
+}
+
+// inPlaceAdjointTangent computes inPlaceAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from variables.go:17.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
+func inPlaceAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot, xDot, yBarDot, xBarDot []float64) {
+	rt.Apart("inPlaceAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if y != nil && yDot == nil || x != nil && xDot == nil {
+		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(yDotWhole, xDotWhole)
+		inPlaceAdjointTangent(y, x, yBar, xBar, ws, yDotWhole.Shadow, xDotWhole.Shadow, yBarDot, xBarDot)
+		done()
+		return
+	}
+	if yBar == nil {
+		yBar = make([]float64, len(y))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	if yBarDot == nil {
+		yBarDot = make([]float64, len(y))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x))
+	}
+	yDot[0] = 5 * xDot[0]
+	y[0] = 5 * x[0]
+	tDot := yBarDot[0]
+	t := yBar[0]
+	yBarDot[0] = 0
+	yBar[0] = 0
+	xBarDot[0] += tDot * 5
+	xBar[0] += t * 5
+}
+
+// inPlaceTraced is inPlace over Reals, from variables.go:17.
+func inPlaceTraced(y, x []nabla.Real) {
+	y[0] = x[0].Scale(5)
+}
+
+// doubledTangent returns doubled(x) and its derivative in the direction xDot, from variables.go:20.
+func doubledTangent(x, xDot []float64) (r, rDot float64) {
+	if xDot == nil {
+		xDot = make([]float64, len(x))
+	}
+	return 2 * x[0], 2 * xDot[0]
+}
+
+// doubledTangent4 returns doubled(x) and its derivatives in 4 directions, those of xDot, from variables.go:20.
+func doubledTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if xDot == nil {
+		xDot = make([][4]float64, len(x))
+	}
+	xDotRow := &xDot[0]
+	return 2 * x[0], 2 * xDotRow[0], 2 * xDotRow[1], 2 * xDotRow[2], 2 * xDotRow[3]
+}
+
+// doubledAdjoint returns doubled(x), from variables.go:20.
+// It adds the derivatives of the outputs, weighted by rBar, to xBar.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if xBar shares memory with another slice.
+func doubledAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	rt.Apart("doubledAdjoint", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	r = 2 * x[0]
+	xBar[0] += rBar * 2
+	return
+}
+
+// doubledAdjointOnly is doubledAdjoint without the value, from variables.go:20.
+func doubledAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	rt.Apart("doubledAdjointOnly", "xBar, x", 1, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	_ = x[0]
+	xBar[0] += rBar * 2
+}
+
+// doubledAdjointTangent computes doubledAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from variables.go:20.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+func doubledAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
+	rt.Apart("doubledAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x))
+	}
+	r = 2 * x[0]
+	xBar[0] += rBar * 2
+	return
+}
+
+// doubledHVP is doubledAdjointTangent without value and gradient, from variables.go:20.
+func doubledHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	rt.Apart("doubledHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	_ = x[0]
+}
+
+// doubledTraced is doubled over Reals, from variables.go:20.
+func doubledTraced(x []nabla.Real) (r nabla.Real) {
+	return x[0].Scale(2)
+}
+
 // applyTangent110 is edges.apply_tangent_110, from edges.go:33.
 func applyTangent110(op int, u, y, uDot, yDot float64) (r, rDot float64) {
 	tag := op
@@ -10900,6 +11361,150 @@ func limitsCheckTraced10(l *Limits, v nabla.Real) (r error) {
 	return nil
 }
 
+// cubedFuncTraced1 is edges.cubed_func_traced_1, from variables.go:13.
+func cubedFuncTraced1(x []nabla.Real) (r nabla.Real) {
+	return x[0].Sq().Mul(x[0])
+}
+
+// Functions in variables are registered before an init function can assign the variables.
+var _ = func() bool {
+	nabla.Register(cubed, nabla.Generated{
+		Name: "cubed", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workGradient AdjointWork
+			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					y[0], ydot[0] = cubedTangent(x, xdot)
+					return 1
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					y[0], ydot[0][0], ydot[0][1], ydot[0][2], ydot[0][3] = cubedTangent4(x, xdot)
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					y[0] = cubedAdjoint(x, xbar, ybar[0], &workAdjoint)
+					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					cubedAdjointOnly(x, xbar, 1, &workGradient)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					y[0] = cubedAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, _ any) {
+					clear(xbardot)
+					cubedHVP(x, 1, &workHVP, xdot, xbardot)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			y[0] = cubedTraced(x)
+			return 1
+		},
+	})
+	nabla.Register(scaled, nabla.Generated{
+		Name: "scaled", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workGradient AdjointWork
+			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					y[0], ydot[0] = scaledTangent(x, xdot)
+					return 1
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					y[0], ydot[0][0], ydot[0][1], ydot[0][2], ydot[0][3] = scaledTangent4(x, xdot)
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					y[0] = scaledAdjoint(x, xbar, ybar[0], &workAdjoint)
+					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					scaledAdjointOnly(x, xbar, 1, &workGradient)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					y[0] = scaledAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, _ any) {
+					clear(xbardot)
+					scaledHVP(x, 1, &workHVP, xdot, xbardot)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			y[0] = scaledTraced(x)
+			return 1
+		},
+	})
+	nabla.Register(inPlace, nabla.Generated{
+		Name: "inPlace", Version: 1,
+		New: func() nabla.Code {
+			var ybarCopy []float64
+			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
+			var workAdjointTangent AdjointWork
+			var ydotOwn []float64
+			var ybarZero []float64
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					clear(ydot)
+					inPlaceTangent(y, x, ydot, xdot)
+					return len(y)
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					clear(ydot)
+					inPlaceTangent4(y, x, ydot, xdot)
+					return len(y)
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					inPlaceAdjoint(y, x, ybarCopy, xbar, &workAdjoint)
+					return len(y)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, _ any) int {
+					clear(xbar)
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					inPlaceAdjoint4(y, x, ybarCopy4, xbar, &workAdjoint)
+					return len(y)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					ydotOwn = append(ydotOwn[:0], y...)
+					clear(ydotOwn)
+					ybarZero = append(ybarZero[:0], ybar...)
+					clear(ybarZero)
+					inPlaceAdjointTangent(y, x, ybarCopy, xbar, &workAdjointTangent, ydotOwn, xdot, ybarZero, xbardot)
+					return len(y)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			inPlaceTraced(y, x)
+			return len(y)
+		},
+	})
+	return true
+}()
+
 func init() {
 	nabla.Register(Scaled, nabla.Generated{
 		Name: "Scaled", Version: 1,
@@ -11561,6 +12166,48 @@ func init() {
 			v, err := FlatRootTraced(x)
 			rt.Returned(err)
 			y[0] = nabla.Const(v)
+			return 1
+		},
+	})
+	nabla.Register(doubled, nabla.Generated{
+		Name: "doubled", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workGradient AdjointWork
+			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					y[0], ydot[0] = doubledTangent(x, xdot)
+					return 1
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					y[0], ydot[0][0], ydot[0][1], ydot[0][2], ydot[0][3] = doubledTangent4(x, xdot)
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					y[0] = doubledAdjoint(x, xbar, ybar[0], &workAdjoint)
+					return 1
+				},
+				Gradient: func(xbar, x []float64, _ any) {
+					clear(xbar)
+					doubledAdjointOnly(x, xbar, 1, &workGradient)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					y[0] = doubledAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, _ any) {
+					clear(xbardot)
+					doubledHVP(x, 1, &workHVP, xdot, xbardot)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			y[0] = doubledTraced(x)
 			return 1
 		},
 	})
