@@ -13,6 +13,17 @@ type Program struct {
 	order  []*Facts                // all facts, in the order of creation
 	rounds int                     // calls of Analyze so far
 	source func(*ir.Rule) *ir.Func // see NewFollowing; nil if rules are never followed
+	// plainInterfaces is set if values behind interfaces carry no derivatives, whatever their types.
+	plainInterfaces bool
+}
+
+// NewOverReals returns an empty Program for forms over Reals, which interfaces do not hold: it is like [NewFollowing],
+// and
+// numbers behind interfaces carry no derivatives.
+func NewOverReals(source func(*ir.Rule) *ir.Func) *Program {
+	p := NewFollowing(source)
+	p.plainInterfaces = true
+	return p
 }
 
 // A key identifies the facts about f: its active parameters, and the results that only the caller makes active.
@@ -123,7 +134,7 @@ func (f *Facts) Passive() bool { return f.Params.Empty() && f.Results.Empty() }
 
 // Active reports whether v carries derivatives, so that it has a shadow. Global variables never do.
 func (f *Facts) Active(v *ir.Var) bool {
-	return v.Kind != ir.Global && HasFloats(v.Type) && f.classOf(v).active
+	return v.Kind != ir.Global && f.hasFloats(v.Type) && f.classOf(v).active
 }
 
 // AliasClass returns a value that identifies the alias class of v: it is equal for two variables that may lead to the
@@ -245,7 +256,7 @@ func (f *Facts) flow(c *aliasClass, v *ir.Var, t types.Type) {
 	case v.Kind == ir.Global:
 	case ir.HasRefs(t):
 		f.union(c, f.classOf(v))
-	case HasFloats(t) && f.classOf(v).active:
+	case f.hasFloats(t) && f.classOf(v).active:
 		f.activate(c)
 	}
 }
@@ -283,6 +294,10 @@ func (f *Facts) eachRoot(e ir.Expr, visit func(v *ir.Var, t types.Type)) {
 			f.eachRoot(e.X, func(v *ir.Var, _ types.Type) { visit(v, e.T) })
 			break
 		}
+		f.eachRoot(e.X, visit)
+	case *ir.Unbox:
+		f.eachRoot(e.X, func(v *ir.Var, _ types.Type) { visit(v, e.T) })
+	case *ir.Box:
 		f.eachRoot(e.X, visit)
 	case *ir.Slice:
 		f.eachRoot(e.X, visit)

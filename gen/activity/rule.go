@@ -60,19 +60,19 @@ func (f *Facts) ruleCall(s *ir.Call) {
 		return
 	}
 	for i, a := range s.Args {
-		if r.Writes(i) && HasFloats(a.Type()) {
+		if r.Writes(i) && f.hasFloats(a.Type()) {
 			f.eachClass(a, f.activate)
 		}
 	}
 	for _, v := range s.Results {
-		if v != nil && HasFloats(v.Type) {
+		if v != nil && f.hasFloats(v.Type) {
 			f.activate(f.classOf(v))
 		}
 	}
 }
 
 // Carries reports whether the value of e, or memory that it refers to, carries derivatives.
-func (f *Facts) Carries(e ir.Expr) bool { return HasFloats(e.Type()) && f.exprActive(e) }
+func (f *Facts) Carries(e ir.Expr) bool { return f.hasFloats(e.Type()) && f.exprActive(e) }
 
 // analyzedFunc returns the function whose body is analysed for call s, or nil if a rule is applied.
 func (f *Facts) analyzedFunc(s *ir.Call) *ir.Func {
@@ -123,7 +123,7 @@ func (f *Facts) NeedsRule(s *ir.Call) bool {
 // exprActive reports whether a variable with floats that e is computed from or refers to is active.
 func (f *Facts) exprActive(e ir.Expr) (active bool) {
 	f.eachRoot(e, func(v *ir.Var, t types.Type) {
-		active = active || HasFloats(t) && f.Active(v)
+		active = active || f.hasFloats(t) && f.Active(v)
 	})
 	return active
 }

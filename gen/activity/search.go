@@ -91,7 +91,7 @@ func (f *Facts) decisions(seen map[*Facts]*decisions) *decisions {
 		again = false
 		for _, t := range d.transfers {
 			c := f.classOf(t.to)
-			if c.active && HasFloats(t.to.Type) || d.decided[c] {
+			if c.active && d.f.hasFloats(t.to.Type) || d.decided[c] {
 				continue
 			}
 			if t.decided || slices.ContainsFunc(t.values, d.isDecided) || slices.ContainsFunc(t.conds, d.isDecided) {
@@ -213,9 +213,9 @@ func (d *decisions) isDecided(e ir.Expr) (found bool) {
 			found = true
 		}
 		// A value without derivative of operands with derivatives.
-		if !HasFloats(x.Type()) && !ir.HasRefs(x.Type()) {
+		if !d.f.hasFloats(x.Type()) && !ir.HasRefs(x.Type()) {
 			for _, o := range ir.Operands(x) {
-				found = found || HasFloats(o.Type()) && !ir.HasRefs(o.Type()) && d.isActive(o)
+				found = found || d.f.hasFloats(o.Type()) && !ir.HasRefs(o.Type()) && d.isActive(o)
 			}
 		}
 		return !found
@@ -225,7 +225,7 @@ func (d *decisions) isDecided(e ir.Expr) (found bool) {
 
 // isActive reports whether the value of e depends on active numbers.
 func (d *decisions) isActive(e ir.Expr) (found bool) {
-	d.f.eachRoot(e, func(v *ir.Var, t types.Type) { found = found || HasFloats(t) && d.f.Active(v) })
+	d.f.eachRoot(e, func(v *ir.Var, t types.Type) { found = found || d.f.hasFloats(t) && d.f.Active(v) })
 	return found
 }
 
@@ -298,13 +298,13 @@ func (d *decisions) moved(l *ir.Loop) *transfer {
 	// A number that the loop carries and that has a derivative leads to a result.
 	for _, t := range in {
 		c := d.f.classOf(t.to)
-		if carried[c] && c.active && HasFloats(t.to.Type) && d.useful[c] && operands[c] {
+		if carried[c] && c.active && d.f.hasFloats(t.to.Type) && d.useful[c] && operands[c] {
 			return nil
 		}
 	}
 	for _, t := range in {
 		c := d.f.classOf(t.to)
-		if !carried[c] || c.active || !HasFloats(t.to.Type) || !d.useful[c] || !d.decides(t, l) {
+		if !carried[c] || c.active || !d.f.hasFloats(t.to.Type) || !d.useful[c] || !d.decides(t, l) {
 			continue
 		}
 		reached := reach(sources, c)
@@ -348,7 +348,7 @@ func (d *decisions) decides(t *transfer, l *ir.Loop) bool {
 // moves reports whether some assignment of in gives c another value than by counting.
 func (d *decisions) moves(in []*transfer, c *aliasClass) bool {
 	for _, t := range in {
-		if d.f.classOf(t.to) != c || !HasFloats(t.to.Type) {
+		if d.f.classOf(t.to) != c || !d.f.hasFloats(t.to.Type) {
 			continue
 		}
 		if !t.add || d.decided[c] {

@@ -176,6 +176,10 @@ func (a *writeSummary) eachMemory(e ir.Expr, visit func(memory)) {
 		a.eachMemory(e.X, visit)
 	case *ir.Convert:
 		a.eachMemory(e.X, visit)
+	case *ir.Unbox:
+		a.eachMemory(e.X, visit)
+	case *ir.Box:
+		a.eachMemory(e.X, visit)
 	case *ir.Opaque: // it may keep references to all its arguments
 		for _, x := range e.Args {
 			a.eachMemory(x, visit)

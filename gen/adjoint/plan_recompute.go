@@ -78,7 +78,7 @@ func (pl *planner) recomputeCost(e ir.Expr) (cost int, ok bool) {
 				cost += 3
 			}
 			cost++
-		case *ir.Unary, *ir.Convert:
+		case *ir.Unary, *ir.Convert, *ir.Unbox:
 			cost++
 		case *ir.Load:
 			// The value must be the same whenever it is read again.

@@ -3,6 +3,7 @@ package adjoint
 import (
 	"go/types"
 
+	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -88,10 +89,16 @@ func (sp *specialization) shadowOf(e ir.Expr) ir.Expr {
 		}
 		return ir.LoadOf(sp.shadowPlace(e.P), e.T)
 	case *ir.Convert:
-		if ir.IsAssertion(e) { // of passive contents, see package activity
+		switch from := activity.HasFloats(e.X.Type()); {
+		case !from && ir.IsAssertion(e), // of passive contents, see package activity
+			from && types.IsInterface(e.T) && !activity.HasFloats(e.T): // to be printed, for example
 			return ir.Zero(e.T)
 		}
-		return &ir.Convert{Typed: e.Typed, X: sp.shadowOf(e.X)}
+		return ir.ConvertedShadow(sp.shadowOf(e.X), e.T)
+	case *ir.Unbox:
+		return ir.ConvertedShadow(sp.shadowOf(e.X), e.T)
+	case *ir.Box:
+		return ir.ConvertedShadow(sp.shadowOf(e.X), e.T)
 	// Shadows are sliced with the same bounds as the primal.
 	case *ir.Slice:
 		return &ir.Slice{Typed: e.Typed, X: sp.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
@@ -141,8 +148,7 @@ func (sp *specialization) headersOnly(e ir.Expr) ir.Expr {
 }
 
 // globalShadow returns the shadow of package variable e, which activity joined with memory that carries derivatives:
-// fresh zeros of the shape of its memory. The cotangents that accumulate there are not read. It panics with an Error if
-// the memory holds further references, whose shape is not copied.
+// fresh zeros of the shape of its memory. The cotangents that accumulate there are not read.
 func (sp *specialization) globalShadow(e ir.Expr, root *ir.Var) ir.Expr {
 	var fresh ir.Expr
 	typed := ir.Typed{T: e.Type()}
@@ -161,8 +167,7 @@ func (sp *specialization) globalShadow(e ir.Expr, root *ir.Var) ir.Expr {
 		}
 	}
 	if fresh == nil {
-		sp.refuse("pass it as an argument",
-			"package variable %s, which has references to memory that carries derivatives", root.Name)
+		fresh = ir.ZeroShadow(e)
 	}
 	v := &ir.Var{Name: sp.g.names.Name("zeros"), Type: typed.T}
 	sp.primalOf[v] = root

@@ -145,6 +145,10 @@ func (c *checker) value(e Expr) {
 		c.math(e)
 	case *TypeTest:
 		c.checkTypeTest(e)
+	case *Unbox:
+		c.checkUnbox(e)
+	case *Box:
+		c.checkBox(e)
 	case *Convert:
 		c.value(e.X)
 		if IsAssertion(e) {
@@ -193,7 +197,7 @@ func (c *checker) value(e Expr) {
 		for _, x := range e.Args {
 			c.value(x)
 		}
-		if isNumber(e.T) || ElemOf(e.T) != nil || isArray(e.T) || isStruct(e.T) {
+		if !IsZeroShadow(e) && (isNumber(e.T) || ElemOf(e.T) != nil || isArray(e.T) || isStruct(e.T)) {
 			c.fail("an opaque expression is no number and holds none")
 		}
 	case *Make, *New, *Literal:

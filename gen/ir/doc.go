@@ -88,6 +88,8 @@
 //	                      literal nor package.Name
 //	opaque[T]("f", e…)    an [Opaque] with format f
 //	typeis[T](x)          a [TypeTest] of x
+//	unboxto[*T](x)        an [Unbox] of x
+//	boxto[T](x)           a [Box] of x
 //
 // A constant has the type that Go would derive from its context: that of the other operand, or of
 // the variable or parameter it is assigned to; otherwise it has Go's default type, and a shift
@@ -96,7 +98,7 @@
 // constant; -(3) is a [Unary].
 //
 // No variable or label has the name of a predeclared identifier of Go or one of the words let,
-// call, rule, scope, leave, zero, text, opaque and typeis, see [Namer].
+// call, rule, scope, leave, zero, text, opaque, typeis, boxto and unboxto, see [Namer].
 //
 // # Stages
 //

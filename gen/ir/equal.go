@@ -34,6 +34,9 @@ func Equal(a, b Expr) bool {
 	case *TypeTest:
 		y, ok := b.(*TypeTest)
 		return ok && types.Identical(x.Of, y.Of) && Equal(x.X, y.X)
+	case *Box:
+		y, ok := b.(*Box)
+		return ok && Equal(x.X, y.X)
 	case *Len:
 		y, ok := b.(*Len)
 		return ok && x.Cap == y.Cap && Equal(x.X, y.X)

@@ -42,6 +42,15 @@ func (fr *frame) expr(e Expr) Value {
 		return elementaryValue(e.Name, args)
 	case *TypeTest:
 		return boolValue(fr.expr(e.X).holds(e.Of))
+	case *Unbox:
+		x := fr.assert(fr.expr(e.X), pointee(e.T))
+		return pointerTo(&x)
+	case *Box:
+		at := fr.expr(e.X).pointer()
+		if at == nil {
+			fr.panicf("invalid memory address or nil pointer dereference")
+		}
+		return box(at.clone(), pointee(e.X.Type()), e.T)
 	case *Convert:
 		if IsAssertion(e) {
 			return fr.assert(fr.expr(e.X), e.T)
@@ -72,6 +81,9 @@ func (fr *frame) expr(e Expr) Value {
 	case *Literal:
 		return fr.literal(e)
 	case *Opaque:
+		if IsZeroShadow(e) {
+			return fr.expr(e.Args[0]).zeroShadow(e.T, map[*Value]*Value{})
+		}
 		args := make([]any, len(e.Args))
 		for i, x := range e.Args {
 			args[i] = fr.expr(x).show(x.Type(), 4)

@@ -24,6 +24,8 @@ type Func struct {
 	Body           Block
 	// Pos is the position of the declaration in the source.
 	Pos token.Position
+	// Unboxed is the function without Unbox and Box, where it has them, for forms over Reals.
+	Unboxed *Func
 	// Checkpoint is set for a function made of the iterations of a loop. Its last two parameters
 	// are the index of the first iteration and the index after that of the last.
 	Checkpoint *Checkpoint
@@ -230,6 +232,17 @@ type (
 		Typed
 		X  Expr
 		Of types.Type
+	}
+	// Unbox is a pointer to a copy of the value that the interface value X holds, see carrier.go. The type of the
+	// expression is a pointer to the type of the value.
+	Unbox struct {
+		Typed
+		X Expr
+	}
+	// Box is an interface value that holds the value that the pointer X points to.
+	Box struct {
+		Typed
+		X Expr
 	}
 	// Len is len(X), or cap(X) if Cap is set. X is a slice, an array, a pointer to an array or a
 	// string.

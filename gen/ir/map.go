@@ -115,6 +115,14 @@ func (m *Map) RewriteExpr(e Expr) Expr {
 		if y := m.RewriteExpr(x.X); y != x.X {
 			e = &TypeTest{x.Typed, y, x.Of}
 		}
+	case *Unbox:
+		if y := m.RewriteExpr(x.X); y != x.X {
+			e = &Unbox{x.Typed, y}
+		}
+	case *Box:
+		if y := m.RewriteExpr(x.X); y != x.X {
+			e = &Box{x.Typed, y}
+		}
 	case *Len:
 		if y := m.RewriteExpr(x.X); y != x.X {
 			e = &Len{x.Typed, y, x.Cap}

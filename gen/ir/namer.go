@@ -9,7 +9,7 @@ import (
 // reservedWords are the words of the text form that no variable or label may have as its name.
 var reservedWords = map[string]bool{
 	"let": true, "call": true, "rule": true, "scope": true, "leave": true, "zero": true, "text": true,
-	"opaque": true, "typeis": true,
+	"opaque": true, "typeis": true, "boxto": true, "unboxto": true,
 }
 
 // validName reports whether a variable or label may have the name: an identifier that is not

@@ -243,6 +243,14 @@ func (p *parser) callExpr(x *ast.CallExpr, want types.Type) Expr {
 			p.wantArgs(x, 1, 1)
 			return &TypeTest{Typed{types.Typ[types.Bool]}, p.expr(x.Args[0], nil), p.typ(f.Index)}
 		}
+		if id, ok := f.X.(*ast.Ident); ok && (id.Name == "boxto" || id.Name == "unboxto") {
+			p.wantArgs(x, 1, 1)
+			t, e := Typed{p.typ(f.Index)}, p.expr(x.Args[0], nil)
+			if id.Name == "boxto" {
+				return &Box{t, e}
+			}
+			return &Unbox{t, e}
+		}
 	}
 	t := p.tryType(x.Fun)
 	if t == nil {

@@ -50,6 +50,10 @@ func (p *printer) prec(e Expr, want types.Type, outer int) string {
 		s = e.Name + "(" + strings.Join(p.mathArgs(e, want), ", ") + ")"
 	case *TypeTest:
 		s = "typeis[" + p.typ(e.Of) + "](" + p.expr(e.X, nil) + ")"
+	case *Unbox:
+		s = "unboxto[" + p.typ(e.T) + "](" + p.expr(e.X, nil) + ")"
+	case *Box:
+		s = "boxto[" + p.typ(e.T) + "](" + p.expr(e.X, nil) + ")"
 	case *Convert:
 		if IsAssertion(e) {
 			s = p.prec(e.X, nil, postfix) + ".(" + p.typ(e.T) + ")"

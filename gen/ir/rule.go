@@ -197,8 +197,8 @@ func ContainsFloats(t types.Type) bool {
 	return false
 }
 
-// ReachesFloats reports whether a value of type t contains slices or pointers through which floats
-// or complex numbers can be reached.
+// ReachesFloats reports whether a value of type t contains slices, pointers or interfaces (see
+// [IsCarrier]) through which floats or complex numbers can be reached.
 func ReachesFloats(t types.Type) bool { return reachesFloats(t, map[types.Type]bool{}) }
 
 // reachesFloats is ReachesFloats; seen holds the referenced types that were visited, which ends the
@@ -216,6 +216,8 @@ func reachesFloats(t types.Type, seen map[types.Type]bool) bool {
 		return behind(u.Elem())
 	case *types.Pointer:
 		return behind(u.Elem())
+	case *types.Interface:
+		return IsCarrier(t)
 	case *types.Array:
 		return u.Len() > 0 && reachesFloats(u.Elem(), seen)
 	case *types.Struct:

@@ -54,6 +54,10 @@ func WalkExpr(e Expr, visit func(Expr) bool) {
 		WalkExpr(e.X, visit)
 	case *TypeTest:
 		WalkExpr(e.X, visit)
+	case *Unbox:
+		WalkExpr(e.X, visit)
+	case *Box:
+		WalkExpr(e.X, visit)
 	case *Len:
 		WalkExpr(e.X, visit)
 	case *Slice:
@@ -95,6 +99,10 @@ func Operands(e Expr) []Expr {
 	case *Convert:
 		return []Expr{e.X}
 	case *TypeTest:
+		return []Expr{e.X}
+	case *Unbox:
+		return []Expr{e.X}
+	case *Box:
 		return []Expr{e.X}
 	case *Len:
 		return []Expr{e.X}

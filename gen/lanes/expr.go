@@ -49,6 +49,10 @@ func (b *builder) uniform(e ir.Expr) ir.Expr {
 			Hi: b.uniform(e.Hi), Max: b.uniform(e.Max)}
 	case *ir.TypeTest:
 		return &ir.TypeTest{Typed: e.Typed, X: b.uniform(e.X), Of: e.Of}
+	case *ir.Unbox:
+		return &ir.Unbox{Typed: e.Typed, X: b.uniform(e.X)}
+	case *ir.Box:
+		return &ir.Box{Typed: e.Typed, X: b.uniform(e.X)}
 	case *ir.Len:
 		return &ir.Len{Typed: e.Typed, X: b.operand(e.X, b.memoryDivergent(e.X)), Cap: e.Cap}
 	case *ir.Unary:

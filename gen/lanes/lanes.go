@@ -124,6 +124,9 @@ func (p *Program) Build(f *ir.Func, params, results activity.Mask) (g *ir.Func, 
 		return nil, &Error{Func: g.Name, What: "it computes with complex numbers, which have no lane type", Pos: g.Pos}
 	}
 	v := p.analyzeDivergence(f, params, results)
+	if name, at := v.findInterface(f); name != "" {
+		return nil, &Error{Func: f.Name, What: "interface values in " + name + " have no lane type", Pos: at}
+	}
 	for i, x := range slices.Concat(f.Params, f.Results) {
 		wanted := i < len(f.Params) && params.Has(i) || i >= len(f.Params) && results.Has(i-len(f.Params))
 		if wanted && !activity.HasFloats(x.Type) {
@@ -249,6 +252,21 @@ func (p *Program) findComplex(f *ir.Func) *ir.Func {
 		}
 	}
 	return nil
+}
+
+// findInterface returns the name and the position of a divergent variable of f, or of a direct or indirect callee, that
+// leads to numbers through an interface; "" if there is none. Lane types have no methods, so that no interface value
+// can
+// hold them.
+func (v *divergence) findInterface(f *ir.Func) (string, token.Position) {
+	for _, g := range v.program.reachable(f) {
+		for _, x := range ir.Vars(g) {
+			if v.divergent[x] && activity.ReachesCarrier(x.Type) {
+				return x.Name, x.Pos
+			}
+		}
+	}
+	return "", token.Position{}
 }
 
 // isPerLane reports whether c is registered with CallPerLane.

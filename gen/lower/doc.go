@@ -10,7 +10,8 @@
 // package-level variables that are read or used as scratch, and packages math and math/cmplx. A callee is specialised
 // for its calling context: its type arguments, function values, and the dynamic types of interface values whose methods
 // are called or whose types are tested. Where the type is known at run time only, a method call has a case for each
-// type that the program converts to the interface. A function value may be one of several known functions, as a
+// type that the program converts to the interface. Numbers behind the interfaces of parameters and bound structs carry
+// derivatives too, see carriers.go. A function value may be one of several known functions, as a
 // variable that is assigned several of them, or an element of a table. A closure becomes a function whose last
 // parameters are its captured variables, by pointer if a closure assigns to them.
 //

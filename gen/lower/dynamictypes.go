@@ -23,6 +23,7 @@ type conversions struct {
 	p        *Program
 	concrete map[string]map[string]types.Type // types that are no interfaces, by key
 	from     map[string]map[string]bool       // keys of interfaces
+	to       map[string]types.Type            // the interface types
 }
 
 // maxDynamicTypes bounds the dynamic types of an interface, as each makes a copy of the call.
@@ -35,17 +36,7 @@ func (p *Program) dynamicTypes(t types.Type) []types.Type {
 	if !ok || !isDispatched(t) || i.NumMethods() == 0 {
 		return nil
 	}
-	if p.converted == nil {
-		p.converted = &conversions{p: p, concrete: map[string]map[string]types.Type{},
-			from: map[string]map[string]bool{}}
-		packages.Visit(p.requested, nil, func(pkg *packages.Package) {
-			if p.indexed[pkg] && pkg.TypesInfo != nil {
-				for _, f := range pkg.Syntax {
-					p.converted.file(pkg.TypesInfo, f)
-				}
-			}
-		})
-	}
+	converted := p.conversions()
 	found := map[string]types.Type{}
 	seen := map[string]bool{}
 	var visit func(key string)
@@ -54,13 +45,13 @@ func (p *Program) dynamicTypes(t types.Type) []types.Type {
 			return
 		}
 		seen[key] = true
-		for k, c := range p.converted.concrete[key] {
+		for k, c := range converted.concrete[key] {
 			// A value of a wider interface is asserted to have this one.
 			if types.Implements(c, i) && p.nameableType(c) {
 				found[k] = c
 			}
 		}
-		for k := range p.converted.from[key] {
+		for k := range converted.from[key] {
 			visit(k)
 		}
 	}
@@ -69,6 +60,22 @@ func (p *Program) dynamicTypes(t types.Type) []types.Type {
 		return nil
 	}
 	return slices.SortedFunc(maps.Values(found), compareTypes)
+}
+
+// conversions returns the conversions in the loaded packages.
+func (p *Program) conversions() *conversions {
+	if p.converted == nil {
+		p.converted = &conversions{p: p, concrete: map[string]map[string]types.Type{},
+			from: map[string]map[string]bool{}, to: map[string]types.Type{}}
+		packages.Visit(p.requested, nil, func(pkg *packages.Package) {
+			if p.indexed[pkg] && pkg.TypesInfo != nil {
+				for _, f := range pkg.Syntax {
+					p.converted.file(pkg.TypesInfo, f)
+				}
+			}
+		})
+	}
+	return p.converted
 }
 
 // nameableType reports whether generated code can name t: it is declared outside of functions, and exported unless its
@@ -106,6 +113,7 @@ func (c *conversions) add(to, from types.Type) {
 		from = types.Default(from)
 	}
 	key, k := c.p.typeKey(to), c.p.typeKey(from)
+	c.to[key] = to
 	if types.IsInterface(from) {
 		if key != k {
 			if c.from[key] == nil {

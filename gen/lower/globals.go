@@ -23,7 +23,8 @@ type originAnalysis struct {
 	f *ir.Func
 	// pointsTo maps variables to the origins of the references in them.
 	pointsTo map[*ir.Var]origins
-	modified origins // parameters through which memory is written
+	// modified has the parameters through which memory is written, with the types of the values there; nil is any.
+	modified map[*ir.Var][]types.Type
 	// callee maps all functions to their analyses.
 	callee map[*ir.Func]*originAnalysis
 	// changed is set if a pass added an origin or a written parameter.
@@ -45,7 +46,7 @@ type globalWrite struct {
 func writtenGlobals(funcs []*ir.Func) (out []globalWrite) {
 	flows := map[*ir.Func]*originAnalysis{}
 	for _, f := range funcs {
-		w := &originAnalysis{f: f, pointsTo: map[*ir.Var]origins{}, modified: origins{}, callee: flows}
+		w := &originAnalysis{f: f, pointsTo: map[*ir.Var]origins{}, modified: map[*ir.Var][]types.Type{}, callee: flows}
 		for _, v := range f.Params {
 			w.pointsTo[v] = origins{v: true}
 		}
@@ -91,17 +92,69 @@ func (w *originAnalysis) addOrigins(v *ir.Var, from origins) {
 	w.changed = w.changed || len(w.pointsTo[v]) > n
 }
 
-// write records that memory of the origins is written by s.
-func (w *originAnalysis) write(s ir.Stmt, from origins) {
+// write records that s writes to a value of type t in memory of the origins. A nil t is any type.
+func (w *originAnalysis) write(s ir.Stmt, from origins, t types.Type) {
+	same := func(u types.Type) bool { return sameType(t, u) }
 	for v := range from {
 		switch {
+		case !leadsTo(v.Type, t):
 		case v.Kind == ir.Global && w.refuse != nil:
 			w.refuse(s, v, "its memory is written through an alias", "copy it first, or pass it as an argument", false)
-		case v.Kind == ir.Param && !w.modified[v]:
-			w.modified[v] = true
+		case v.Kind == ir.Param && !slices.ContainsFunc(w.modified[v], same):
+			w.modified[v] = append(w.modified[v], t)
 			w.changed = true
 		}
 	}
+}
+
+// sameType reports whether two types, of which either may be nil, are identical.
+func sameType(t, u types.Type) bool {
+	return t == u || t != nil && u != nil && types.Identical(t, u)
+}
+
+// leadsTo reports whether a value of type t may be in, or be part of a value in, a variable of type v or memory that it
+// leads to. A nil t is any type. Memory behind functions is written by calls only.
+func leadsTo(v, t types.Type) (may bool) {
+	if _, ok := v.Underlying().(*types.Signature); ok {
+		return false
+	}
+	if t == nil {
+		return true
+	}
+	ir.WalkType(v, func(u types.Type) {
+		switch u.Underlying().(type) {
+		case *types.Map, *types.Chan, *types.Interface:
+			may = true // what is in there is not known
+		}
+		may = may || ir.SameCell(u, t)
+	})
+	return may
+}
+
+// written returns the type of the value that contains p in the memory that its last reference leads to.
+func written(p *ir.Place) (t types.Type) {
+	for i := range p.Path {
+		switch u := (&ir.Place{Root: p.Root, Path: p.Path[:i]}).Type().Underlying().(type) {
+		case *types.Pointer:
+			t = u.Elem()
+		case *types.Slice:
+			t = u.Elem()
+		}
+	}
+	return t
+}
+
+// containing returns the type of the value that contains a value of type t that is written through e. If e is the
+// address of
+// a part of a value, and leads nowhere else, it is the type of that value.
+func containing(e ir.Expr, t types.Type) types.Type {
+	switch e.(type) {
+	case *ir.Addr, *ir.SliceAt:
+		if p := ir.PlaceOf(e); p.Indirect() && !hasReferences(p.Type()) {
+			return written(p)
+		}
+	}
+	return t
 }
 
 // stmt applies one statement.
@@ -115,7 +168,7 @@ func (w *originAnalysis) stmt(s ir.Stmt) {
 		w.assign(s, s.P, nil)
 	case *ir.Append:
 		from := w.exprOrigins(s.S)
-		w.write(s, from)
+		w.write(s, from, ir.ElemOf(s.S.Type()))
 		from = maps.Clone(from)
 		if from == nil {
 			from = origins{}
@@ -129,9 +182,9 @@ func (w *originAnalysis) stmt(s ir.Stmt) {
 		}
 		w.assign(s, s.P, from)
 	case *ir.Copy:
-		w.write(s, w.exprOrigins(s.Dst))
+		w.write(s, w.exprOrigins(s.Dst), ir.ElemOf(s.Dst.Type()))
 	case *ir.Clear:
-		w.write(s, w.exprOrigins(s.S))
+		w.write(s, w.exprOrigins(s.S), ir.ElemOf(s.S.Type()))
 	case *ir.Call:
 		w.call(s)
 	}
@@ -146,7 +199,7 @@ func (w *originAnalysis) assign(s ir.Stmt, p *ir.Place, from origins) {
 				"pass a pointer to it as an argument", false)
 		}
 	case p.Indirect():
-		w.write(s, w.originsOf(p.Root))
+		w.write(s, w.originsOf(p.Root), written(p))
 	}
 	w.addOrigins(p.Root, from)
 }
@@ -168,8 +221,9 @@ func (w *originAnalysis) call(s *ir.Call) {
 		return
 	}
 	for i, p := range c.f.Params {
-		if from := w.exprOrigins(s.Args[i]); c.modified[p] {
-			w.write(s, from)
+		from := w.exprOrigins(s.Args[i])
+		for _, t := range c.modified[p] {
+			w.write(s, from, containing(s.Args[i], t))
 		}
 	}
 	for i, r := range c.f.Results {
@@ -201,7 +255,7 @@ func (w *originAnalysis) rule(s *ir.Call) {
 		}
 		from := w.exprOrigins(a)
 		if r.ReadOnly != nil {
-			w.write(s, from)
+			w.write(s, from, nil)
 			continue
 		}
 		for v := range from {

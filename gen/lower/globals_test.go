@@ -26,6 +26,22 @@ var (
 	Ptr   = &config{W: []float64{1}}
 )
 
+// A holder refers to a package variable without being a part of it.
+type holder struct {
+	conf *config
+	draw func() float64
+	sum  [2]float64
+	w    []float64
+}
+
+var Draw = func() float64 { return 1 }
+
+func newHolder() *holder           { return &holder{conf: &Conf, draw: Draw, w: []float64{1}} }
+func (h *holder) add(x float64)    { addTo(&h.sum, x) }
+func addTo(s *[2]float64, x float64) { split(x, &s[0], &s[1]) }
+func split(x float64, a, b *float64) { *a, *b = x, x*x }
+func rowOf(h *holder) *float64     { return &h.conf.W[0] }
+
 func same(y []float64) []float64           { return y }
 func size(y []float64) int                 { return len(y) }
 func sized(y []float64) []float64          { return make([]float64, len(y)) }
@@ -92,6 +108,15 @@ func TestGlobals(t *testing.T) {
 		{"r := sized(Y); scale(r, x[0]); return r[0]", ""},
 		{"into(x, Y); return x[0]", ""},
 		{"r := x; if &r[0] != &Y[0] { r[0] = 3 }; return r[0]", ""},
+
+		{"h := newHolder(); h.sum[0] = x[0]; return h.sum[0] * h.conf.W[0]", ""},
+		{"h := newHolder(); h.add(x[0]); return h.sum[0]", ""},
+		{"h := newHolder(); h.w = append(h.w, 1); return x[0]", write + "Conf"}, // by their types it may be W
+		{"h := newHolder(); h.conf.W[0] = x[0]; return x[0]", write + "Conf"},
+		{"h := newHolder(); h.conf.K = x[0]; return x[0]", write + "Conf"},
+		{"h := newHolder(); split(x[0], &h.conf.K, &h.sum[0]); return x[0]", write + "Conf"},
+		{"h := newHolder(); *rowOf(h) = x[0]; return x[0]", write + "Conf"},
+		{"h := newHolder(); s := h.sum[:]; s[0] = x[0]; return h.sum[0]", write + "Conf"}, // as an element of W
 
 		{"Y[0] = x[0]; return Y[0]", write + "Y"},
 		{"r := Y; r[0] = x[0]; return Y[0]", write + "Y"},

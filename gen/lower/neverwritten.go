@@ -345,7 +345,7 @@ func (w *writeSearch) argument(u *usage, call *ast.CallExpr, e ast.Expr, at toke
 		return &possibleWrite{at, "is an argument of " + fn.Name()}
 	case *types.Func:
 		params := fn.Signature().Params()
-		if fn.Signature().Variadic() && index >= params.Len()-1 {
+		if fn.Signature().Variadic() && index >= params.Len()-1 && !call.Ellipsis.IsValid() {
 			return &possibleWrite{at, "is passed to " + fn.Name()}
 		}
 		if s := info.Selections[selector(fun)]; s != nil && types.IsInterface(s.Recv()) {

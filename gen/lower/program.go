@@ -69,11 +69,13 @@ type Program struct {
 	libraryPackages map[string]*packages.Package // library derivatives by name, nil if ill-typed
 	instances       map[*types.Func]*types.Func  // instances for float64 of generic functions with a library derivative
 	// passive holds the functions with the directive //nabla:passive.
-	passive     map[*types.Func]bool
-	stubs       map[string]bool             // stubs of generated files
-	checkpoints map[ast.Node]*ir.Checkpoint // requested checkpointing of loops
-	indexed     map[*packages.Package]bool  // not those of the standard library
-	converted   *conversions                // computed on demand
+	passive       map[*types.Func]bool
+	stubs         map[string]bool             // stubs of generated files
+	checkpoints   map[ast.Node]*ir.Checkpoint // requested checkpointing of loops
+	indexed       map[*packages.Package]bool  // not those of the standard library
+	converted     *conversions                // computed on demand
+	carriersNoted bool
+	boxed         map[*ir.Func]*ir.Func // functions with Unbox and Box, see carriers.go
 	// initialisers and writtenVars describe package variables, computed on demand; homes are the lowerers of
 	// initialisers.
 	initialisers map[types.Object]initialiser
@@ -262,6 +264,7 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 		return nil, Refusals{{p.fset.Position(fn.Pos()), fn.FullName(), "function " + fn.FullName(),
 			"its source is not available", remedyRule}}
 	}
+	p.noteCarriers()
 	var e *specialization
 	if w := p.rule(fn); w != nil {
 		e = p.ruleWrapper(fn, w)
@@ -295,6 +298,9 @@ func (p *Program) whole(e *specialization) (*ir.Func, Refusals) {
 		list := slices.AppendSeq(slices.Clone(others), maps.Keys(ir.Reachable(f)))
 		f = p.rewriteUnions(f, list)
 		f, all = p.rewriteScratch(f, others)
+		if len(all) == 0 {
+			f = p.boxCarriers(f)
+		}
 	}
 	if len(all) == 0 && f != e.f {
 		list := slices.Collect(maps.Keys(ir.Reachable(f)))

@@ -40,6 +40,10 @@ func eachPlace(e ir.Expr, f func(p *ir.Place, taken bool)) {
 		eachPlace(e.X, f)
 	case *ir.TypeTest:
 		eachPlace(e.X, f)
+	case *ir.Unbox:
+		eachPlace(e.X, f)
+	case *ir.Box:
+		eachPlace(e.X, f)
 	case *ir.Len:
 		eachPlace(e.X, f)
 	case *ir.Slice:

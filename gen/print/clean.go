@@ -248,7 +248,7 @@ func mayPanic(e ir.Expr) (may bool) {
 			}
 		}
 		switch e := e.(type) {
-		case *ir.Slice, *ir.SliceAt, *ir.Make, *ir.Opaque:
+		case *ir.Slice, *ir.SliceAt, *ir.Make, *ir.Opaque, *ir.Unbox, *ir.Box:
 			may = true
 		case *ir.Convert:
 			may = may || ir.IsAssertion(e)

@@ -65,6 +65,13 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	case *ir.TypeTest:
 		p.refuseHidden(e.Of)
 		return p.runtime("Is") + "[" + p.typ(e.Of) + "](" + p.expr(e.X, nil) + ")", postfix
+	case *ir.Unbox:
+		t := e.T.Underlying().(*types.Pointer).Elem()
+		p.refuseHidden(t)
+		return p.runtime("Unbox") + "[" + p.typ(t) + "](" + p.expr(e.X, nil) + ")", postfix
+	case *ir.Box:
+		p.refuseHidden(e.X.Type())
+		return p.typeCall(e.T) + "(*" + p.prec(e.X, nil, unary) + ")", postfix
 	case *ir.Convert:
 		if ir.IsAssertion(e) {
 			p.refuseHidden(e.T)

@@ -187,7 +187,8 @@ func (p *printer) qualifyCall(x ast.Expr, format string) ast.Expr {
 			p.refuse("the expression %s", format)
 		}
 	}
-	if strings.HasPrefix(ir.UnknownTypeCall, pkg.Name+"."+fun.Sel.Name+"(") {
+	name := pkg.Name + "." + fun.Sel.Name + "("
+	if strings.HasPrefix(ir.UnknownTypeCall, name) || strings.HasPrefix(ir.ShadowCall, name) {
 		call.Fun = ast.NewIdent(p.runtime(fun.Sel.Name))
 		return call
 	}

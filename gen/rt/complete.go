@@ -70,6 +70,12 @@ func hollow(at, shadow unsafe.Pointer, p *typeLayout, n int, seen map[visit]bool
 	}
 	for i := range n {
 		for j := range p.links {
+			if l := &p.links[j]; l.held != nil {
+				if l.hollow(at, shadow, p, i, seen) {
+					return true
+				}
+				continue
+			}
 			of, given, n := p.links[j].from(at, shadow, p, i)
 			below := p.links[j].layout
 			if n > 0 && (given == nil || len(below.links) > 0 && hollow(of, given, below, n, seen)) {
@@ -78,6 +84,32 @@ func hollow(at, shadow unsafe.Pointer, p *typeLayout, n int, seen map[visit]bool
 		}
 	}
 	return false
+}
+
+// hollow is the function hollow for the interface l of value i.
+func (l *link) hollow(at, shadow unsafe.Pointer, p *typeLayout, i int, seen map[visit]bool) bool {
+	a, b := unsafe.Add(at, uintptr(i)*p.size+l.offset), unsafe.Add(shadow, uintptr(i)*p.like.Size()+l.to)
+	v, to := held(a, l.held)
+	if to == nil {
+		return false
+	}
+	given := givenHeld(a, b, l.held)
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return !reflect.NewAt(l.held, b).Elem().Elem().IsValid() // which would have no type
+	}
+	if given == nil {
+		return true
+	}
+	below := hollowLayout(to, to)
+	if len(below.links) == 0 {
+		return false
+	}
+	of := v
+	if v.Kind() != reflect.Pointer {
+		of = reflect.New(to)
+		of.Elem().Set(v)
+	}
+	return hollow(of.UnsafePointer(), given, below.typeLayout, 1, seen)
 }
 
 // from returns the memory that the reference l of value i refers to, that of its shadow, which may
@@ -141,6 +173,9 @@ func (p *typeLayout) within(above []*typeLayout) bool {
 		return true
 	}
 	for _, l := range p.links {
+		if l.held != nil { // it may lead to any type
+			return true
+		}
 		if l.layout.within(append(above, p)) {
 			return true
 		}
@@ -239,6 +274,14 @@ func (s *shadows) given(at, given unsafe.Pointer, p *typeLayout, n int, seen map
 	move(given, s.find(at), p, n)
 	for i := range n {
 		for j := range p.links {
+			if l := &p.links[j]; l.held != nil {
+				a := unsafe.Add(at, uintptr(i)*p.size+l.offset)
+				if of, layout, n := s.below(a, l.held); of != nil {
+					b := unsafe.Add(given, uintptr(i)*p.like.Size()+l.to)
+					s.given(of, givenHeld(a, b, l.held), layout, n, seen, move)
+				}
+				continue
+			}
 			of, below, n := p.links[j].from(at, given, p, i)
 			s.given(of, below, p.links[j].layout, n, seen, move)
 		}
@@ -256,11 +299,15 @@ type kept struct {
 	slice   bool
 	header  []byte
 	pointer unsafe.Pointer
+	held    bool
+	words   words
 }
 
 // restore writes the reference back.
 func (k *kept) restore() {
-	if k.slice {
+	if k.held {
+		*(*words)(k.at) = k.words
+	} else if k.slice {
 		*(*[]byte)(k.at) = k.header
 	} else {
 		*(*unsafe.Pointer)(k.at) = k.pointer
@@ -272,7 +319,9 @@ func keepLinks(at unsafe.Pointer, p *typeLayout, n int) (out []kept) {
 	for i := range n {
 		for _, l := range p.links {
 			k := kept{at: unsafe.Add(at, uintptr(i)*p.like.Size()+l.to), slice: l.slice}
-			if l.slice {
+			if k.held = l.held != nil; k.held {
+				k.words = *(*words)(k.at)
+			} else if l.slice {
 				k.header = *(*[]byte)(k.at)
 			} else {
 				k.pointer = *(*unsafe.Pointer)(k.at)

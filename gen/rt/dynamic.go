@@ -33,3 +33,9 @@ func UnknownType(x any, name string) error {
 	}
 	return &UnknownTypeError{Interface: name, Type: fmt.Sprintf("%T", x)}
 }
+
+// Unbox returns a pointer to a copy of the value of type T in x, where derivatives can refer to it.
+func Unbox[T any](x any) *T {
+	v := x.(T)
+	return &v
+}

@@ -53,6 +53,9 @@ type shadows struct {
 	known   map[span]bool
 	layouts map[[2]reflect.Type]*typeLayout
 	blocks  []block // sorted by address, disjoint
+	// boxes are copies of values in interfaces, and boxOf has the copy for the interface value at an address.
+	boxes map[reflect.Type][]box
+	boxOf map[unsafe.Pointer]unsafe.Pointer
 }
 
 // A span is memory that holds n values of a type that is not an array.
@@ -82,13 +85,15 @@ type typeLayout struct {
 	inside map[uintptr]uintptr // offset in a value → offset in its shadow, filled on demand
 }
 
-// A link is a slice or a pointer in a value and its shadow. It refers, per element, to n values:
-// arrays of arrays are flattened.
+// A link is a slice, a pointer or an interface in a value and its shadow. It refers, per element, to n values: arrays
+// of
+// arrays are flattened. Where an interface leads to depends on its value.
 type link struct {
 	offset, to uintptr
 	slice      bool
 	layout     *typeLayout
 	n          int
+	held       reflect.Type // the type of the interface, nil for the others
 }
 
 // update makes the shadow of the value at an address current. If the spans are those of the last
@@ -98,6 +103,7 @@ func (s *shadows) update(at unsafe.Pointer, t, like reflect.Type) {
 		s.layouts, s.known = map[[2]reflect.Type]*typeLayout{}, map[span]bool{}
 	}
 	clear(s.known)
+	s.releaseBoxes()
 	s.spans = s.spans[:0]
 	s.add(span{at, s.layout(t, like), 1})
 	if slices.Equal(s.spans, s.before) {
@@ -131,7 +137,11 @@ func (s *shadows) add(p span) {
 	for i := range p.n {
 		for _, l := range p.layout.links {
 			at := unsafe.Add(p.at, uintptr(i)*size+l.offset)
-			if l.slice {
+			if l.held != nil {
+				if to, layout, n := s.below(at, l.held); to != nil {
+					s.add(span{to, layout, n})
+				}
+			} else if l.slice {
 				header := *(*[]byte)(at)
 				s.add(span{unsafe.Pointer(unsafe.SliceData(header)), l.layout, l.n * cap(header)})
 			} else if to := *(*unsafe.Pointer)(at); to != nil {
@@ -203,7 +213,7 @@ func within(t, like reflect.Type, offset uintptr) uintptr {
 		k := 0
 		for i := range t.NumField() {
 			f := t.Field(i)
-			if !has(f.Type) {
+			if !leads(f.Type, false) {
 				continue
 			}
 			if offset >= f.Offset && offset < f.Offset+f.Type.Size() {
@@ -228,7 +238,13 @@ func (s *shadows) fill(p span) {
 	for i := range p.n {
 		for _, l := range p.layout.links {
 			from, to := unsafe.Add(p.at, uintptr(i)*size+l.offset), unsafe.Add(shadow, uintptr(i)*sizeThere+l.to)
-			if l.slice {
+			if l.held != nil {
+				var there unsafe.Pointer
+				if at, layout, n := s.below(from, l.held); at != nil && n > 0 && layout.size > 0 {
+					there = s.find(at)
+				}
+				setHeld(from, to, l.held, there)
+			} else if l.slice {
 				header := *(*[]byte)(from)
 				if cap(header) > 0 && l.n > 0 && l.layout.size > 0 {
 					data := (*byte)(s.find(unsafe.Pointer(unsafe.SliceData(header))))
@@ -261,10 +277,12 @@ func (s *shadows) layout(t, like reflect.Type) *typeLayout {
 // the types are equal, fields correspond by index, otherwise fields without floats are missing in
 // the shadow.
 func (s *shadows) links(p *typeLayout, t, like reflect.Type, offset, to uintptr) {
-	if !has(t) {
+	if !leads(t, t == like) {
 		return
 	}
 	switch t.Kind() {
+	case reflect.Interface:
+		p.links = append(p.links, link{offset: offset, to: to, held: t, n: 1})
 	case reflect.Struct:
 		k := 0
 		for i := range t.NumField() {
@@ -272,7 +290,7 @@ func (s *shadows) links(p *typeLayout, t, like reflect.Type, offset, to uintptr)
 			if t == like {
 				k = i
 			}
-			if has(f.Type) {
+			if leads(f.Type, t == like) {
 				g := like.Field(k)
 				s.links(p, f.Type, g.Type, offset+f.Offset, to+g.Offset)
 				k++
@@ -294,11 +312,17 @@ func (s *shadows) links(p *typeLayout, t, like reflect.Type, offset, to uintptr)
 	}
 }
 
-// has reports whether floats are in a value of type t or reachable from it.
-func has(t reflect.Type) bool { return floats(t, map[reflect.Type]bool{}) }
+// has reports whether floats are in a value of type t or reachable from it, perhaps through an interface.
+func has(t reflect.Type) bool { return leads(t, true) }
 
-// floats is has; seen holds the types visited, which ends the recursion for recursive types.
-func floats(t reflect.Type, seen map[reflect.Type]bool) bool {
+// leads reports whether floats are in a value of type t or reachable from it, through interfaces too if these have
+// shadows. A shadow type other than that of the values has none.
+func leads(t reflect.Type, interfaces bool) bool {
+	return floats(t, interfaces, map[reflect.Type]bool{})
+}
+
+// floats is leads; seen holds the types visited, which ends the recursion for recursive types.
+func floats(t reflect.Type, interfaces bool, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return false
 	}
@@ -306,14 +330,22 @@ func floats(t reflect.Type, seen map[reflect.Type]bool) bool {
 	switch t.Kind() {
 	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
 		return true
+	case reflect.Interface:
+		return interfaces && holds(t)
 	case reflect.Slice, reflect.Pointer, reflect.Array:
-		return floats(t.Elem(), seen)
+		return floats(t.Elem(), interfaces, seen)
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if floats(t.Field(i).Type, seen) {
+			if floats(t.Field(i).Type, interfaces, seen) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// ShadowOf returns a shadow of x: zeros, with references to zeros in the shape of what x refers to.
+func ShadowOf[T any](x T) T {
+	var s Shadow[T]
+	return *s.Of(&x)
 }

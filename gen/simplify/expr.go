@@ -95,7 +95,7 @@ func mayPanic(e ir.Expr) (may bool) {
 		}
 		switch e := e.(type) {
 		// Bounds, sizes and calls of the standard library are not examined.
-		case *ir.Slice, *ir.SliceAt, *ir.Make, *ir.Opaque:
+		case *ir.Slice, *ir.SliceAt, *ir.Make, *ir.Opaque, *ir.Unbox, *ir.Box:
 			may = true
 		// A conversion of a slice to an array panics if the slice is too short.
 		case *ir.Convert:

@@ -31,10 +31,16 @@ func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 		return e, &ir.Load{Typed: typed, P: b.shadowPlace(e.P)}
 	// A conversion of references converts the shadow likewise.
 	case *ir.Convert:
-		if ir.IsAssertion(e) { // of passive contents, see package activity
+		switch from := activity.HasFloats(e.X.Type()); {
+		case !from && ir.IsAssertion(e), // of passive contents, see package activity
+			from && types.IsInterface(e.T) && !activity.HasFloats(e.T): // to be printed, for example
 			return e, ir.Zero(typed.T)
 		}
-		return e, &ir.Convert{Typed: typed, X: b.shadowOf(e.X)}
+		return e, ir.ConvertedShadow(b.shadowOf(e.X), typed.T)
+	case *ir.Unbox:
+		return e, ir.ConvertedShadow(b.shadowOf(e.X), typed.T)
+	case *ir.Box:
+		return e, ir.ConvertedShadow(b.shadowOf(e.X), typed.T)
 	case *ir.Slice:
 		return e, &ir.Slice{Typed: typed, X: b.shadowOf(e.X), Lo: e.Lo, Hi: e.Hi, Max: e.Max}
 	case *ir.SliceAt:
@@ -59,6 +65,10 @@ func (b *builder) valueAndShadow(e ir.Expr) (val, dot ir.Expr) {
 		return e, &ir.New{Typed: typed}
 	case *ir.Literal:
 		return b.literal(e)
+	case *ir.Opaque:
+		if ir.IsZeroShadow(e) {
+			return e, e
+		}
 	}
 	b.refuse("the shadow of a %T", e)
 	return nil, nil
@@ -94,8 +104,7 @@ func (b *builder) literal(e *ir.Literal) (val, dot *ir.Literal) {
 }
 
 // zeroShadow returns zeros in the shape of e, a load of a global variable whose value flows into active memory. Neither
-// the variable nor the zeros are ever written. Values that lead to further references are refused, as their shape is
-// unknown.
+// the variable nor the zeros are ever written.
 func (b *builder) zeroShadow(e ir.Expr, root *ir.Var) ir.Expr {
 	var fresh ir.Expr
 	typed := ir.Typed{T: e.Type()}
@@ -115,8 +124,7 @@ func (b *builder) zeroShadow(e ir.Expr, root *ir.Var) ir.Expr {
 		}
 	}
 	if fresh == nil {
-		b.refuseFor("package variable "+root.Name+
-			", which has references to memory that carries derivatives", "pass it as an argument")
+		fresh = ir.ZeroShadow(e)
 	}
 	v := &ir.Var{Name: b.names.Name("zeros"), Type: typed.T}
 	b.Emit(&ir.Let{At: b.At, V: v, E: fresh})

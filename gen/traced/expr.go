@@ -12,7 +12,7 @@ import (
 // exprActive reports whether the value of e carries derivatives or refers to memory that does. New memory does not by
 // itself; its kind depends on where it is assigned.
 func (b *builder) exprActive(e ir.Expr) bool {
-	if e == nil || !activity.HasFloats(e.Type()) {
+	if e == nil || !activity.HasPlainFloats(e.Type()) {
 		return false
 	}
 	if p := ir.PlaceOf(e); p != nil {
@@ -38,7 +38,7 @@ func (b *builder) rewriteAs(e ir.Expr, active bool) ir.Expr {
 	switch {
 	case e == nil:
 		return nil
-	case !activity.HasFloats(e.Type()):
+	case !activity.HasPlainFloats(e.Type()):
 		return b.nonFloat(e)
 	case active:
 		return b.realExpr(e)
@@ -83,7 +83,7 @@ func (b *builder) realExpr(e ir.Expr) ir.Expr {
 		b.realType(e.X.Type(), "a number")
 	}
 	t := typed()
-	operand := func(x ir.Expr) ir.Expr { return b.rewriteAs(x, activity.HasFloats(x.Type())) }
+	operand := func(x ir.Expr) ir.Expr { return b.rewriteAs(x, activity.HasPlainFloats(x.Type())) }
 	return withType(b.mapOperands(e, operand), t)
 }
 
@@ -132,6 +132,10 @@ func (b *builder) mapOperands(e ir.Expr, f func(ir.Expr) ir.Expr) ir.Expr {
 		return &ir.Convert{Typed: e.Typed, X: f(e.X)}
 	case *ir.TypeTest:
 		return &ir.TypeTest{Typed: e.Typed, X: f(e.X), Of: e.Of}
+	case *ir.Unbox:
+		return &ir.Unbox{Typed: e.Typed, X: f(e.X)}
+	case *ir.Box:
+		return &ir.Box{Typed: e.Typed, X: f(e.X)}
 	case *ir.Len:
 		return &ir.Len{Typed: e.Typed, X: f(e.X), Cap: e.Cap}
 	case *ir.Slice:

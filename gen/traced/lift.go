@@ -49,7 +49,7 @@ func (b *builder) addressable(e ir.Expr) *ir.Place {
 // liftInto emits the assignment of the plain value of type t at src, lifted, to dst.
 func (b *builder) liftInto(dst, src *ir.Place, t types.Type) {
 	load := &ir.Load{Typed: ir.Typed{T: t}, P: src}
-	if !activity.HasFloats(t) {
+	if !activity.HasPlainFloats(t) {
 		b.Emit(&ir.Set{At: b.At, P: dst, E: load})
 		return
 	}
@@ -84,7 +84,7 @@ func (b *builder) liftElements(dst, src *ir.Place, n ir.Expr, t types.Type) {
 // lifted into new memory.
 func (b *builder) liftedSlice(e ir.Expr) ir.Expr {
 	s, ok := e.Type().Underlying().(*types.Slice)
-	if !ok || !activity.HasFloats(s) || b.exprActive(e) {
+	if !ok || !activity.HasPlainFloats(s) || b.exprActive(e) {
 		return b.rewrite(e)
 	}
 	if ir.HasRefs(s.Elem()) {

@@ -25,7 +25,7 @@ type typePair struct{ plain, real types.Type }
 
 // realType returns the counterpart of t, which is t itself if it leads to no floats.
 func (w *realTypes) realType(t types.Type) types.Type {
-	if !activity.HasFloats(t) {
+	if !activity.HasPlainFloats(t) {
 		return t
 	}
 	if ir.IsContinuous(t) {

@@ -22,7 +22,7 @@ type Program struct {
 
 // New returns an empty Program. Types that traced forms need are created in pkg, the package that they are printed in.
 func New(pkg *types.Package) *Program {
-	return &Program{activity: activity.NewFollowing(tracedSource), funcs: map[*activity.Facts]*ir.Func{},
+	return &Program{activity: activity.NewOverReals(tracedSource), funcs: map[*activity.Facts]*ir.Func{},
 		types: &realTypes{pkg: pkg}}
 }
 
@@ -55,7 +55,20 @@ func tracedSource(r *ir.Rule) *ir.Func {
 //	}
 //
 // where the conversion makes a constant of the trace.
+//
+// Values behind interfaces carry no derivatives: parameters with no other numbers are not active.
 func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.Facts, error) {
+	boxed := f
+	if f.Unboxed != nil {
+		f = f.Unboxed
+	}
+	given := active
+	active = activity.Mask{}
+	for i, v := range f.Params {
+		if given.Has(i) && activity.HasPlainFloats(v.Type) {
+			active = active.With(i)
+		}
+	}
 	facts, err := p.activity.Analyze(f, active)
 	if err != nil {
 		return nil, nil, err
@@ -67,6 +80,9 @@ func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.F
 			delete(p.funcs, k)
 		}
 		return nil, nil, err
+	}
+	if t == f {
+		t = boxed
 	}
 	return t, facts, nil
 }
@@ -189,7 +205,7 @@ func (b *builder) block(in ir.Block) ir.Block { return b.EachStmt(in, b.stmt) }
 
 // placeActive reports whether the contents of p are over Reals.
 func (b *builder) placeActive(p *ir.Place) bool {
-	return b.varActive(p.Root) && activity.HasFloats(p.Type())
+	return b.varActive(p.Root) && activity.HasPlainFloats(p.Type())
 }
 
 // stmt writes the traced form of s.
@@ -245,7 +261,7 @@ func (b *builder) appendStmt(s *ir.Append) {
 			a.Elems = append(a.Elems, b.liftedSlice(e))
 		// Statements that only reverse sweeps contain.
 		default:
-			a.Elems = append(a.Elems, b.rewriteAs(e, active && activity.HasFloats(e.Type())))
+			a.Elems = append(a.Elems, b.rewriteAs(e, active && activity.HasPlainFloats(e.Type())))
 		}
 	}
 	b.Emit(a)
@@ -321,7 +337,7 @@ func (b *builder) ruleCall(s *ir.Call) {
 				"its rule has no derivative with respect to it",
 				"pass a constant, or write the function over nabla.Real by hand, with a nabla.Rule")
 		}
-		c.Args = append(c.Args, b.rewriteAs(a, activity.HasFloats(a.Type()) && !r.LacksDerivative(i)))
+		c.Args = append(c.Args, b.rewriteAs(a, activity.HasPlainFloats(a.Type()) && !r.LacksDerivative(i)))
 	}
 	b.emitCall(s, c, func(i int) (types.Type, bool) {
 		real := types.Identical(r.Object.Signature().Results().At(i).Type(), ir.Real)
@@ -343,7 +359,7 @@ func (b *builder) emitCall(s, c *ir.Call, kind func(i int) (t types.Type, active
 			c.Results = append(c.Results, b.realVar(r))
 			continue
 		}
-		if active && !activity.HasFloats(t) { // an integer that c returns as a Real
+		if active && !activity.HasPlainFloats(t) { // an integer that c returns as a Real
 			v := b.temp(r.Name, ir.Real, nil)
 			c.Results = append(c.Results, v)
 			after = append(after, &ir.Set{At: s.At, P: r.Place(), E: &ir.Convert{Typed: ir.Typed{T: t}, X: v.Load()}})

@@ -46,7 +46,7 @@ func load(t *testing.T, overlay map[string][]byte, patterns ...string) ([]*packa
 // floats returns the parameters of type float64 and those that lead to float64s, except the named ones.
 func floats(f *ir.Func, without string) (m activity.Mask) {
 	for i, v := range f.Params {
-		if activity.HasFloats(v.Type) && !strings.Contains(" "+without+" ", " "+v.Name+" ") {
+		if activity.HasPlainFloats(v.Type) && !strings.Contains(" "+without+" ", " "+v.Name+" ") {
 			m = m.With(i)
 		}
 	}
