@@ -117,7 +117,8 @@
 // pullback reads, and the second derivatives. If the function has no source that can be lowered, it
 // is assumed to write all memory it can reach, which must be slices of numbers. It must not write
 // beyond the length of a slice. A slice or pointer that it returns must be one of its arguments.
-// With writes=x,y it writes memory of the parameters x and y only; its source is not looked at for that.
+// With writes=x,y it writes memory of the parameters x and y only; its source is not looked at for that, except that
+// an assignment through the name of another parameter is refused, as is one of a pullback through that of a primal.
 // With plain=SolvePlain code over nabla.Real follows that function, of the same type and with the same results. With
 // source=none the source of a function of package library is not differentiated either if the rule lacks a derivative.
 //

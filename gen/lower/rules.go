@@ -62,6 +62,10 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 	refuse := func(reason, remedy string) {
 		w.refusals = append(w.refusals, &Refusal{d.Pos, fn.FullName(), "the rule of " + fn.Name(), reason, remedy})
 	}
+	if p.passive[fn] {
+		refuse("it has the directive //nabla:passive too, which says that it has no derivative", "keep one of the two")
+		return w
+	}
 	const syntax = "write //nabla:rule tangent=FTangent pullback=FPullback, or one of the two"
 	if isGeneric(fn) {
 		refuse("it is generic", "write the rule for a function of one type, and call that")
@@ -140,6 +144,9 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 	w.pullback = find("pullback", shape.Pullback())
 	w.plain = find("plain", fn.Signature())
 	if len(w.refusals) > 0 {
+		return w
+	}
+	if p.checkWrites(w, refuse); len(w.refusals) > 0 {
 		return w
 	}
 	if d := p.decls[fn]; d != nil {
