@@ -222,13 +222,13 @@ func (g *sides) complete(cond []conjunction) (ir.Block, bool) {
 	if end != nil {
 		out = append(out, &ir.Leave{At: g.s.At, L: end})
 	}
-	// What followed the shortcut is a part of it, and the full side has its own end.
+	// The statements after the shortcut are a part of it, and the full side has its own end.
 	g.ends = extended
 	return out, true
 }
 
-// rest returns the statements from that of fr to the end of what l labels. Ok is false if it is the end of a loop
-// around it, or if exit, the label of the function, is the end of one of its loops.
+// rest returns the statements from that of fr to the end of the statement that l labels. Ok is false if it is the end
+// of a loop around it, or if exit, the label of the function, is the end of one of its loops.
 func (fr *frame) rest(l, exit *ir.Label) (out ir.Block, ok bool) {
 	out = slices.Clip(fr.tail)
 	for {

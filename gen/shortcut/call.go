@@ -116,7 +116,7 @@ func (r *region) reads(a ir.Expr) {
 // isVar reports whether a result of a call is assigned.
 func isVar(v *ir.Var) bool { return v != nil }
 
-// callStores notes what a variant stores and reads.
+// callStores notes the stores and reads of a variant.
 func (r *region) callStores(s *ir.Call, v *variant, args []value, at *env) {
 	f := v.f
 	for _, i := range v.reads {

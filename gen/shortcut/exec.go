@@ -128,7 +128,7 @@ func elem(t types.Type) types.Type {
 	return t
 }
 
-// free reports whether a store to p is of no concern to what follows the region.
+// free reports whether a store to p is of no concern to the statements after the region.
 func (r *region) free(p *ir.Place) bool {
 	return r.declared[p.Root] && !p.Indirect() || r.fresh[p.Root] && r.once[p.Root] && len(p.Path) == 1
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// An env is what is known at one point of a region; nil if control does not get there.
+// An env holds the facts known at one point of a region; nil if control does not get there.
 type env struct {
 	vals map[*ir.Var]value
-	// stored is set once a constant has been stored to memory. What was known of memory holds no longer.
+	// stored is set once a constant has been stored to memory. Facts about memory hold no longer.
 	stored bool
 }
 
@@ -23,7 +23,7 @@ func (e *env) clone() *env {
 	return &env{maps.Clone(e.vals), e.stored}
 }
 
-// join returns what is known where control comes from a point with e or one with f.
+// join returns the facts known where control comes from a point with e or one with f.
 func (r *region) join(e, f *env) *env {
 	switch {
 	case e == nil:
@@ -61,7 +61,7 @@ type equality struct {
 	c     constant.Value
 }
 
-// A mode says what stores of a region to memory leave there.
+// A mode tells which values stores of a region leave in memory.
 type mode uint8
 
 const (
@@ -104,7 +104,7 @@ type region struct {
 	stores    []ir.Expr          // values that the region stores to memory: constants, and expressions of current
 	stored    []access           // where
 	targets   []*ir.Place        // the places in memory that it assigns to, if they are known
-	loads     []access           // what it reads from memory
+	loads     []access           // its reads of memory
 	mode      mode
 	// symbols stand for the unknown values of variables that are assigned more than once: those of an assignment, or
 	// those at the head of a loop.
@@ -246,7 +246,7 @@ type symbolKey struct {
 	v *ir.Var
 }
 
-// unknownAt returns an unknown value as a symbol, and drops what was known by its name.
+// unknownAt returns an unknown value as a symbol, and drops the facts known by its name.
 func (r *region) unknownAt(at *env, s ir.Stmt, v *ir.Var) value {
 	k := symbolKey{s, v}
 	w := r.symbols[k]

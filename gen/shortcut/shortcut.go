@@ -42,7 +42,7 @@ func New(source func(*ir.Rule) *ir.Func, strict func(path string) bool) *Program
 type Error struct {
 	Func string         // the function with the branch
 	Pos  token.Position // of the branch
-	What string         // why it is refused
+	What string         // the reason of the refusal
 }
 
 // remedy is the workaround for a branch in a function of a library.

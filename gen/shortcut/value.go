@@ -15,11 +15,11 @@ type kind uint8
 const (
 	unknown  kind = iota // any regular function of the numbers
 	exact                // a constant
-	symbolic             // an expression of what variables and memory held on entry
+	symbolic             // an expression of the contents of variables and memory on entry
 	singular             // possibly a function with a pole, a kink or an infinite derivative at the assumed constants
 )
 
-// A value is what partial evaluation knows of an expression. The zero value is an unknown one.
+// A value holds the facts that partial evaluation knows of an expression. The zero value is an unknown one.
 type value struct {
 	kind kind
 	c    constant.Value // of an exact value
@@ -111,7 +111,7 @@ func (v value) same(w value) bool {
 	return v.kind == w.kind && (v.kind == unknown || v.kind == singular || v.equal(w) && v.assumed == w.assumed)
 }
 
-// join returns what is known of a value that is one or the other.
+// join returns the facts known of a value that is one or the other.
 func (v value) join(w value) value {
 	switch {
 	case v.kind == singular || w.kind == singular:
