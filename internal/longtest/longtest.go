@@ -68,8 +68,7 @@ func Sample[T any](list []T, n int) []T {
 }
 
 // Main is the TestMain of a package that allocates much, or whose memory mostly lives as long as the test, such as
-// loaded
-// packages: it makes garbage collections rare up to 3 GiB of memory, unless GOGC is set.
+// loaded packages: it makes garbage collections rare up to 3 GiB of memory, unless GOGC is set.
 func Main(m *testing.M) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
