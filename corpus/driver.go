@@ -5,6 +5,7 @@ import (
 	"go/format"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -116,6 +117,10 @@ func (f *function) writeCase(s *strings.Builder, pkg string) {
 	call := func(suffix string, results, args []string, moreResults, moreArgs []string) {
 		g := f.signatures[f.ident+suffix]
 		if suffix != "" {
+			if f.fails { // the error is the last result
+				results = slices.DeleteFunc(results, func(name string) bool { return name == "err" })
+				g.Results = g.Results[:len(g.Results)-1]
+			}
 			used := map[string]bool{}
 			for _, v := range g.Results[min(len(results), len(g.Results)):] {
 				results = append(results, match(v.Name, moreResults, used, "_"))
@@ -123,6 +128,9 @@ func (f *function) writeCase(s *strings.Builder, pkg string) {
 			used = map[string]bool{}
 			for _, v := range g.Params[min(len(args), len(g.Params)):] {
 				args = append(args, match(v.Name, moreArgs, used, v.Zero))
+			}
+			if f.fails {
+				results = append(results, "err")
 			}
 		}
 		fmt.Fprintf(s, "%s = %s.%s%s(%s)\n", strings.Join(results, ", "), pkg, f.ident, suffix,
@@ -183,7 +191,7 @@ func (f *function) writeCase(s *strings.Builder, pkg string) {
 	if n := len(values()); len(g.Results) < n+len(dots) { // of results that depend on no parameter
 		dots = nil
 		for i, v := range g.Results[:len(f.results)] {
-			for _, dot := range g.Results[n:] {
+			for _, dot := range g.Results[len(f.results):] {
 				if base(dot.Name) == base(v.Name)+"Dot" {
 					dots = append(dots, fmt.Sprintf("rd%d", i))
 				}

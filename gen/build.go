@@ -303,6 +303,11 @@ func (u *unit) make(t *target, kind *build) (*built, error) {
 			simplify.DeadCode(f, u.trusts(b))
 		}
 	}
+	for _, f := range reached(b.fn) {
+		if !slices.Contains(source, f) && simplify.Calls(f) {
+			simplify.DeadCode(f, u.trusts(b))
+		}
+	}
 	b.joinWorkspaces(u)
 	err = t.checkWellFormed(kind.name, b.fn)
 	if err == nil {

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -158,7 +159,11 @@ func (b *built) resultsDoc(t *target, seeds []string) (text string) {
 		return ""
 	}
 	names := b.resultNames(func(r role) bool { return r.result && r.slot == value })
-	text = "\nIts first results " + strings.Join(names, ", ") + " are those of " + t.of
+	first, errs := names, ""
+	if n := len(names) - 1; types.Identical(t.f.Results[n].Type, types.Universe.Lookup("error").Type()) {
+		first, errs = names[:n], ", and the last is its error "+names[n]
+	}
+	text = "\nIts first results " + strings.Join(first, ", ") + " are those of " + t.of + errs
 	var of []string
 	for i, r := range b.params {
 		if r.result && r.slot == bar && !r.work {

@@ -31,6 +31,5 @@ func TestRunComplex(t *testing.T) {
 		t.Fatal(err)
 	}
 	runTests(t, dir, ".")
-	// Differences z - z are 0 or NaN by intention.
-	staticcheck(t, dir, "SA4000")
+	staticcheck(t, dir)
 }

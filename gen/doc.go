@@ -57,7 +57,7 @@
 //	LossTraced           the function over nabla.Real, for all other engines
 //
 // and on request derivatives of other widths, see [Options]. Their comments describe their
-// parameters.
+// parameters. An error that the function returns is the last result of each.
 //
 // Derivatives of functions of other modules are adaptations of their source. The generated file names these
 // modules with version and licence, and nabla_gen_licenses.txt beside it has the texts; both are written, checked

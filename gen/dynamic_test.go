@@ -33,9 +33,7 @@ func TestRunDynamic(t *testing.T) {
 		t.Fatal(err)
 	}
 	runTests(t, dir, "./...")
-	// A test for nil remains where the value is known not to be nil, and a function has the results of the original
-	// before those that it adds.
-	staticcheck(t, dir, "SA4023", "ST1008")
+	staticcheck(t, dir)
 }
 
 // TestNumbersBehindInterfaces: numbers that carry derivatives are not taken out of interfaces without methods, where

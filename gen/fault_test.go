@@ -109,7 +109,9 @@ func TestInternalErrors(t *testing.T) {
 		},
 		"no parameter": func(fn *ir.Func) { fn.Params = fn.Params[1:] },
 		"a callee": func(fn *ir.Func) {
-			g := &ir.Func{Name: "g", Exit: &ir.Label{Name: "exit"}, Body: ir.Block{&ir.Leave{}}}
+			// Without an effect the call would be removed.
+			effect := &ir.Clear{S: ir.Zero(types.NewSlice(types.Typ[types.Int]))}
+			g := &ir.Func{Name: "g", Exit: &ir.Label{Name: "exit"}, Body: ir.Block{effect, &ir.Leave{}}}
 			fn.Body = append(ir.Block{&ir.Call{Callee: &ir.Callee{Func: g}}}, fn.Body...)
 		},
 		"no exit": func(fn *ir.Func) { fn.Exit = nil },

@@ -13,8 +13,10 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/internal/license"
+	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lanes"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
 	"github.com/nabla-ad/nabla/gen/traced"
 )
@@ -58,7 +60,8 @@ type Program struct {
 	lower  *lower.Program
 
 	lowering lower.Options
-	faults   map[task]*fault // internal errors so far, by task
+	tidied   map[*ir.Func]bool // see tidy
+	faults   map[task]*fault   // internal errors so far, by task
 
 	extra  map[string]*types.Package // packages imported by generated code only, by path
 	sought map[string]bool           // paths that load has tried
@@ -90,6 +93,20 @@ func Load(dir string, patterns []string, opts *Options) (*Program, error) {
 	slices.SortFunc(pkgs, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	p.pkgs, p.lower, p.builds = pkgs, lower.New(pkgs, p.lowering), buildsOf(p.opts)
 	return p, nil
+}
+
+// tidy removes dead code and comparisons with known results from a lowered function and its callees, which generated
+// code may contain copies of.
+func (p *Program) tidy(f *ir.Func) {
+	if p.tidied == nil {
+		p.tidied = map[*ir.Func]bool{}
+	}
+	for _, g := range reached(f) {
+		if !p.tidied[g] {
+			p.tidied[g] = true
+			simplify.DeadCode(g, nil)
+		}
+	}
 }
 
 // A Report is the result of a generation, ordered by the IDs of the packages.

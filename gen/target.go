@@ -79,6 +79,7 @@ func (u *home) add(found lower.Target) {
 		return
 	}
 	t.f, t.pos = f, f.Pos
+	u.program.tidy(f)
 	if t.marked {
 		var list []*Problem
 		if t.wrt, list = u.wrt(t); len(list) > 0 {

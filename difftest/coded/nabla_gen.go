@@ -4310,7 +4310,7 @@ func complexSineTangent(y, x, yDot, xDot []float64) {
 		var d complex128
 		t2 := complex(xDot[i-1], xDot[i])
 		t3 := cmplx.Cos(t)
-		if t2 != 0 || t3-t3 == 0 {
+		if t2 != 0 || real(t3)-real(t3) == 0 && imag(t3)-imag(t3) == 0 {
 			d += t2 * t3
 		} else {
 			d += complex(rt.Skip(), 0)
@@ -4365,7 +4365,7 @@ func complexSineAdjoint(y, x, yBar, xBar []float64, ws *AdjointWork) {
 		yBar[i2-1] = 0
 		wBar += complex(t, 0)
 		a := cmplx.Cos(arg1)
-		if wBar != 0 || a-a == 0 {
+		if wBar != 0 || real(a)-real(a) == 0 && imag(a)-imag(a) == 0 {
 			argBar += wBar * cmplx.Conj(a)
 		} else {
 			argBar += complex(rt.Skip(), 0)
@@ -4416,7 +4416,7 @@ func complexSineAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot
 		t2 := cmplx.Sin(arg)
 		var d complex128
 		t3 := cmplx.Cos(arg)
-		if argDot != 0 || t3-t3 == 0 {
+		if argDot != 0 || real(t3)-real(t3) == 0 && imag(t3)-imag(t3) == 0 {
 			d += argDot * t3
 		} else {
 			d += complex(rt.Skip(), 0)
@@ -4453,14 +4453,14 @@ func complexSineAdjointTangent(y, x, yBar, xBar []float64, ws *AdjointWork, yDot
 		t4 := cmplx.Cos(arg1)
 		var d1 complex128
 		t5 := cmplx.Sin(arg1)
-		if arg1Dot != 0 || t5-t5 == 0 {
+		if arg1Dot != 0 || real(t5)-real(t5) == 0 && imag(t5)-imag(t5) == 0 {
 			d1 -= arg1Dot * t5
 		} else {
 			d1 += complex(rt.Skip(), 0)
 		}
 		aDot := d1
 		a := t4
-		if wBar != 0 || a-a == 0 {
+		if wBar != 0 || real(a)-real(a) == 0 && imag(a)-imag(a) == 0 {
 			t6 := cmplx.Conj(a)
 			argBarDot += wBarDot*t6 + wBar*cmplx.Conj(aDot)
 			argBar += wBar * t6
@@ -4503,7 +4503,7 @@ func complexSineVectorTangent(x, xDot []float64) (r, rDot []float64) {
 		var d complex128
 		t2 := complex(xDot[i-1], xDot[i])
 		t3 := cmplx.Cos(t)
-		if t2 != 0 || t3-t3 == 0 {
+		if t2 != 0 || real(t3)-real(t3) == 0 && imag(t3)-imag(t3) == 0 {
 			d += t2 * t3
 		} else {
 			d += complex(rt.Skip(), 0)
@@ -4560,7 +4560,7 @@ func complexSineVectorAdjoint(x, xBar, rSeed []float64, ws *AdjointWork) (r []fl
 		yBar[i3-1] = 0
 		wBar += complex(t, 0)
 		a := cmplx.Cos(arg1)
-		if wBar != 0 || a-a == 0 {
+		if wBar != 0 || real(a)-real(a) == 0 && imag(a)-imag(a) == 0 {
 			argBar += wBar * cmplx.Conj(a)
 		} else {
 			argBar += complex(rt.Skip(), 0)
@@ -4604,7 +4604,7 @@ func complexSineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, 
 		t2 := cmplx.Sin(arg)
 		var d complex128
 		t3 := cmplx.Cos(arg)
-		if argDot != 0 || t3-t3 == 0 {
+		if argDot != 0 || real(t3)-real(t3) == 0 && imag(t3)-imag(t3) == 0 {
 			d += argDot * t3
 		} else {
 			d += complex(rt.Skip(), 0)
@@ -4639,14 +4639,14 @@ func complexSineVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWork, 
 		t4 := cmplx.Cos(arg1)
 		var d1 complex128
 		t5 := cmplx.Sin(arg1)
-		if arg1Dot != 0 || t5-t5 == 0 {
+		if arg1Dot != 0 || real(t5)-real(t5) == 0 && imag(t5)-imag(t5) == 0 {
 			d1 -= arg1Dot * t5
 		} else {
 			d1 += complex(rt.Skip(), 0)
 		}
 		aDot := d1
 		a := t4
-		if wBar != 0 || a-a == 0 {
+		if wBar != 0 || real(a)-real(a) == 0 && imag(a)-imag(a) == 0 {
 			argBarDot += wBar * cmplx.Conj(aDot)
 			argBar += wBar * cmplx.Conj(a)
 		} else {
@@ -6454,7 +6454,6 @@ func scaledVectorAdjointTangent(x []float64, b *binding, xBar, rSeed []float64, 
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	var rDot []float64
 	tapeDot.y10 = tapeDot.y10[:0]
 	tape.y10 = tape.y10[:0]
 	tapeDot.y13 = tapeDot.y13[:0]
@@ -6508,7 +6507,7 @@ func scaledVectorAdjointTangent(x []float64, b *binding, xBar, rSeed []float64, 
 	yDot := make([]float64, t)
 	y := make([]float64, t)
 	scaledIntoForwardTangent110011(y, x, b, yBar, xBar, tape, yDot, xDot, xBarDot, tapeDot)
-	rDot = yDot
+	rDot := yDot
 	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
@@ -7495,7 +7494,6 @@ func cachedVectorAdjoint(x []float64, b *binding, xBar []float64, bBar *binding,
 	}
 	ws.left8 = append(ws.left8[:0], r[:cap(r)]...)
 	cachedIntoReverse(y, x, b, yBar, xBar, bBar, ws)
-	bindingOutputsReverse(bBar, ws)
 	if b != nil {
 		copy(b.Useful[:cap(b.Useful)], ws.left6)
 		copy(b.Useless[:cap(b.Useless)], ws.left7)
@@ -7574,7 +7572,6 @@ func cachedVectorAdjoint4(x []float64, b *binding, xBar [][4]float64, bBar *bind
 	}
 	ws.left8 = append(ws.left8[:0], r[:cap(r)]...)
 	cachedIntoReverseLanes4(y, x, b, yBar, xBar, bBar, ws)
-	bindingOutputsReverseLanes4(bBar, ws)
 	if b != nil {
 		copy(b.Useful[:cap(b.Useful)], ws.left6)
 		copy(b.Useless[:cap(b.Useless)], ws.left7)
@@ -7621,7 +7618,6 @@ func cachedVectorAdjointTangent(x []float64, b *binding, xBar []float64, bBar *b
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	var rDot []float64
 	tapeDot.window1 = tapeDot.window1[:0]
 	tape.window1 = tape.window1[:0]
 	tapeDot.b = tapeDot.b[:0]
@@ -7700,7 +7696,7 @@ func cachedVectorAdjointTangent(x []float64, b *binding, xBar []float64, bBar *b
 	yDot := make([]float64, t)
 	y := make([]float64, t)
 	cachedIntoForwardTangent1111111(y, x, b, yBar, xBar, bBar, tape, yDot, xDot, bDot, yBarDot, xBarDot, bBarDot, tapeDot)
-	rDot = yDot
+	rDot := yDot
 	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
@@ -7714,7 +7710,6 @@ func cachedVectorAdjointTangent(x []float64, b *binding, xBar []float64, bBar *b
 	tapeDot.left8 = append(tapeDot.left8[:0], rDot[:cap(r)]...)
 	tape.left8 = append(tape.left8[:0], r[:cap(r)]...)
 	cachedIntoReverseTangent1111111(y, x, b, yBar, xBar, bBar, tape, yDot, xDot, bDot, yBarDot, xBarDot, bBarDot, tapeDot)
-	bindingOutputsReverseTangent11(bBar, tape, bBarDot, tapeDot)
 	if b != nil {
 		copy(bDot.Useful[:cap(b.Useful)], tapeDot.left6)
 		copy(b.Useful[:cap(b.Useful)], tape.left6)
@@ -8910,7 +8905,6 @@ func curveNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	var rDot []float64
 	tapeDot.yBar = tapeDot.yBar[:0]
 	tape.yBar = tape.yBar[:0]
 	tapeDot.y35 = tapeDot.y35[:0]
@@ -8920,7 +8914,7 @@ func curveNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDot
 	t2Dot := []float64{tDot}
 	t2 := []float64{t}
 	t1, t1Bar, t1Dot, _ := curveVectorForwardTangent111(t2, t2Bar, tape, t2Dot, t2BarDot, tapeDot)
-	rDot = t1Dot
+	rDot := t1Dot
 	r = t1
 	for i := 0; i < len(rSeed); i++ {
 		t1Bar[i] += rSeed[i]
@@ -9748,7 +9742,6 @@ func curvesNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDo
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	var rDot []float64
 	tapeDot.yBar2 = tapeDot.yBar2[:0]
 	tape.yBar2 = tape.yBar2[:0]
 	tapeDot.y36 = tapeDot.y36[:0]
@@ -9770,7 +9763,7 @@ func curvesNumberAdjointTangent(t float64, rSeed []float64, ws *AdjointWork, tDo
 	t2Dot := []float64{tDot}
 	t2 := []float64{t}
 	t1, t1Bar, t1Dot, _ := curvesVectorForwardTangent111(t2, t2Bar, tape, t2Dot, t2BarDot, tapeDot)
-	rDot = t1Dot
+	rDot := t1Dot
 	r = t1
 	for i := 0; i < len(rSeed); i++ {
 		t1Bar[i] += rSeed[i]
@@ -9904,7 +9897,6 @@ func curvesVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDo
 	}
 	tape := ws1.tape
 	tapeDot := ws1.tapeDot
-	var rDot []float64
 	tapeDot.y11 = tapeDot.y11[:0]
 	tape.y11 = tape.y11[:0]
 	tapeDot.y12 = tapeDot.y12[:0]
@@ -9921,7 +9913,7 @@ func curvesVectorAdjointTangent(x, xBar1, rSeed []float64, ws1 *AdjointWork, xDo
 	yDot := make([]float64, 4)
 	y := make([]float64, 4)
 	curvesForwardTangent11011(y, x, yBar2, xBar1, tape, yDot, xDot, xBar1Dot, tapeDot)
-	rDot = yDot
+	rDot := yDot
 	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar2[i] += rSeed[i]
@@ -11715,7 +11707,6 @@ func diffSquareCubeVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWor
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	var rDot []float64
 	tapeDot.y8 = tapeDot.y8[:0]
 	tape.y8 = tape.y8[:0]
 	tapeDot.y9 = tapeDot.y9[:0]
@@ -11724,7 +11715,7 @@ func diffSquareCubeVectorAdjointTangent(x, xBar, rSeed []float64, ws *AdjointWor
 	yDot := make([]float64, 2*max(0, len(x)-1))
 	y := make([]float64, 2*max(0, len(x)-1))
 	diffSquareCubeForwardTangent11011(y, x, yBar, xBar, tape, yDot, xDot, xBarDot, tapeDot)
-	rDot = yDot
+	rDot := yDot
 	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
@@ -12788,7 +12779,6 @@ func bandedLinearVectorAdjointTangent(x []float64, m *banded, xBar, rSeed []floa
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	var rDot []float64
 	tapeDot.y37 = tapeDot.y37[:0]
 	tape.y37 = tape.y37[:0]
 	tapeDot.t6 = tapeDot.t6[:0]
@@ -12799,7 +12789,7 @@ func bandedLinearVectorAdjointTangent(x []float64, m *banded, xBar, rSeed []floa
 	yDot := make([]float64, len(x))
 	y := make([]float64, len(x))
 	bandedLinearForwardTangent110011(y, x, m, yBar, xBar, tape, yDot, xDot, xBarDot, tapeDot)
-	rDot = yDot
+	rDot := yDot
 	r = y
 	for i := 0; i < len(rSeed); i++ {
 		yBar[i] += rSeed[i]
@@ -18077,10 +18067,6 @@ func cachedIntoReverse(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1
 	}
 }
 
-// bindingOutputsReverse is (*coded.binding).outputs_reverse, from bound.go:70.
-func bindingOutputsReverse(bBar *binding, ws *AdjointWork) {
-}
-
 // bindingOutputsForwardLanes4 is (*coded.binding).outputs_forward_lanes4, from bound.go:70.
 func bindingOutputsForwardLanes4(b *binding, n int, bBar *bindingLanes4, ws *AdjointWork) (r int) {
 	tag := b.Base
@@ -18261,10 +18247,6 @@ func cachedIntoReverseLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 	} else {
 		bindingComputeReverseLanes42(b, y, x, bBar1, yBar1, xBar1, ws1)
 	}
-}
-
-// bindingOutputsReverseLanes4 is (*coded.binding).outputs_reverse_lanes4, from bound.go:70.
-func bindingOutputsReverseLanes4(bBar *bindingLanes4, ws *AdjointWork) {
 }
 
 // bindingOutputsForwardTangent1101 is (*coded.binding).outputs_forward_tangent_1101, from bound.go:70.
@@ -18449,10 +18431,6 @@ func cachedIntoReverseTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []
 	} else {
 		bindingComputeReverseTangent11111111(b, y, x, bBar1, yBar1, xBar1, ws1, bDot, yDot, xDot, bBar1Dot, yBar1Dot, xBar1Dot, ws1Dot)
 	}
-}
-
-// bindingOutputsReverseTangent11 is (*coded.binding).outputs_reverse_tangent_11, from bound.go:70.
-func bindingOutputsReverseTangent11(bBar *binding, ws *AdjointWork, bBarDot *binding, wsDot *AdjointWork) {
 }
 
 // bindingOutputsTraced1 is (*coded.binding).outputs_traced_1, from bound.go:70.

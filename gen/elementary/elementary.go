@@ -177,20 +177,29 @@ func (p *Product) Finite() (cond ir.Expr) {
 	return cond
 }
 
-// Finite returns the condition that e, a variable or constant, is neither infinite nor NaN.
+// Finite returns the condition that e, a variable or constant, is neither infinite nor NaN, and so are both parts of a
+// complex number: x-x is 0 only for finite x.
 func Finite(e ir.Expr) ir.Expr {
-	return ir.NewBinary(types.Typ[types.Bool], token.EQL, ir.NewBinary(e.Type(), token.SUB, e, e), zero(e.Type()))
+	return eachPart(e, func(x ir.Expr) ir.Expr {
+		return ir.Compare(token.EQL, ir.NewBinary(x.Type(), token.SUB, x, x), zero(x.Type()))
+	})
 }
 
 // Nonzero returns the condition that e is neither 0 nor NaN.
 func Nonzero(e ir.Expr) ir.Expr {
-	boolean := types.Typ[types.Bool]
 	if ir.IsComplex(e.Type()) {
-		return ir.NewBinary(boolean, token.LAND, ir.NewBinary(boolean, token.NEQ, e, zero(e.Type())),
-			ir.NewBinary(boolean, token.EQL, e, e))
+		number := eachPart(e, func(x ir.Expr) ir.Expr { return ir.Compare(token.EQL, x, x) })
+		return ir.Compare(token.LAND, ir.Compare(token.NEQ, e, zero(e.Type())), number)
 	}
-	return ir.NewBinary(boolean, token.LOR, ir.NewBinary(boolean, token.GTR, e, zero(e.Type())),
-		ir.NewBinary(boolean, token.LSS, e, zero(e.Type())))
+	return ir.Compare(token.LOR, ir.Compare(token.GTR, e, zero(e.Type())), ir.Compare(token.LSS, e, zero(e.Type())))
+}
+
+// eachPart returns the condition on the real number e, or the conjunction of those on the parts of a complex number.
+func eachPart(e ir.Expr, cond func(x ir.Expr) ir.Expr) ir.Expr {
+	if !ir.IsComplex(e.Type()) {
+		return cond(e)
+	}
+	return ir.Compare(token.LAND, cond(ir.RealOf(e)), cond(ir.ImagOf(e)))
 }
 
 func zero(t types.Type) ir.Expr {

@@ -4,6 +4,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -18,7 +20,7 @@ func (f *file) nameCopies() {
 		for _, v := range ir.Vars(fn) {
 			if v.Kind == ir.Global && v.Init != nil && !f.visible(v.Object) && f.copies[v.Object] == "" {
 				f.copied = append(f.copied, v)
-				f.copies[v.Object] = f.freshName(privateName(v.Object) + f.suffix)
+				f.copies[v.Object] = f.freshName(copyName(v) + f.suffix)
 				find(v.Init)
 			}
 		}
@@ -26,6 +28,16 @@ func (f *file) nameCopies() {
 	for _, fn := range f.list {
 		find(fn.Func)
 	}
+}
+
+// copyName returns the name of the copy of a variable; that of an error begins with err.
+func copyName(v *ir.Var) string {
+	name := privateName(v.Object)
+	if types.Identical(v.Type, types.Universe.Lookup("error").Type()) {
+		r, n := utf8.DecodeRuneInString(name)
+		return "err" + string(unicode.ToUpper(r)) + strings.TrimPrefix(name[n:], "Err")
+	}
+	return name
 }
 
 // initialValue returns the expression that is the whole body of the initialiser of a variable, nil for a zero value. It

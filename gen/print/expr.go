@@ -59,6 +59,9 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		}
 		return e.Op.String() + x, unary
 	case *ir.Binary:
+		if parts := comparedParts(e); parts != nil {
+			e = parts
+		}
 		return p.binary(e), e.Op.Precedence()
 	case *ir.Math:
 		return p.math(e), postfix
@@ -193,6 +196,20 @@ func (p *printer) binary(e *ir.Binary) string {
 		return p.prec(x, nil, prec) + op + p.runtimeValue(y)
 	}
 	return p.prec(x, y.Type(), prec) + op + p.prec(y, x.Type(), prec+1)
+}
+
+// comparedParts returns the comparison of a complex variable with itself, which tests for NaN, as comparisons of both
+// parts, and nil for other operations. Checkers report the first as a mistake.
+func comparedParts(e *ir.Binary) *ir.Binary {
+	if e.Op != token.EQL && e.Op != token.NEQ || !ir.IsComplex(e.X.Type()) || !ir.Equal(e.X, e.Y) {
+		return nil
+	}
+	op := token.LAND
+	if e.Op == token.NEQ {
+		op = token.LOR
+	}
+	re, im := ir.RealOf(e.X), ir.ImagOf(e.X)
+	return &ir.Binary{Typed: e.Typed, Op: op, X: ir.NewBinary(e.T, e.Op, re, re), Y: ir.NewBinary(e.T, e.Op, im, im)}
 }
 
 // positive reports whether e is a positive constant.

@@ -90,7 +90,7 @@ func (p *printer) completeShadows(s Shadows, body ir.Block) {
 			args = append(args, p.name(v))
 		}
 	}
-	for _, v := range p.f.Results {
+	for _, v := range errorLast(p.f.Results, p.f.Results) {
 		results = append(results, p.name(v))
 	}
 	call := p.file.names[p.f] + "(" + strings.Join(args, ", ") + ")"

@@ -153,6 +153,9 @@ func (p *printer) call(s *ir.Call, op string) {
 		some = true
 		results = append(results, p.name(v))
 	}
+	if f := s.Callee.Func; f != nil && p.file.names[f] != "" && len(results) == len(f.Results) {
+		results = errorLast(results, f.Results)
+	}
 	head := ""
 	if some {
 		head = strings.Join(results, ", ") + " " + op + " "

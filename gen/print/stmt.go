@@ -53,7 +53,7 @@ func (p *printer) function() {
 	p.addresses(body)
 	head := "(" + p.signature(p.f.Params, p.f.Variadic) + ") "
 	if len(p.f.Results) > 0 {
-		head += "(" + p.signature(p.f.Results, false) + ") "
+		head += "(" + p.signature(errorLast(p.f.Results, p.f.Results), false) + ") "
 	}
 	p.line("func %s%s{", p.file.names[p.f], head)
 	if list := p.layoutsOf(p.f); p.requested && len(list) > 0 {
@@ -81,6 +81,21 @@ func (p *printer) function() {
 	}
 	p.line("}")
 	p.declareDispatch(head)
+}
+
+// errorLast returns list, which belongs to results, in the order in which the results are printed: errors after all
+// others, as is the custom in Go, though the derivatives of a function come after its own results.
+func errorLast[T any](list []T, results []*ir.Var) []T {
+	isError := func(i int) bool { return types.Identical(results[i].Type, types.Universe.Lookup("error").Type()) }
+	var out, errs []T
+	for i, e := range list {
+		if isError(i) {
+			errs = append(errs, e)
+		} else {
+			out = append(out, e)
+		}
+	}
+	return append(out, errs...)
 }
 
 // signature returns a parameter list, with a type only after the last of several variables that
@@ -214,7 +229,7 @@ func (p *printer) returned(b ir.Block) int {
 		}
 		values[at] = p.expr(set.E, set.P.Type())
 	}
-	p.line("return %s", strings.Join(values, ", "))
+	p.line("return %s", strings.Join(errorLast(values, p.f.Results), ", "))
 	return n + 1
 }
 

@@ -72,6 +72,9 @@ func foldBinary(e *ir.Binary) ir.Expr {
 		}
 		return e.Y
 	}
+	if equalsItself(e) {
+		return ir.BoolConst(e.T, e.Op == token.EQL)
+	}
 	if !ir.IsInteger(e.X.Type()) || !ir.IsInteger(e.Y.Type()) {
 		return e
 	}
@@ -117,6 +120,14 @@ func foldBinary(e *ir.Binary) ir.Expr {
 		return r
 	}
 	return e
+}
+
+// equalsItself reports whether e compares a variable for equality with itself, of a type whose values equal themselves:
+// an integer, a string or a bool, as opposed to a float, which may be NaN.
+func equalsItself(e *ir.Binary) bool {
+	v := ir.VarOf(e.X)
+	return (e.Op == token.EQL || e.Op == token.NEQ) && v != nil && v == ir.VarOf(e.Y) &&
+		ir.HasInfo(v.Type, types.IsInteger|types.IsString|types.IsBoolean)
 }
 
 // foldBranch replaces an if with a constant condition by the statements of the branch that is taken. It is a Stmt

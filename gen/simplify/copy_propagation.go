@@ -22,7 +22,7 @@ const maxRounds = 20
 func Copies(f *ir.Func) {
 	seen := newOccurrences()
 	for range maxRounds {
-		c := &copyPropagator{use: usageOf(f.Body), occurs: seen}
+		c := newCopyPropagator(f, seen)
 		f.Body = c.block(f.Body)
 		if !Dead(f) && !c.changed {
 			return
@@ -30,11 +30,29 @@ func Copies(f *ir.Func) {
 	}
 }
 
+// Sink moves the declaration of a variable to its first assignment, as [Copies] does.
+func Sink(f *ir.Func) {
+	c := newCopyPropagator(f, newOccurrences())
+	c.rewrites = []rewrite{c.sink}
+	f.Body = c.block(f.Body)
+}
+
+// A rewrite returns the replacement of a declaration and the statements after it, and false if it does not apply.
+type rewrite func(l *ir.Let, rest ir.Block) (ir.Block, bool)
+
+// newCopyPropagator returns a copyPropagator of f with all rewrites.
+func newCopyPropagator(f *ir.Func, occurs *occurrences) *copyPropagator {
+	c := &copyPropagator{use: usageOf(f.Body), occurs: occurs}
+	c.rewrites = []rewrite{c.propagate, c.sink, c.mergeFirstAdd, c.forward}
+	return c
+}
+
 // A copyPropagator performs one round of rewrites of a block and those nested in it. [Increments] uses it with more
 // rewrites.
 type copyPropagator struct {
 	use         *usage       // of the function; updated by the rewrites
 	occurs      *occurrences // kept between rounds
+	rewrites    []rewrite
 	changed     bool
 	substitutes bool // numbers are also substituted into larger expressions
 	// isSum, if not nil, reports whether the initial 0 of a variable may be dropped before a sum: 0 + x is x except for
@@ -53,8 +71,7 @@ func (c *copyPropagator) block(b ir.Block) ir.Block {
 			continue
 		}
 		done := false
-		rewrites := []func(*ir.Let, ir.Block) (ir.Block, bool){c.propagate, c.sink, c.mergeFirstAdd, c.forward}
-		for _, rewrite := range rewrites {
+		for _, rewrite := range c.rewrites {
 			if rest, ok := rewrite(l, b[i+1:]); ok {
 				b = append(b[:i:i], rest...)
 				c.changed, done = true, true

@@ -60,6 +60,7 @@ type eliminator struct {
 	trusted  func(*ir.Var) bool   // see DeadWith; may be nil
 	removing bool                 // statements are removed, not only examined
 	changed  bool                 // something was removed
+	checks   ir.Block             // statements to be inserted before the one that is visited
 }
 
 // mayPanic is the function mayPanic, except that loads through trusted variables cannot panic. Only e itself is exempt,
@@ -112,6 +113,9 @@ func (d *eliminator) block(b ir.Block, out bitSet) (ir.Block, bitSet) {
 		if s != nil {
 			kept = append(kept, s)
 		}
+		for ; len(d.checks) > 0; d.checks = d.checks[:len(d.checks)-1] {
+			kept = append(kept, d.checks[len(d.checks)-1])
+		}
 	}
 	for i, j := 0, len(kept)-1; i < j; i, j = i+1, j-1 {
 		kept[i], kept[j] = kept[j], kept[i]
@@ -123,22 +127,8 @@ func (d *eliminator) block(b ir.Block, out bitSet) (ir.Block, bitSet) {
 // contents by those live before s.
 func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 	switch x := s.(type) {
-	// A declaration kills v. It is dropped if v is not used at all; if v is only assigned later, the value goes and the
-	// declaration stays.
 	case *ir.Let:
-		dead := !d.isLive(live, x.V) && x.E != nil && !mayPanic(x.E)
-		d.remove(live, x.V)
-		if !dead && x.E != nil {
-			d.addReads(live, s)
-		}
-		switch {
-		case d.use.reads[x.V] == 0 && d.use.writes[x.V] == 1 && !d.use.addressed[x.V] && (dead || x.E == nil):
-			return d.removed()
-		case dead && d.removing:
-			d.changed = true
-			return &ir.Let{At: x.At, V: x.V}
-		}
-		return s
+		return d.let(x, live)
 	case *ir.Set:
 		return d.assign(s, x.P, x.E, live)
 	case *ir.Add:
@@ -148,7 +138,7 @@ func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 		if p := ir.Target(s); len(p.Path) == 0 {
 			d.remove(live, p.Root)
 		}
-	// A call is never removed, since it may have effects, but dead results are dropped.
+	// A call is never removed, since it may have effects, but dead results are dropped. [Calls] removes some.
 	case *ir.Call:
 		c := *x
 		c.Results = append([]*ir.Var(nil), x.Results...)
@@ -203,6 +193,41 @@ func (d *eliminator) stmt(s ir.Stmt, live bitSet) ir.Stmt {
 	}
 	d.addReads(live, s)
 	return s
+}
+
+// let is stmt for declarations. A declaration kills its variable. It is dropped if the variable is not used at all; if
+// it is only assigned later, the value goes and the declaration stays.
+func (d *eliminator) let(x *ir.Let, live bitSet) ir.Stmt {
+	unread := x.E != nil && !d.isLive(live, x.V)
+	dead := unread && !d.mayPanic(x.E)
+	only := d.use.reads[x.V] == 0 && d.use.writes[x.V] == 1 && !d.use.addressed[x.V]
+	d.remove(live, x.V)
+	switch {
+	case only && (dead || x.E == nil):
+		return d.removed()
+	case dead && d.removing:
+		d.changed = true
+		return &ir.Let{At: x.At, V: x.V}
+	case unread && !only && d.removing:
+		d.changed = true
+		d.keepChecks(x.At, x.E, live)
+		return &ir.Let{At: x.At, V: x.V}
+	}
+	if !dead && x.E != nil {
+		d.addReads(live, x)
+	}
+	return x
+}
+
+// keepChecks inserts the declaration of an unused variable with the value e before the visited statement, if e may
+// panic.
+func (d *eliminator) keepChecks(at ir.At, e ir.Expr, live bitSet) {
+	if !d.mayPanic(e) {
+		return
+	}
+	l := &ir.Let{At: at, V: &ir.Var{Name: d.newName("unused"), Type: e.Type()}, E: e}
+	d.addReads(live, l)
+	d.checks = append(d.checks, l)
 }
 
 // removed notes the removal of a statement and returns the nil that replaces it.

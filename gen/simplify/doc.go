@@ -13,19 +13,23 @@
 //	Increments  merging of additions to one place
 //	Windows     predictive commoning of loads and additions at neighbouring elements
 //	Cut         bounds-check elimination: slices are cut to one length before loops
+//	Sink        sinking of declarations
+//	NilChecks   evaluation of comparisons with nil whose results are known
 //	Dead        dead-code elimination
 //	Checks      reduction of dead code that may panic to the operands that may panic
+//	Calls       deletion of calls of functions without effects
 //	Unread      deletion of stores to a slice parameter that is never read
 //
 // # Stages
 //
 // A function goes through one stage, a list of passes, wherever it has been built. DeadCode is repeated until Checks
-// changes nothing. Unread is in no stage; package gen calls it between two runs of Prune.
+// changes nothing. Unread and Calls are in no stage: package gen calls Unread between two runs of Prune, and Calls when
+// all functions are complete.
 //
 //	Primal    Inline Clones Unroll Copies Scalars Copies
 //	Body      Clones Unroll Copies Scalars Copies
 //	Adjoint   Copies Scalars Invariants Increments Windows Cut Copies
-//	DeadCode  Dead Checks
+//	DeadCode  Sink NilChecks Dead Checks
 //	Prune     DeadCode Copies DeadCode
 //
 // Body is Primal without inlining, for ablation tests.

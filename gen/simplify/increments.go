@@ -32,7 +32,8 @@ func increments(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) b
 		// Alias classes change with the rewrites, so they are computed again.
 		m := &merger{aliases: analyseAliases(f, distinct, work), adjoint: adjoint, cache: map[ir.Stmt]*effects{}}
 		f.Body = m.block(f.Body)
-		c := &copyPropagator{use: usageOf(f.Body), occurs: seen, substitutes: true, isSum: adjoint}
+		c := newCopyPropagator(f, seen)
+		c.substitutes, c.isSum = true, adjoint
 		f.Body = c.block(f.Body)
 		if !Dead(f) && !m.changed && !c.changed {
 			return

@@ -72,6 +72,13 @@ var passes = map[string]func(f *ir.Func){
 	"scalars": func(f *ir.Func) { simplify.Scalars(f, nil) },
 	"copies":  simplify.Copies,
 	"dead":    func(f *ir.Func) { simplify.Dead(f) },
+	"calls": func(f *ir.Func) {
+		simplify.Dead(f)
+		simplify.Calls(f)
+	},
+	"sink":      simplify.Sink,
+	"nilchecks": simplify.NilChecks,
+	"deadcode":  func(f *ir.Func) { simplify.DeadCode(f, nil) },
 	"checks": func(f *ir.Func) {
 		simplify.Dead(f)
 		simplify.Checks(f, nil)

@@ -21,7 +21,7 @@ var (
 	adjointStage = stage{name: "Adjoint", passes: []pass{
 		copiesPass, scalarsPass, invariantsPass, incrementsPass, windowsPass, cutPass, copiesPass,
 	}}
-	deadCodeStage = stage{name: "DeadCode", passes: []pass{deadPass, checksPass}, repeat: true}
+	deadCodeStage = stage{name: "DeadCode", passes: []pass{sinkPass, nilChecksPass, deadPass, checksPass}, repeat: true}
 	pruneStage    = stage{name: "Prune", passes: []pass{deadCodePass, copiesPass, deadCodePass}}
 )
 
@@ -74,10 +74,12 @@ var (
 		windows(c.f, c.distinct, c.workspace, c.adjoint)
 		return false
 	}}
-	cutPass      = pass{"Cut", func(c *context) bool { Cut(c.f); return false }}
-	deadPass     = pass{"Dead", func(c *context) bool { return DeadWith(c.f, c.trusted) }}
-	deadCodePass = pass{"DeadCode", func(c *context) bool { deadCodeStage.run(c); return false }}
-	checksPass   = pass{"Checks", func(c *context) bool { return Checks(c.f, c.trusted) }}
+	cutPass       = pass{"Cut", func(c *context) bool { Cut(c.f); return false }}
+	sinkPass      = pass{"Sink", func(c *context) bool { Sink(c.f); return false }}
+	nilChecksPass = pass{"NilChecks", func(c *context) bool { NilChecks(c.f); return false }}
+	deadPass      = pass{"Dead", func(c *context) bool { return DeadWith(c.f, c.trusted) }}
+	deadCodePass  = pass{"DeadCode", func(c *context) bool { deadCodeStage.run(c); return false }}
+	checksPass    = pass{"Checks", func(c *context) bool { return Checks(c.f, c.trusted) }}
 )
 
 // scalars applies [Scalars] and extends c.adjoint to the scalars: each holds cotangents if the aggregate did.

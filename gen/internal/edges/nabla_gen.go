@@ -2082,19 +2082,15 @@ func AloneTangent4(x []float64, c *Chain, xDot [][4]float64) (r, rDot0, rDot1, r
 	}
 	t1, t1Dot0, t1Dot1, t1Dot2, t1Dot3 := runTangent1Lanes4(x, c, xDot)
 	var t float64
-	var tDot0 float64
-	var tDot1 float64
-	var tDot2 float64
-	var tDot3 float64
 	_, t2 := identityTangent(t1, t1Dot0)
 	_, t3 := identityTangent(t1, t1Dot1)
 	_, t4 := identityTangent(t1, t1Dot2)
 	var t5 float64
 	t, t5 = identityTangent(t1, t1Dot3)
-	tDot0 = t2
-	tDot1 = t3
-	tDot2 = t4
-	tDot3 = t5
+	tDot0 := t2
+	tDot1 := t3
+	tDot2 := t4
+	tDot3 := t5
 	return t, tDot0, tDot1, tDot2, tDot3
 }
 
@@ -2224,21 +2220,17 @@ func AloneSeveralTangent4(x []float64, c *Chain, xDot [][4]float64) (r []float64
 		var t float64
 		vDot0 := yDotRow[0]
 		vDot1 := yDotRow[1]
-		var tDot0 float64
-		var tDot1 float64
 		vDot2 := yDotRow[2]
 		vDot3 := yDotRow[3]
-		var tDot2 float64
-		var tDot3 float64
 		_, t1 := identityTangent(v, vDot0)
 		_, t2 := identityTangent(v, vDot1)
 		_, t3 := identityTangent(v, vDot2)
 		var t4 float64
 		t, t4 = identityTangent(v, vDot3)
-		tDot0 = t1
-		tDot1 = t2
-		tDot2 = t3
-		tDot3 = t4
+		tDot0 := t1
+		tDot1 := t2
+		tDot2 := t3
+		tDot3 := t4
 		yDotRow1 := &yDot[i]
 		y[i] = t
 		yDotRow1[0] = tDot0
@@ -2409,7 +2401,6 @@ func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	var rDot []float64
 	tapeDot.v = tapeDot.v[:0]
 	tape.v = tape.v[:0]
 	tapeDot.severalFrames1 = tapeDot.severalFrames1[:0]
@@ -2455,7 +2446,7 @@ func AloneSeveralAdjointTangent(x []float64, c *Chain, xBar, rSeed []float64, ws
 		yDot[i] = tDot
 		y[i] = t
 	}
-	rDot = yDot
+	rDot := yDot
 	r = y
 	for i1 := 0; i1 < len(rSeed); i1++ {
 		yBar[i1] += rSeed[i1]
@@ -2594,7 +2585,7 @@ func RootSumTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rD
 
 // RootSumAdjoint returns RootSum(x), from errors.go:35.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// Its first results r, r1 are those of RootSum; the weights are rBar of r.
+// Its first results r are those of RootSum, and the last is its error r1; the weights are rBar of r.
 // Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
 // It panics with a *rt.OverlapError if xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
@@ -3036,7 +3027,7 @@ func RootSumOfTangent4(x []float64, l *Limits, xDot [][4]float64) (r, rDot0, rDo
 
 // RootSumOfAdjoint returns RootSumOf(x, l), from errors.go:50.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
-// Its first results r, r1 are those of RootSumOf; the weights are rBar of r.
+// Its first results r are those of RootSumOf, and the last is its error r1; the weights are rBar of r.
 // Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
 // It panics with a *rt.OverlapError if xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
@@ -3089,7 +3080,7 @@ end:
 		sBar += rBar
 	}
 	for k := n - 1; k > -1; k-- {
-		i1 := 0 + k*1
+		i1 := k
 		v1 := x[i1]
 		var vBar float64
 		cond1 := v1 < l.Low
@@ -3196,7 +3187,7 @@ end:
 		sBar += rBar
 	}
 	for k := n - 1; k > -1; k-- {
-		i1 := 0 + k*1
+		i1 := k
 		v1Dot := xDot[i1]
 		v1 := x[i1]
 		var vBarDot float64
@@ -3301,9 +3292,8 @@ end:
 		sBar += rBar
 	}
 	for k := n - 1; k > -1; k-- {
-		i1 := 0 + k*1
-		v1Dot := xDot[i1]
-		v1 := x[i1]
+		v1Dot := xDot[k]
+		v1 := x[k]
 		var vBarDot float64
 		cond1 := v1 < l.Low
 		if cond1 {
@@ -3325,7 +3315,7 @@ end:
 			tapeDot.sqrt2 = tapeDot.sqrt2[:len(tape.sqrt2)-1]
 			tape.sqrt2 = tape.sqrt2[:len(tape.sqrt2)-1]
 		}
-		xBarDot[i1] += vBarDot
+		xBarDot[k] += vBarDot
 	}
 	return
 }
@@ -3436,7 +3426,7 @@ func LimitsTotalTangent4(l *Limits, x []float64, xDot [][4]float64) (s, sDot0, s
 
 // LimitsTotalAdjoint returns l.Total(x), from errors.go:64.
 // It adds the derivatives of the outputs, weighted by sBar, to xBar.
-// Its first results s, err are those of (*Limits).Total; the weights are sBar of s.
+// Its first results s are those of (*Limits).Total, and the last is its error err; the weights are sBar of s.
 // Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
 // It panics with a *rt.OverlapError if xBar shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
@@ -3878,7 +3868,7 @@ exit1:
 
 // RootsAdjoint returns Roots(x), from errors.go:77.
 // It adds the derivatives of the outputs, weighted by rSeed, to xBar.
-// Its first results r, r1 are those of Roots; the weights are rSeed of r. Weights that are nil are zero.
+// Its first results r are those of Roots, and the last is its error r1; the weights are rSeed of r. Weights that are nil are zero.
 // Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
 // It panics with a *rt.OverlapError if one of xBar, rSeed shares memory with another slice.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
@@ -4603,7 +4593,7 @@ func CubicRootTangent4(x, xDot0, xDot1, xDot2, xDot3 float64) (r, rDot0, rDot1, 
 
 // CubicRootAdjoint returns CubicRoot(x), from errors.go:98.
 // It returns the derivatives of the outputs, weighted by rBar, with respect to arguments passed by value as xBar.
-// Its first results r, r1 are those of CubicRoot; the weights are rBar of r.
+// Its first results r are those of CubicRoot, and the last is its error r1; the weights are rBar of r.
 // ws may be nil; using it again saves allocations.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func CubicRootAdjoint(x, rBar float64, ws *AdjointWork) (r, xBar float64, r1 error) {
@@ -4830,7 +4820,7 @@ func RootCurveTangent4(t, tDot0, tDot1, tDot2, tDot3 float64) (r []float64, rDot
 
 // RootCurveAdjoint returns RootCurve(t), from errors.go:108.
 // It returns the derivatives of the outputs, weighted by rSeed, with respect to arguments passed by value as tBar.
-// Its first results r, r1 are those of RootCurve; the weights are rSeed of r. Weights that are nil are zero.
+// Its first results r are those of RootCurve, and the last is its error r1; the weights are rSeed of r. Weights that are nil are zero.
 // ws may be nil; using it again saves allocations.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RootCurveAdjoint(t float64, rSeed []float64, ws *AdjointWork) (r []float64, tBar float64, r1 error) {
@@ -5034,7 +5024,7 @@ func FlatRootTangent4(x []float64, xDot [][4]float64) (r float64, r1 error) {
 
 // FlatRootAdjoint returns FlatRoot(x), from errors.go:118.
 // It adds the derivatives of the outputs to xBar.
-// Its first results r, r1 are those of FlatRoot.
+// Its first results r are those of FlatRoot, and the last is its error r1.
 // Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
 // It panics with a *rt.OverlapError if xBar shares memory with another slice.
 func FlatRootAdjoint(x, xBar []float64, ws *AdjointWork) (r float64, r1 error) {
@@ -5753,8 +5743,6 @@ func applyTangent110(op int, u, y, uDot, yDot float64) (r, rDot float64) {
 		return t35, d14
 	}
 	if tag == 25 {
-		var lDot float64
-		var l float64
 		t37 := rt.Lgamma(u)
 		var d15 float64
 		t38 := rt.Digamma(u)
@@ -5763,8 +5751,8 @@ func applyTangent110(op int, u, y, uDot, yDot float64) (r, rDot float64) {
 		} else {
 			d15 += rt.Skip()
 		}
-		lDot = d15
-		l = t37
+		lDot := d15
+		l := t37
 		return l, lDot
 	}
 	if tag == 26 {
@@ -6448,15 +6436,10 @@ func applyTangent110Lanes4(op int, u, y, uDot0, uDot1, uDot2, uDot3, yDot0, yDot
 		return t35, d140, d141, d142, d143
 	}
 	if tag == 25 {
-		var l float64
 		t37 := rt.Lgamma(u)
 		t38 := rt.Digamma(u)
-		var lDot0 float64
-		var lDot1 float64
 		var d150 float64
 		var d151 float64
-		var lDot2 float64
-		var lDot3 float64
 		var d152 float64
 		var d153 float64
 		if t38-t38 == 0 {
@@ -6486,14 +6469,14 @@ func applyTangent110Lanes4(op int, u, y, uDot0, uDot1, uDot2, uDot3, yDot0, yDot
 				d153 += rt.Skip()
 			}
 		}
-		l = t37
+		l := t37
 		r = l
-		lDot0 = d150
-		lDot1 = d151
+		lDot0 := d150
+		lDot1 := d151
 		rDot0 = lDot0
 		rDot1 = lDot1
-		lDot2 = d152
-		lDot3 = d153
+		lDot2 := d152
+		lDot3 := d153
 		rDot2 = lDot2
 		rDot3 = lDot3
 		return

@@ -766,7 +766,6 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 		denseAddPtrMatDensePtrMatDenseReverse(arg171, arg17Bar1, arg18Bar1, t1Bar, ws)
 		denseMulPtrMatDensePtrMatDenseReverse(arg151, arg15Bar1, hBar, arg16Bar1, ws)
 		denseMulPtrMatDenseMatadTransposedReverse(arg141, arg14Bar1, t3Bar, t7Bar, ws)
-		denseTAsMatadTransposedReverse(hBar, ws)
 		t7Bar = ws.t7Bar[len(ws.t7Bar)-1]
 		ws.t7Bar = ws.t7Bar[:len(ws.t7Bar)-1]
 		vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse(arg121, arg12Bar1, t6Bar1, arg13Bar1, ws)
@@ -778,14 +777,11 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 		vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(arg91, arg9Bar1, hBar, arg10Bar1, ws)
 		denseAddPtrMatDensePtrMatDenseReverse(t3, t3Bar, t3Bar, tBar, ws)
 		denseMulPtrMatDenseMatadTransposedReverse(t3, t3Bar, arg8Bar1, t5Bar, ws)
-		denseTAsMatadTransposedReverse(fBar, ws)
 		t5Bar = ws.t5Bar[len(ws.t5Bar)-1]
 		ws.t5Bar = ws.t5Bar[:len(ws.t5Bar)-1]
 		denseMulPtrMatDensePtrMatDenseReverse(arg71, arg7Bar1, fBar, t3Bar, ws)
 		vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(arg61, arg6Bar1, fBar, xBar, ws)
 	}
-	denseDimsReverse(zBar, ws)
-	newVecDenseReverse(nil, ws)
 	t13 := denseSetReverse(t1, 2, 2, t1Bar, ws)
 	pBar[len(p)-1] += t13
 	t12 := denseSetReverse(t1, 1, 1, t1Bar, ws)
@@ -798,12 +794,6 @@ func LogLikelihoodAdjoint(p []float64, z *mat.Dense, pBar []float64, zBar *mat.D
 		t10 := denseSetReverse(t, i1, i1, tBar, ws)
 		pBar[len(p)-2] += t10
 	}
-	newDenseReverse(nil, ws)
-	newDenseReverse(nil, ws)
-	newDenseReverse(nil, ws)
-	newDenseReverse(nil, ws)
-	newDenseReverse1(arg1Bar, ws)
-	newDenseReverse1(argBar, ws)
 	copy(p[:cap(p)], ws.left)
 	if z != nil {
 		(*matDense)(unsafe.Pointer(z)).mat = ws.left1[0]
@@ -1532,7 +1522,6 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		denseAddPtrMatDensePtrMatDenseReverseTangent11111(arg171, arg17Bar1, arg18Bar1, t1Bar, tape, arg171Dot, arg17Bar1Dot, arg18Bar1Dot, t1BarDot, tapeDot)
 		denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg151, arg15Bar1, hBar, arg16Bar1, tape, arg151Dot, arg15Bar1Dot, hBarDot, arg16Bar1Dot, tapeDot)
 		denseMulPtrMatDenseMatadTransposedReverseTangent11111(arg141, arg14Bar1, t3Bar, t7Bar, tape, arg141Dot, arg14Bar1Dot, t3BarDot, t7BarDot, tapeDot)
-		denseTAsMatadTransposedReverseTangent11(hBar, tape, hBarDot, tapeDot)
 		t7BarDot = tapeDot.t7Bar[len(tape.t7Bar)-1]
 		t7Bar = tape.t7Bar[len(tape.t7Bar)-1]
 		tapeDot.t7Bar = tapeDot.t7Bar[:len(tape.t7Bar)-1]
@@ -1550,7 +1539,6 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg91, arg9Bar1, hBar, arg10Bar1, tape, arg91Dot, arg9Bar1Dot, hBarDot, arg10Bar1Dot, tapeDot)
 		denseAddPtrMatDensePtrMatDenseReverseTangent11111(t3, t3Bar, t3Bar, tBar, tape, t3Dot, t3BarDot, t3BarDot, tBarDot, tapeDot)
 		denseMulPtrMatDenseMatadTransposedReverseTangent11111(t3, t3Bar, arg8Bar1, t5Bar, tape, t3Dot, t3BarDot, arg8Bar1Dot, t5BarDot, tapeDot)
-		denseTAsMatadTransposedReverseTangent11(fBar, tape, fBarDot, tapeDot)
 		t5BarDot = tapeDot.t5Bar[len(tape.t5Bar)-1]
 		t5Bar = tape.t5Bar[len(tape.t5Bar)-1]
 		tapeDot.t5Bar = tapeDot.t5Bar[:len(tape.t5Bar)-1]
@@ -1558,8 +1546,6 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		denseMulPtrMatDensePtrMatDenseReverseTangent11111(arg71, arg7Bar1, fBar, t3Bar, tape, arg71Dot, arg7Bar1Dot, fBarDot, t3BarDot, tapeDot)
 		vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(arg61, arg6Bar1, fBar, xBar, tape, arg61Dot, arg6Bar1Dot, fBarDot, xBarDot, tapeDot)
 	}
-	denseDimsReverseTangent11(zBar, tape, zBarDot, tapeDot)
-	newVecDenseReverseTangent10(nil, tape, tapeDot)
 	t13, t13Dot := denseSetReverseTangent11001(t1, 2, 2, t1Bar, tape, t1Dot, t1BarDot, tapeDot)
 	pBarDot[len(p)-1] += t13Dot
 	pBar[len(p)-1] += t13
@@ -1576,12 +1562,6 @@ func LogLikelihoodAdjointTangent(p []float64, z *mat.Dense, pBar []float64, zBar
 		pBarDot[len(p)-2] += t10Dot
 		pBar[len(p)-2] += t10
 	}
-	newDenseReverseTangent10(nil, tape, tapeDot)
-	newDenseReverseTangent10(nil, tape, tapeDot)
-	newDenseReverseTangent10(nil, tape, tapeDot)
-	newDenseReverseTangent10(nil, tape, tapeDot)
-	newDenseReverseTangent11(arg1Bar, tape, arg1BarDot, tapeDot)
-	newDenseReverseTangent11(argBar, tape, argBarDot, tapeDot)
 	copy(pDot[:cap(p)], tapeDot.left)
 	copy(p[:cap(p)], tape.left)
 	if z != nil {
@@ -2536,7 +2516,6 @@ func detPtrMatDenseReverse(aBar *mat.Dense, rBar float64, ws *AdjointWork) {
 	swaps1 := ws.swaps3[len(ws.swaps3)-1]
 	ws.swaps3 = ws.swaps3[:len(ws.swaps3)-1]
 	matad.DetLUPullback(g1, swaps1, gBar1, rBar)
-	matad.FactorLUPullback(g1, swaps1, gBar1)
 	factorisedPtrMatDenseReverse(aBar, ws)
 }
 
@@ -2546,7 +2525,6 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(xBar *mat.VecDense, aBa
 	ws.r1 = ws.r1[:len(ws.r1)-1]
 	c1 := ws.c[len(ws.c)-1]
 	ws.c = ws.c[:len(ws.c)-1]
-	cond3 := ws.cond16[len(ws.cond16)-1]
 	ws.cond16 = ws.cond16[:len(ws.cond16)-1]
 	gBar1 := ws.gBar2[len(ws.gBar2)-1]
 	ws.gBar2 = ws.gBar2[:len(ws.gBar2)-1]
@@ -2569,37 +2547,20 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverse(xBar *mat.VecDense, aBa
 	cond21 := r11 == 0 || c1 == 0
 	if !cond21 {
 		blas64ad.DotPullback(t61, z1, t6Bar1, zBar1, rBar)
-		vectorPtrMatVecDenseReverse(xBar, ws)
 		matad.ProductVecPullback(t21, g1, t41, z1, gBar1, t4Bar1, zBar1)
-		vectorPtrMatVecDenseReverse(yBar, ws)
-		operandPtrMatDenseReverse(aBar, ws)
 	}
-	if cond3 {
-		vecDenseLenReverse(yBar, ws)
-	}
-	vecDenseLenReverse(xBar, ws)
-	denseDimsReverse(aBar, ws)
 }
 
 // denseMulPtrMatDensePtrMatDenseReverse is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:54.
 func denseMulPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
-	cond11 := ws.cond11[len(ws.cond11)-1]
 	ws.cond11 = ws.cond11[:len(ws.cond11)-1]
-	cond21 := ws.cond21[len(ws.cond21)-1]
 	ws.cond21 = ws.cond21[:len(ws.cond21)-1]
-	ok21 := ws.ok2[len(ws.ok2)-1]
 	ws.ok2 = ws.ok2[:len(ws.ok2)-1]
-	cond31 := ws.cond31[len(ws.cond31)-1]
 	ws.cond31 = ws.cond31[:len(ws.cond31)-1]
-	cond41 := ws.cond41[len(ws.cond41)-1]
 	ws.cond41 = ws.cond41[:len(ws.cond41)-1]
-	cond51 := ws.cond51[len(ws.cond51)-1]
 	ws.cond51 = ws.cond51[:len(ws.cond51)-1]
-	cond61 := ws.cond6[len(ws.cond6)-1]
 	ws.cond6 = ws.cond6[:len(ws.cond6)-1]
-	cond71 := ws.cond71[len(ws.cond71)-1]
 	ws.cond71 = ws.cond71[:len(ws.cond71)-1]
-	cond81 := ws.cond8[len(ws.cond8)-1]
 	ws.cond8 = ws.cond8[:len(ws.cond8)-1]
 	xBar1 := ws.xBar1[len(ws.xBar1)-1]
 	ws.xBar1 = ws.xBar1[:len(ws.xBar1)-1]
@@ -2628,39 +2589,7 @@ func denseMulPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 		ws.view3 = ws.view3[:len(ws.view3)-1]
 	}
 	matad.ProductPullback(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1)
-	workspaceReverse(ok21, mBar, ws)
-	operandPtrMatDenseReverse(bBar, ws)
-	operandPtrMatDenseReverse(aBar, ws)
-	if cond41 {
-		if cond81 {
-			rawPtrMatDenseReverse(bBar, ws)
-		}
-		if cond71 {
-			isFullPtrMatDenseReverse(aBar, ws)
-		}
-		isHalfPtrMatDenseReverse(bBar, ws)
-		if cond61 {
-			rawPtrMatDenseReverse(aBar, ws)
-		}
-		if cond51 {
-			isFullPtrMatDenseReverse(bBar, ws)
-		}
-		isHalfPtrMatDenseReverse(aBar, ws)
-		denseRawMatrixReverse(mBar, ws)
-	}
-	if cond31 {
-		isDenseTransposedPtrMatDenseReverse(mBar, bBar, ws)
-	}
-	if cond21 {
-		isDensePtrMatDenseReverse(mBar, bBar, ws)
-	}
-	if cond11 {
-		isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
-	}
-	isDensePtrMatDenseReverse(mBar, aBar, ws)
 	receiveReverse(m, mBar, ws)
-	denseDimsReverse(bBar, ws)
-	denseDimsReverse(aBar, ws)
 }
 
 // denseSubPtrMatDensePtrMatDenseReverse is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:119.
@@ -2675,17 +2604,11 @@ func vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.
 
 // vecDenseMulVecPtrMatDensePtrMatVecDenseReverse is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse, from vec.go:170.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork) {
-	cond11 := ws.cond1[len(ws.cond1)-1]
 	ws.cond1 = ws.cond1[:len(ws.cond1)-1]
-	cond21 := ws.cond2[len(ws.cond2)-1]
 	ws.cond2 = ws.cond2[:len(ws.cond2)-1]
-	cond31 := ws.cond3[len(ws.cond3)-1]
 	ws.cond3 = ws.cond3[:len(ws.cond3)-1]
-	cond41 := ws.cond4[len(ws.cond4)-1]
 	ws.cond4 = ws.cond4[:len(ws.cond4)-1]
-	cond51 := ws.cond5[len(ws.cond5)-1]
 	ws.cond5 = ws.cond5[:len(ws.cond5)-1]
-	t9Bar1 := ws.t9Bar[len(ws.t9Bar)-1]
 	ws.t9Bar = ws.t9Bar[:len(ws.t9Bar)-1]
 	xBar1 := ws.xBar[len(ws.xBar)-1]
 	ws.xBar = ws.xBar[:len(ws.xBar)-1]
@@ -2716,39 +2639,13 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar 
 			ws.view1 = ws.view1[:len(ws.view1)-1]
 		}
 		blas64ad.CopyPullback(z1, t131, zBar1, t13Bar1)
-		vecDenseRawVectorReverse(vBar, ws)
 	}
 	for i3 := len(view2) - 1; i3 > -1; i3-- {
 		view2[i3] = ws.view[len(ws.view)-1]
 		ws.view = ws.view[:len(ws.view)-1]
 	}
 	matad.ProductVecPullback(t101, x1, t121, z1, xBar1, t12Bar1, zBar1)
-	vectorPtrMatVecDenseReverse(bBar, ws)
-	vecDenseRawVectorReverse(vBar, ws)
-	operandPtrMatDenseReverse(aBar, ws)
-	if cond51 {
-		columnReverse(t9Bar1, ws)
-		vecDenseRawVectorReverse(vBar, ws)
-		rawPtrMatDenseReverse(aBar, ws)
-	}
-	if cond41 {
-		isVecPtrMatVecDenseReverse(vBar, bBar, ws)
-	}
-	if cond31 {
-		isVecTransposedPtrMatDenseReverse(vBar, aBar, ws)
-	}
-	isVecPtrMatDenseReverse(vBar, aBar, ws)
 	receiveVecReverse(v, vBar, ws)
-	if cond21 {
-		vectorPtrMatVecDenseReverse(bBar, ws)
-		vecDenseRawVectorReverse(vBar, ws)
-	}
-	if cond11 {
-		isVecPtrMatVecDenseReverse(vBar, bBar, ws)
-	}
-	isStoredPtrMatVecDenseReverse(bBar, ws)
-	vecDenseDimsReverse(bBar, ws)
-	denseDimsReverse(aBar, ws)
 }
 
 // denseInversePtrMatDenseReverse is matad.DenseInverse_ptr_mat_Dense_reverse, from lu.go:254.
@@ -2774,13 +2671,10 @@ func denseInversePtrMatDenseReverse(m, mBar, aBar *mat.Dense, ws *AdjointWork) {
 			ws.view11 = ws.view11[:len(ws.view11)-1]
 		}
 		matad.InverseLUPullback(g1, swaps1, t31, gBar1, t3Bar1)
-		denseRawMatrixReverse(mBar, ws)
 	}
-	matad.FactorLUPullback(g1, swaps1, gBar1)
 	if t5 {
 		checkDensePtrMatDenseReverse(mBar, aBar, ws)
 	}
-	isFullPtrMatDenseReverse(aBar, ws)
 	receiveReverse(m, mBar, ws)
 	factorisedPtrMatDenseReverse(aBar, ws)
 }
@@ -2792,21 +2686,13 @@ func denseAddPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 
 // denseMulPtrMatDenseMatadTransposedReverse is matad.DenseMul_ptr_mat_Dense_matad_Transposed_reverse, from dense.go:54.
 func denseMulPtrMatDenseMatadTransposedReverse(m, mBar, aBar *mat.Dense, bBar matad.Transposed, ws *AdjointWork) {
-	cond11 := ws.cond12[len(ws.cond12)-1]
 	ws.cond12 = ws.cond12[:len(ws.cond12)-1]
-	cond21 := ws.cond22[len(ws.cond22)-1]
 	ws.cond22 = ws.cond22[:len(ws.cond22)-1]
-	ok21 := ws.ok21[len(ws.ok21)-1]
 	ws.ok21 = ws.ok21[:len(ws.ok21)-1]
-	cond31 := ws.cond32[len(ws.cond32)-1]
 	ws.cond32 = ws.cond32[:len(ws.cond32)-1]
-	cond41 := ws.cond42[len(ws.cond42)-1]
 	ws.cond42 = ws.cond42[:len(ws.cond42)-1]
-	cond61 := ws.cond61[len(ws.cond61)-1]
 	ws.cond61 = ws.cond61[:len(ws.cond61)-1]
-	cond71 := ws.cond72[len(ws.cond72)-1]
 	ws.cond72 = ws.cond72[:len(ws.cond72)-1]
-	cond81 := ws.cond81[len(ws.cond81)-1]
 	ws.cond81 = ws.cond81[:len(ws.cond81)-1]
 	xBar1 := ws.xBar2[len(ws.xBar2)-1]
 	ws.xBar2 = ws.xBar2[:len(ws.xBar2)-1]
@@ -2835,39 +2721,7 @@ func denseMulPtrMatDenseMatadTransposedReverse(m, mBar, aBar *mat.Dense, bBar ma
 		ws.view4 = ws.view4[:len(ws.view4)-1]
 	}
 	matad.ProductPullback(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1)
-	workspaceReverse(ok21, mBar, ws)
-	operandMatadTransposedReverse(bBar, ws)
-	operandPtrMatDenseReverse(aBar, ws)
-	if cond41 {
-		if cond81 {
-			rawMatadTransposedReverse(bBar, ws)
-		}
-		if cond71 {
-			isFullPtrMatDenseReverse(aBar, ws)
-		}
-		if cond61 {
-			rawPtrMatDenseReverse(aBar, ws)
-		}
-		isHalfPtrMatDenseReverse(aBar, ws)
-		denseRawMatrixReverse(mBar, ws)
-	}
-	if cond31 {
-		isDenseTransposedMatadTransposedReverse(mBar, bBar, ws)
-	}
-	if cond21 {
-		isDenseMatadTransposedReverse(mBar, bBar, ws)
-	}
-	if cond11 {
-		isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
-	}
-	isDensePtrMatDenseReverse(mBar, aBar, ws)
 	receiveReverse(m, mBar, ws)
-	transposedDimsReverse(bBar, ws)
-	denseDimsReverse(aBar, ws)
-}
-
-// denseTAsMatadTransposedReverse is matad.DenseT_as_matad_Transposed_reverse, from matad.go:85.
-func denseTAsMatadTransposedReverse(mBar *mat.Dense, ws *AdjointWork) {
 }
 
 // vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverse is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:112.
@@ -2885,16 +2739,6 @@ func vecDenseRowViewOfPtrMatDenseReverse(v, vBar *mat.VecDense, mBar *mat.Dense,
 	ws.vBar1 = ws.vBar1[:len(ws.vBar1)-1]
 	(*matVecDense)(unsafe.Pointer(v)).mat.Inc = top1.v
 	ws.rowViewOf_ptr_mat_DenseFrames = ws.rowViewOf_ptr_mat_DenseFrames[:len(ws.rowViewOf_ptr_mat_DenseFrames)-1]
-	vecDenseIsEmptyReverse(vBar, ws)
-	denseRawMatrixReverse(mBar, ws)
-}
-
-// denseDimsReverse is (*mat.Dense).Dims_reverse, from dense.go:233.
-func denseDimsReverse(mBar *mat.Dense, ws *AdjointWork) {
-}
-
-// newVecDenseReverse is mat.NewVecDense_reverse, from vector.go:99.
-func newVecDenseReverse(dataBar []float64, ws *AdjointWork) {
 }
 
 // denseSetReverse is matad.DenseSet_reverse, from at.go:42.
@@ -2912,14 +2756,6 @@ func denseSetReverse1(m *mat.Dense, i, j int, mBar1 *mat.Dense, ws1 *AdjointWork
 	(*matDense)(unsafe.Pointer(mBar1)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = 0
 	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = ws1.m1[len(ws1.m1)-1]
 	ws1.m1 = ws1.m1[:len(ws1.m1)-1]
-}
-
-// newDenseReverse is mat.NewDense_reverse, from dense.go:49.
-func newDenseReverse(dataBar1 []float64, ws1 *AdjointWork) {
-}
-
-// newDenseReverse1 is mat.NewDense_reverse, from dense.go:49.
-func newDenseReverse1(dataBar []float64, ws *AdjointWork) {
 }
 
 // newDenseForwardTangent11100 is mat.NewDense_forward_tangent_11100, from dense.go:49.
@@ -3631,7 +3467,6 @@ func detPtrMatDenseReverseTangent111(aBar *mat.Dense, rBar float64, ws *AdjointW
 	swaps1 := ws.swaps3[len(ws.swaps3)-1]
 	ws.swaps3 = ws.swaps3[:len(ws.swaps3)-1]
 	detLUPullbackTangent1101(g1, swaps1, gBar1, rBar, g1Dot, gBar1Dot, rBarDot)
-	factorLUPullbackTangent101(g1, swaps1, gBar1, g1Dot, gBar1Dot)
 	factorisedPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
@@ -3641,7 +3476,6 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(xBar *mat.V
 	ws.r1 = ws.r1[:len(ws.r1)-1]
 	c1 := ws.c[len(ws.c)-1]
 	ws.c = ws.c[:len(ws.c)-1]
-	cond3 := ws.cond16[len(ws.cond16)-1]
 	ws.cond16 = ws.cond16[:len(ws.cond16)-1]
 	gBar1Dot := wsDot.gBar2[len(ws.gBar2)-1]
 	gBar1 := ws.gBar2[len(ws.gBar2)-1]
@@ -3680,37 +3514,20 @@ func innerPtrMatVecDensePtrMatDensePtrMatVecDenseReverseTangent10111(xBar *mat.V
 	cond21 := r11 == 0 || c1 == 0
 	if !cond21 {
 		dotPullbackTangent1111(t61, z1, t6Bar1, zBar1, rBar, t61Dot, z1Dot, t6Bar1Dot, zBar1Dot)
-		vectorPtrMatVecDenseReverseTangent11(xBar, ws, xBarDot, wsDot)
 		productVecPullbackTangent1111110(t21, g1, t41, z1, gBar1, t4Bar1, zBar1, g1Dot, t41Dot, z1Dot, gBar1Dot, t4Bar1Dot, zBar1Dot)
-		vectorPtrMatVecDenseReverseTangent11(yBar, ws, yBarDot, wsDot)
-		operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	}
-	if cond3 {
-		vecDenseLenReverseTangent11(yBar, ws, yBarDot, wsDot)
-	}
-	vecDenseLenReverseTangent11(xBar, ws, xBarDot, wsDot)
-	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
 // denseMulPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseMul_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:54.
 func denseMulPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
-	cond11 := ws.cond11[len(ws.cond11)-1]
 	ws.cond11 = ws.cond11[:len(ws.cond11)-1]
-	cond21 := ws.cond21[len(ws.cond21)-1]
 	ws.cond21 = ws.cond21[:len(ws.cond21)-1]
-	ok21 := ws.ok2[len(ws.ok2)-1]
 	ws.ok2 = ws.ok2[:len(ws.ok2)-1]
-	cond31 := ws.cond31[len(ws.cond31)-1]
 	ws.cond31 = ws.cond31[:len(ws.cond31)-1]
-	cond41 := ws.cond41[len(ws.cond41)-1]
 	ws.cond41 = ws.cond41[:len(ws.cond41)-1]
-	cond51 := ws.cond51[len(ws.cond51)-1]
 	ws.cond51 = ws.cond51[:len(ws.cond51)-1]
-	cond61 := ws.cond6[len(ws.cond6)-1]
 	ws.cond6 = ws.cond6[:len(ws.cond6)-1]
-	cond71 := ws.cond71[len(ws.cond71)-1]
 	ws.cond71 = ws.cond71[:len(ws.cond71)-1]
-	cond81 := ws.cond8[len(ws.cond8)-1]
 	ws.cond8 = ws.cond8[:len(ws.cond8)-1]
 	xBar1Dot := wsDot.xBar1[len(ws.xBar1)-1]
 	xBar1 := ws.xBar1[len(ws.xBar1)-1]
@@ -3754,39 +3571,7 @@ func denseMulPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 		ws.view3 = ws.view3[:len(ws.view3)-1]
 	}
 	productPullbackTangent11111100(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1, x1Dot, y1Dot, z11Dot, xBar1Dot, yBar1Dot, z1Bar1Dot)
-	workspaceReverseTangent110(ok21, mBar, ws, mBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	if cond41 {
-		if cond81 {
-			rawPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-		}
-		if cond71 {
-			isFullPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		}
-		isHalfPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-		if cond61 {
-			rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		}
-		if cond51 {
-			isFullPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-		}
-		isHalfPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
-	}
-	if cond31 {
-		isDenseTransposedPtrMatDenseReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
-	}
-	if cond21 {
-		isDensePtrMatDenseReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
-	}
-	if cond11 {
-		isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
-	}
-	isDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	denseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
-	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
 // denseSubPtrMatDensePtrMatDenseReverseTangent11111 is matad.DenseSub_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:119.
@@ -3801,18 +3586,11 @@ func vecDenseAddVecPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar
 
 // vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseMulVec_ptr_mat_Dense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:170.
 func vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.VecDense, aBar *mat.Dense, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, aBarDot *mat.Dense, bBarDot *mat.VecDense, wsDot *AdjointWork) {
-	cond11 := ws.cond1[len(ws.cond1)-1]
 	ws.cond1 = ws.cond1[:len(ws.cond1)-1]
-	cond21 := ws.cond2[len(ws.cond2)-1]
 	ws.cond2 = ws.cond2[:len(ws.cond2)-1]
-	cond31 := ws.cond3[len(ws.cond3)-1]
 	ws.cond3 = ws.cond3[:len(ws.cond3)-1]
-	cond41 := ws.cond4[len(ws.cond4)-1]
 	ws.cond4 = ws.cond4[:len(ws.cond4)-1]
-	cond51 := ws.cond5[len(ws.cond5)-1]
 	ws.cond5 = ws.cond5[:len(ws.cond5)-1]
-	t9Bar1Dot := wsDot.t9Bar[len(ws.t9Bar)-1]
-	t9Bar1 := ws.t9Bar[len(ws.t9Bar)-1]
 	wsDot.t9Bar = wsDot.t9Bar[:len(ws.t9Bar)-1]
 	ws.t9Bar = ws.t9Bar[:len(ws.t9Bar)-1]
 	xBar1Dot := wsDot.xBar[len(ws.xBar)-1]
@@ -3865,7 +3643,6 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.Vec
 			ws.view1 = ws.view1[:len(ws.view1)-1]
 		}
 		copyPullbackTangent1111(z1, t131, zBar1, t13Bar1, z1Dot, t131Dot, zBar1Dot, t13Bar1Dot)
-		vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
 	}
 	for i3 := len(view2) - 1; i3 > -1; i3-- {
 		view2Dot[i3] = wsDot.view[len(ws.view)-1]
@@ -3874,32 +3651,7 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.Vec
 		ws.view = ws.view[:len(ws.view)-1]
 	}
 	productVecPullbackTangent1111110(t101, x1, t121, z1, xBar1, t12Bar1, zBar1, x1Dot, t121Dot, z1Dot, xBar1Dot, t12Bar1Dot, zBar1Dot)
-	vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	if cond51 {
-		columnReverseTangent11(t9Bar1, ws, t9Bar1Dot, wsDot)
-		vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
-		rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	}
-	if cond41 {
-		isVecPtrMatVecDenseReverseTangent111(vBar, bBar, ws, vBarDot, bBarDot, wsDot)
-	}
-	if cond31 {
-		isVecTransposedPtrMatDenseReverseTangent111(vBar, aBar, ws, vBarDot, aBarDot, wsDot)
-	}
-	isVecPtrMatDenseReverseTangent111(vBar, aBar, ws, vBarDot, aBarDot, wsDot)
 	receiveVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-	if cond21 {
-		vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-		vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
-	}
-	if cond11 {
-		isVecPtrMatVecDenseReverseTangent111(vBar, bBar, ws, vBarDot, bBarDot, wsDot)
-	}
-	isStoredPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	vecDenseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
-	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
 // denseInversePtrMatDenseReverseTangent1111 is matad.DenseInverse_ptr_mat_Dense_reverse_tangent_1111, from lu.go:254.
@@ -3936,13 +3688,10 @@ func denseInversePtrMatDenseReverseTangent1111(m, mBar, aBar *mat.Dense, ws *Adj
 			ws.view11 = ws.view11[:len(ws.view11)-1]
 		}
 		inverseLUPullbackTangent11101(g1, swaps1, t31, gBar1, t3Bar1, g1Dot, t31Dot, gBar1Dot, t3Bar1Dot)
-		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 	}
-	factorLUPullbackTangent101(g1, swaps1, gBar1, g1Dot, gBar1Dot)
 	if t5 {
 		checkDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 	}
-	isFullPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	factorisedPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
@@ -3954,21 +3703,13 @@ func denseAddPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 
 // denseMulPtrMatDenseMatadTransposedReverseTangent11111 is matad.DenseMul_ptr_mat_Dense_matad_Transposed_reverse_tangent_11111, from dense.go:54.
 func denseMulPtrMatDenseMatadTransposedReverseTangent11111(m, mBar, aBar *mat.Dense, bBar matad.Transposed, ws *AdjointWork, mDot, mBarDot, aBarDot *mat.Dense, bBarDot matad.Transposed, wsDot *AdjointWork) {
-	cond11 := ws.cond12[len(ws.cond12)-1]
 	ws.cond12 = ws.cond12[:len(ws.cond12)-1]
-	cond21 := ws.cond22[len(ws.cond22)-1]
 	ws.cond22 = ws.cond22[:len(ws.cond22)-1]
-	ok21 := ws.ok21[len(ws.ok21)-1]
 	ws.ok21 = ws.ok21[:len(ws.ok21)-1]
-	cond31 := ws.cond32[len(ws.cond32)-1]
 	ws.cond32 = ws.cond32[:len(ws.cond32)-1]
-	cond41 := ws.cond42[len(ws.cond42)-1]
 	ws.cond42 = ws.cond42[:len(ws.cond42)-1]
-	cond61 := ws.cond61[len(ws.cond61)-1]
 	ws.cond61 = ws.cond61[:len(ws.cond61)-1]
-	cond71 := ws.cond72[len(ws.cond72)-1]
 	ws.cond72 = ws.cond72[:len(ws.cond72)-1]
-	cond81 := ws.cond81[len(ws.cond81)-1]
 	ws.cond81 = ws.cond81[:len(ws.cond81)-1]
 	xBar1Dot := wsDot.xBar2[len(ws.xBar2)-1]
 	xBar1 := ws.xBar2[len(ws.xBar2)-1]
@@ -4012,39 +3753,7 @@ func denseMulPtrMatDenseMatadTransposedReverseTangent11111(m, mBar, aBar *mat.De
 		ws.view4 = ws.view4[:len(ws.view4)-1]
 	}
 	productPullbackTangent11111100(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1, x1Dot, y1Dot, z11Dot, xBar1Dot, yBar1Dot, z1Bar1Dot)
-	workspaceReverseTangent110(ok21, mBar, ws, mBarDot, wsDot)
-	operandMatadTransposedReverseTangent11(bBar, ws, bBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	if cond41 {
-		if cond81 {
-			rawMatadTransposedReverseTangent11(bBar, ws, bBarDot, wsDot)
-		}
-		if cond71 {
-			isFullPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		}
-		if cond61 {
-			rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		}
-		isHalfPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
-	}
-	if cond31 {
-		isDenseTransposedMatadTransposedReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
-	}
-	if cond21 {
-		isDenseMatadTransposedReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
-	}
-	if cond11 {
-		isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
-	}
-	isDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	transposedDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
-	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
-}
-
-// denseTAsMatadTransposedReverseTangent11 is matad.DenseT_as_matad_Transposed_reverse_tangent_11, from matad.go:85.
-func denseTAsMatadTransposedReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
 }
 
 // vecDenseSubVecPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:112.
@@ -4066,16 +3775,6 @@ func vecDenseRowViewOfPtrMatDenseReverseTangent1111(v, vBar *mat.VecDense, mBar 
 	ws.vBar1 = ws.vBar1[:len(ws.vBar1)-1]
 	(*matVecDense)(unsafe.Pointer(v)).mat.Inc = top1.v
 	ws.rowViewOf_ptr_mat_DenseFrames = ws.rowViewOf_ptr_mat_DenseFrames[:len(ws.rowViewOf_ptr_mat_DenseFrames)-1]
-	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
-	denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
-}
-
-// denseDimsReverseTangent11 is (*mat.Dense).Dims_reverse_tangent_11, from dense.go:233.
-func denseDimsReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
-}
-
-// newVecDenseReverseTangent10 is mat.NewVecDense_reverse_tangent_10, from vector.go:99.
-func newVecDenseReverseTangent10(dataBar []float64, ws, wsDot *AdjointWork) {
 }
 
 // denseSetReverseTangent11001 is matad.DenseSet_reverse_tangent_11001, from at.go:42.
@@ -4101,14 +3800,6 @@ func denseSetReverseTangent110011(m *mat.Dense, i, j int, mBar1 *mat.Dense, ws1 
 	(*matDense)(unsafe.Pointer(m)).mat.Data[i*(*matDense)(unsafe.Pointer(m)).mat.Stride+j] = ws1.m1[len(ws1.m1)-1]
 	ws1Dot.m1 = ws1Dot.m1[:len(ws1.m1)-1]
 	ws1.m1 = ws1.m1[:len(ws1.m1)-1]
-}
-
-// newDenseReverseTangent10 is mat.NewDense_reverse_tangent_10, from dense.go:49.
-func newDenseReverseTangent10(dataBar1 []float64, ws1, ws1Dot *AdjointWork) {
-}
-
-// newDenseReverseTangent11 is mat.NewDense_reverse_tangent_11, from dense.go:49.
-func newDenseReverseTangent11(dataBar []float64, ws *AdjointWork, dataBarDot []float64, wsDot *AdjointWork) {
 }
 
 // vecDenseDimsTangent1 is (*mat.VecDense).Dims_tangent_1, from vector.go:144.
@@ -4800,24 +4491,6 @@ func factorisedPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
 	g1 := ws.g1[len(ws.g1)-1]
 	ws.g1 = ws.g1[:len(ws.g1)-1]
 	copyElementsReverse(g1, x1, t1, gBar1, xBar1, ws)
-	newGeneralReverse(ws)
-	denseDimsReverse(aBar, ws)
-	operandPtrMatDenseReverse(aBar, ws)
-	denseDimsReverse(aBar, ws)
-}
-
-// vectorPtrMatVecDenseReverse is matad.vector_ptr_mat_VecDense_reverse, from matad.go:183.
-func vectorPtrMatVecDenseReverse(xBar *mat.VecDense, ws *AdjointWork) {
-	vecDenseRawVectorReverse(xBar, ws)
-}
-
-// operandPtrMatDenseReverse is matad.operand_ptr_mat_Dense_reverse, from matad.go:101.
-func operandPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
-	denseRawMatrixReverse(aBar, ws)
-}
-
-// vecDenseLenReverse is (*mat.VecDense).Len_reverse, from vector.go:161.
-func vecDenseLenReverse(vBar *mat.VecDense, ws *AdjointWork) {
 }
 
 // restoreReverse is matad.restore_reverse, from dense.go:46.
@@ -4859,42 +4532,6 @@ func restoreReverse(z blas64.General, mBar *mat.Dense, zBar blas64.General, ws *
 			}
 		}
 	}
-	denseRawMatrixReverse(mBar, ws)
-}
-
-// workspaceReverse is matad.workspace_reverse, from dense.go:37.
-func workspaceReverse(direct bool, mBar *mat.Dense, ws *AdjointWork) {
-	if direct {
-		denseRawMatrixReverse(mBar, ws)
-	} else {
-		newGeneralReverse(ws)
-		denseDimsReverse(mBar, ws)
-	}
-}
-
-// rawPtrMatDenseReverse is matad.raw_ptr_mat_Dense_reverse, from matad.go:244.
-func rawPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
-	denseRawMatrixReverse(aBar, ws)
-}
-
-// isFullPtrMatDenseReverse is matad.isFull_ptr_mat_Dense_reverse, from dense.go:19.
-func isFullPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
-}
-
-// isHalfPtrMatDenseReverse is matad.isHalf_ptr_mat_Dense_reverse, from dense.go:28.
-func isHalfPtrMatDenseReverse(aBar *mat.Dense, ws *AdjointWork) {
-}
-
-// denseRawMatrixReverse is (*mat.Dense).RawMatrix_reverse, from dense.go:230.
-func denseRawMatrixReverse(mBar *mat.Dense, ws *AdjointWork) {
-}
-
-// isDenseTransposedPtrMatDenseReverse is matad.isDenseTransposed_ptr_mat_Dense_reverse, from matad.go:216.
-func isDenseTransposedPtrMatDenseReverse(mBar, aBar *mat.Dense, ws *AdjointWork) {
-}
-
-// isDensePtrMatDenseReverse is matad.isDense_ptr_mat_Dense_reverse, from matad.go:207.
-func isDensePtrMatDenseReverse(mBar, aBar *mat.Dense, ws *AdjointWork) {
 }
 
 // receiveReverse is matad.receive_reverse, from matad.go:271.
@@ -4903,10 +4540,7 @@ func receiveReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 	ws.t2 = ws.t2[:len(ws.t2)-1]
 	if t1 {
 		denseReuseAsReverse(m, mBar, ws)
-	} else {
-		denseDimsReverse(mBar, ws)
 	}
-	denseIsEmptyReverse(mBar, ws)
 }
 
 // elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncReverse is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseSub_ptr_mat_Dense_ptr_mat_Dense_func_reverse, from dense.go:96.
@@ -4945,11 +4579,6 @@ func elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncRev
 			xBar1.Data[i1*xr1+j1*xc1] += t
 		}
 	}
-	stepsReverse(yBar1, ws)
-	stepsReverse(xBar1, ws)
-	workspaceReverse(direct1, mBar, ws)
-	operandPtrMatDenseReverse(bBar, ws)
-	operandPtrMatDenseReverse(aBar, ws)
 	matchingPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar, ws)
 }
 
@@ -4977,30 +4606,7 @@ func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDense
 		t1Bar1Data[i1*t11Inc] += t3
 		tBar1Data[i1*t4Inc] += t3
 	}
-	vecDenseRawVectorReverse(vBar, ws)
-	vectorPtrMatVecDenseReverse(bBar, ws)
-	vectorPtrMatVecDenseReverse(aBar, ws)
 	pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar, ws)
-}
-
-// vecDenseRawVectorReverse is (*mat.VecDense).RawVector_reverse, from vector.go:234.
-func vecDenseRawVectorReverse(vBar *mat.VecDense, ws *AdjointWork) {
-}
-
-// columnReverse is matad.column_reverse, from matad.go:129.
-func columnReverse(xBar blas64.Vector, ws *AdjointWork) {
-}
-
-// isVecPtrMatVecDenseReverse is matad.isVec_ptr_mat_VecDense_reverse, from matad.go:225.
-func isVecPtrMatVecDenseReverse(vBar, aBar *mat.VecDense, ws *AdjointWork) {
-}
-
-// isVecTransposedPtrMatDenseReverse is matad.isVecTransposed_ptr_mat_Dense_reverse, from matad.go:234.
-func isVecTransposedPtrMatDenseReverse(vBar *mat.VecDense, aBar *mat.Dense, ws *AdjointWork) {
-}
-
-// isVecPtrMatDenseReverse is matad.isVec_ptr_mat_Dense_reverse, from matad.go:225.
-func isVecPtrMatDenseReverse(vBar *mat.VecDense, aBar *mat.Dense, ws *AdjointWork) {
 }
 
 // receiveVecReverse is matad.receiveVec_reverse, from matad.go:285.
@@ -5009,35 +4615,13 @@ func receiveVecReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
 	ws.t = ws.t[:len(ws.t)-1]
 	if t2 {
 		vecDenseReuseAsVecReverse(v, vBar, ws)
-	} else {
-		vecDenseLenReverse(vBar, ws)
 	}
-	vecDenseIsEmptyReverse(vBar, ws)
-}
-
-// isStoredPtrMatVecDenseReverse is matad.isStored_ptr_mat_VecDense_reverse, from vec.go:12.
-func isStoredPtrMatVecDenseReverse(xBar *mat.VecDense, ws *AdjointWork) {
-}
-
-// vecDenseDimsReverse is (*mat.VecDense).Dims_reverse, from vector.go:144.
-func vecDenseDimsReverse(vBar *mat.VecDense, ws *AdjointWork) {
-	vecDenseIsEmptyReverse(vBar, ws)
 }
 
 // checkDensePtrMatDenseReverse is matad.checkDense_ptr_mat_Dense_reverse, from dense.go:12.
 func checkDensePtrMatDenseReverse(mBar, aBar *mat.Dense, ws *AdjointWork) {
-	cond2 := ws.cond10[len(ws.cond10)-1]
 	ws.cond10 = ws.cond10[:len(ws.cond10)-1]
-	cond11 := ws.cond14[len(ws.cond14)-1]
 	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
-	if cond11 {
-		rawPtrMatDenseReverse(aBar, ws)
-		denseRawMatrixReverse(mBar, ws)
-	}
-	if cond2 {
-		isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
-	}
-	isDensePtrMatDenseReverse(mBar, aBar, ws)
 }
 
 // elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncReverse is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseAdd_ptr_mat_Dense_ptr_mat_Dense_func_reverse, from dense.go:96.
@@ -5076,38 +4660,7 @@ func elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncRev
 			xBar1.Data[i1*xr1+j1*xc1] += t
 		}
 	}
-	stepsReverse(yBar1, ws)
-	stepsReverse(xBar1, ws)
-	workspaceReverse(direct1, mBar, ws)
-	operandPtrMatDenseReverse(bBar, ws)
-	operandPtrMatDenseReverse(aBar, ws)
 	matchingPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar, ws)
-}
-
-// operandMatadTransposedReverse is matad.operand_matad_Transposed_reverse, from matad.go:101.
-func operandMatadTransposedReverse(aBar matad.Transposed, ws *AdjointWork) {
-	aOfBar1 := aBar.Of
-	denseRawMatrixReverse(aOfBar1, ws)
-}
-
-// rawMatadTransposedReverse is matad.raw_matad_Transposed_reverse, from matad.go:244.
-func rawMatadTransposedReverse(aBar matad.Transposed, ws *AdjointWork) {
-	aOfBar1 := aBar.Of
-	denseRawMatrixReverse(aOfBar1, ws)
-}
-
-// isDenseTransposedMatadTransposedReverse is matad.isDenseTransposed_matad_Transposed_reverse, from matad.go:216.
-func isDenseTransposedMatadTransposedReverse(mBar *mat.Dense, aBar matad.Transposed, ws *AdjointWork) {
-}
-
-// isDenseMatadTransposedReverse is matad.isDense_matad_Transposed_reverse, from matad.go:207.
-func isDenseMatadTransposedReverse(mBar *mat.Dense, aBar matad.Transposed, ws *AdjointWork) {
-}
-
-// transposedDimsReverse is (matad.Transposed).Dims_reverse, from matad.go:28.
-func transposedDimsReverse(tBar matad.Transposed, ws *AdjointWork) {
-	tOfBar1 := tBar.Of
-	denseDimsReverse(tOfBar1, ws)
 }
 
 // elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverse is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse, from vec.go:98.
@@ -5134,14 +4687,7 @@ func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDense
 		t1Bar1Data[i1*t11Inc] -= t3
 		tBar1Data[i1*t4Inc] += t3
 	}
-	vecDenseRawVectorReverse(vBar, ws)
-	vectorPtrMatVecDenseReverse(bBar, ws)
-	vectorPtrMatVecDenseReverse(aBar, ws)
 	pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar, ws)
-}
-
-// vecDenseIsEmptyReverse is (*mat.VecDense).IsEmpty_reverse, from vector.go:766.
-func vecDenseIsEmptyReverse(vBar *mat.VecDense, ws *AdjointWork) {
 }
 
 // vecDenseDimsForwardTangent111 is (*mat.VecDense).Dims_forward_tangent_111, from vector.go:144.
@@ -5584,10 +5130,6 @@ func detLUPullbackTangent1101(lu blas64.General, swaps []int, luBar blas64.Gener
 	}
 }
 
-// factorLUPullbackTangent101 is matad.FactorLUPullback_tangent_101, from lu_op.go:74.
-func factorLUPullbackTangent101(a blas64.General, swaps []int, aBar, aDot, aBarDot blas64.General) {
-}
-
 // factorisedPtrMatDenseReverseTangent11 is matad.factorised_ptr_mat_Dense_reverse_tangent_11, from lu.go:218.
 func factorisedPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBarDot *mat.Dense, wsDot *AdjointWork) {
 	xBar1Dot := wsDot.xBar4[len(ws.xBar4)-1]
@@ -5609,10 +5151,6 @@ func factorisedPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBa
 	wsDot.g1 = wsDot.g1[:len(ws.g1)-1]
 	ws.g1 = ws.g1[:len(ws.g1)-1]
 	copyElementsReverseTangent111011(g1, x1, t1, gBar1, xBar1, ws, g1Dot, x1Dot, gBar1Dot, xBar1Dot, wsDot)
-	newGeneralReverseTangent1(ws, wsDot)
-	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
 // dotPullbackTangent1111 is blas64ad.DotPullback_tangent_1111, from blas64ad.go:61.
@@ -5625,11 +5163,6 @@ func dotPullbackTangent1111(x, y, xBar, yBar blas64.Vector, vBar float64, xDot, 
 		t1, t1Dot := shadowTangent111(yBar, y, yBarDot, yDot)
 		blas64ad.AxpyTangent(vBar, x, t1, 0, xDot, t1Dot)
 	}
-}
-
-// vectorPtrMatVecDenseReverseTangent11 is matad.vector_ptr_mat_VecDense_reverse_tangent_11, from matad.go:183.
-func vectorPtrMatVecDenseReverseTangent11(xBar *mat.VecDense, ws *AdjointWork, xBarDot *mat.VecDense, wsDot *AdjointWork) {
-	vecDenseRawVectorReverseTangent11(xBar, ws, xBarDot, wsDot)
 }
 
 // productVecPullbackTangent1111110 is matad.ProductVecPullback_tangent_1111110, from product.go:118.
@@ -5653,15 +5186,6 @@ func productVecPullbackTangent1111110(t blas.Transpose, a blas64.General, x, y b
 		blas64ad.GemvTangent(t3, 1, a, d, 1, t4, 0, aDot, dDot, 0, t4Dot)
 	}
 	clearVecTangent1(d, dDot)
-}
-
-// operandPtrMatDenseReverseTangent11 is matad.operand_ptr_mat_Dense_reverse_tangent_11, from matad.go:101.
-func operandPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBarDot *mat.Dense, wsDot *AdjointWork) {
-	denseRawMatrixReverseTangent11(aBar, ws, aBarDot, wsDot)
-}
-
-// vecDenseLenReverseTangent11 is (*mat.VecDense).Len_reverse_tangent_11, from vector.go:161.
-func vecDenseLenReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 }
 
 // restoreReverseTangent1111 is matad.restore_reverse_tangent_1111, from dense.go:46.
@@ -5725,7 +5249,6 @@ func restoreReverseTangent1111(z blas64.General, mBar *mat.Dense, zBar blas64.Ge
 			}
 		}
 	}
-	denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
 }
 
 // productPullbackTangent11111100 is matad.ProductPullback_tangent_11111100, from product.go:55.
@@ -5757,51 +5280,13 @@ func productPullbackTangent11111100(ta, tb blas.Transpose, a, b, c, aBar, bBar, 
 	clearAllTangent1(d, dDot)
 }
 
-// workspaceReverseTangent110 is matad.workspace_reverse_tangent_110, from dense.go:37.
-func workspaceReverseTangent110(direct bool, mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
-	if direct {
-		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
-	} else {
-		newGeneralReverseTangent1(ws, wsDot)
-		denseDimsReverseTangent11(mBar, ws, mBarDot, wsDot)
-	}
-}
-
-// rawPtrMatDenseReverseTangent11 is matad.raw_ptr_mat_Dense_reverse_tangent_11, from matad.go:244.
-func rawPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBarDot *mat.Dense, wsDot *AdjointWork) {
-	denseRawMatrixReverseTangent11(aBar, ws, aBarDot, wsDot)
-}
-
-// isFullPtrMatDenseReverseTangent11 is matad.isFull_ptr_mat_Dense_reverse_tangent_11, from dense.go:19.
-func isFullPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBarDot *mat.Dense, wsDot *AdjointWork) {
-}
-
-// isHalfPtrMatDenseReverseTangent11 is matad.isHalf_ptr_mat_Dense_reverse_tangent_11, from dense.go:28.
-func isHalfPtrMatDenseReverseTangent11(aBar *mat.Dense, ws *AdjointWork, aBarDot *mat.Dense, wsDot *AdjointWork) {
-}
-
-// denseRawMatrixReverseTangent11 is (*mat.Dense).RawMatrix_reverse_tangent_11, from dense.go:230.
-func denseRawMatrixReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
-}
-
-// isDenseTransposedPtrMatDenseReverseTangent111 is matad.isDenseTransposed_ptr_mat_Dense_reverse_tangent_111, from matad.go:216.
-func isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar *mat.Dense, ws *AdjointWork, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
-}
-
-// isDensePtrMatDenseReverseTangent111 is matad.isDense_ptr_mat_Dense_reverse_tangent_111, from matad.go:207.
-func isDensePtrMatDenseReverseTangent111(mBar, aBar *mat.Dense, ws *AdjointWork, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
-}
-
 // receiveReverseTangent111 is matad.receive_reverse_tangent_111, from matad.go:271.
 func receiveReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	t1 := ws.t2[len(ws.t2)-1]
 	ws.t2 = ws.t2[:len(ws.t2)-1]
 	if t1 {
 		denseReuseAsReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	} else {
-		denseDimsReverseTangent11(mBar, ws, mBarDot, wsDot)
 	}
-	denseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
 }
 
 // elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncReverseTangent11111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseSub_ptr_mat_Dense_ptr_mat_Dense_func_reverse_tangent_11111, from dense.go:96.
@@ -5854,11 +5339,6 @@ func elementwisePtrMatDensePtrMatDenseMatadDenseSubPtrMatDensePtrMatDenseFuncRev
 			xBar1.Data[i1*xr1+j1*xc1] += t
 		}
 	}
-	stepsReverseTangent11(yBar1, ws, yBar1Dot, wsDot)
-	stepsReverseTangent11(xBar1, ws, xBar1Dot, wsDot)
-	workspaceReverseTangent110(direct1, mBar, ws, mBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	matchingPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
 }
 
@@ -5902,9 +5382,6 @@ func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseAddVecPtrMatVecDense
 		tBar1DataDot[i1*t4Inc] += t3Dot
 		tBar1Data[i1*t4Inc] += t3
 	}
-	vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
-	vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
 }
 
@@ -5940,45 +5417,13 @@ func copyPullbackTangent1111(x, y, xBar, yBar, xDot, yDot, xBarDot, yBarDot blas
 	}
 }
 
-// vecDenseRawVectorReverseTangent11 is (*mat.VecDense).RawVector_reverse_tangent_11, from vector.go:234.
-func vecDenseRawVectorReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
-}
-
-// columnReverseTangent11 is matad.column_reverse_tangent_11, from matad.go:129.
-func columnReverseTangent11(xBar blas64.Vector, ws *AdjointWork, xBarDot blas64.Vector, wsDot *AdjointWork) {
-}
-
-// isVecPtrMatVecDenseReverseTangent111 is matad.isVec_ptr_mat_VecDense_reverse_tangent_111, from matad.go:225.
-func isVecPtrMatVecDenseReverseTangent111(vBar, aBar *mat.VecDense, ws *AdjointWork, vBarDot, aBarDot *mat.VecDense, wsDot *AdjointWork) {
-}
-
-// isVecTransposedPtrMatDenseReverseTangent111 is matad.isVecTransposed_ptr_mat_Dense_reverse_tangent_111, from matad.go:234.
-func isVecTransposedPtrMatDenseReverseTangent111(vBar *mat.VecDense, aBar *mat.Dense, ws *AdjointWork, vBarDot *mat.VecDense, aBarDot *mat.Dense, wsDot *AdjointWork) {
-}
-
-// isVecPtrMatDenseReverseTangent111 is matad.isVec_ptr_mat_Dense_reverse_tangent_111, from matad.go:225.
-func isVecPtrMatDenseReverseTangent111(vBar *mat.VecDense, aBar *mat.Dense, ws *AdjointWork, vBarDot *mat.VecDense, aBarDot *mat.Dense, wsDot *AdjointWork) {
-}
-
 // receiveVecReverseTangent111 is matad.receiveVec_reverse_tangent_111, from matad.go:285.
 func receiveVecReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 	t2 := ws.t[len(ws.t)-1]
 	ws.t = ws.t[:len(ws.t)-1]
 	if t2 {
 		vecDenseReuseAsVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-	} else {
-		vecDenseLenReverseTangent11(vBar, ws, vBarDot, wsDot)
 	}
-	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
-}
-
-// isStoredPtrMatVecDenseReverseTangent11 is matad.isStored_ptr_mat_VecDense_reverse_tangent_11, from vec.go:12.
-func isStoredPtrMatVecDenseReverseTangent11(xBar *mat.VecDense, ws *AdjointWork, xBarDot *mat.VecDense, wsDot *AdjointWork) {
-}
-
-// vecDenseDimsReverseTangent11 is (*mat.VecDense).Dims_reverse_tangent_11, from vector.go:144.
-func vecDenseDimsReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
-	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
 // inverseLUPullbackTangent11101 is matad.InverseLUPullback_tangent_11101, from lu_op.go:207.
@@ -6004,18 +5449,8 @@ func inverseLUPullbackTangent11101(lu blas64.General, swaps []int, x, luBar, xBa
 
 // checkDensePtrMatDenseReverseTangent111 is matad.checkDense_ptr_mat_Dense_reverse_tangent_111, from dense.go:12.
 func checkDensePtrMatDenseReverseTangent111(mBar, aBar *mat.Dense, ws *AdjointWork, mBarDot, aBarDot *mat.Dense, wsDot *AdjointWork) {
-	cond2 := ws.cond10[len(ws.cond10)-1]
 	ws.cond10 = ws.cond10[:len(ws.cond10)-1]
-	cond11 := ws.cond14[len(ws.cond14)-1]
 	ws.cond14 = ws.cond14[:len(ws.cond14)-1]
-	if cond11 {
-		rawPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-		denseRawMatrixReverseTangent11(mBar, ws, mBarDot, wsDot)
-	}
-	if cond2 {
-		isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
-	}
-	isDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 }
 
 // elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncReverseTangent11111 is matad.elementwise_ptr_mat_Dense_ptr_mat_Dense_matad_DenseAdd_ptr_mat_Dense_ptr_mat_Dense_func_reverse_tangent_11111, from dense.go:96.
@@ -6068,41 +5503,7 @@ func elementwisePtrMatDensePtrMatDenseMatadDenseAddPtrMatDensePtrMatDenseFuncRev
 			xBar1.Data[i1*xr1+j1*xc1] += t
 		}
 	}
-	stepsReverseTangent11(yBar1, ws, yBar1Dot, wsDot)
-	stepsReverseTangent11(xBar1, ws, xBar1Dot, wsDot)
-	workspaceReverseTangent110(direct1, mBar, ws, mBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	operandPtrMatDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	matchingPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar, ws, mDot, mBarDot, aBarDot, bBarDot, wsDot)
-}
-
-// operandMatadTransposedReverseTangent11 is matad.operand_matad_Transposed_reverse_tangent_11, from matad.go:101.
-func operandMatadTransposedReverseTangent11(aBar matad.Transposed, ws *AdjointWork, aBarDot matad.Transposed, wsDot *AdjointWork) {
-	aOfBar1Dot := aBarDot.Of
-	aOfBar1 := aBar.Of
-	denseRawMatrixReverseTangent11(aOfBar1, ws, aOfBar1Dot, wsDot)
-}
-
-// rawMatadTransposedReverseTangent11 is matad.raw_matad_Transposed_reverse_tangent_11, from matad.go:244.
-func rawMatadTransposedReverseTangent11(aBar matad.Transposed, ws *AdjointWork, aBarDot matad.Transposed, wsDot *AdjointWork) {
-	aOfBar1Dot := aBarDot.Of
-	aOfBar1 := aBar.Of
-	denseRawMatrixReverseTangent11(aOfBar1, ws, aOfBar1Dot, wsDot)
-}
-
-// isDenseTransposedMatadTransposedReverseTangent111 is matad.isDenseTransposed_matad_Transposed_reverse_tangent_111, from matad.go:216.
-func isDenseTransposedMatadTransposedReverseTangent111(mBar *mat.Dense, aBar matad.Transposed, ws *AdjointWork, mBarDot *mat.Dense, aBarDot matad.Transposed, wsDot *AdjointWork) {
-}
-
-// isDenseMatadTransposedReverseTangent111 is matad.isDense_matad_Transposed_reverse_tangent_111, from matad.go:207.
-func isDenseMatadTransposedReverseTangent111(mBar *mat.Dense, aBar matad.Transposed, ws *AdjointWork, mBarDot *mat.Dense, aBarDot matad.Transposed, wsDot *AdjointWork) {
-}
-
-// transposedDimsReverseTangent11 is (matad.Transposed).Dims_reverse_tangent_11, from matad.go:28.
-func transposedDimsReverseTangent11(tBar matad.Transposed, ws *AdjointWork, tBarDot matad.Transposed, wsDot *AdjointWork) {
-	tOfBar1Dot := tBarDot.Of
-	tOfBar1 := tBar.Of
-	denseDimsReverseTangent11(tOfBar1, ws, tOfBar1Dot, wsDot)
 }
 
 // elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDensePtrMatVecDenseFuncReverseTangent11111 is matad.elementwiseVec_ptr_mat_VecDense_ptr_mat_VecDense_matad_VecDenseSubVec_ptr_mat_VecDense_ptr_mat_VecDense_func_reverse_tangent_11111, from vec.go:98.
@@ -6145,14 +5546,7 @@ func elementwiseVecPtrMatVecDensePtrMatVecDenseMatadVecDenseSubVecPtrMatVecDense
 		tBar1DataDot[i1*t4Inc] += t3Dot
 		tBar1Data[i1*t4Inc] += t3
 	}
-	vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
-	vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar, ws, vDot, vBarDot, aBarDot, bBarDot, wsDot)
-}
-
-// vecDenseIsEmptyReverseTangent11 is (*mat.VecDense).IsEmpty_reverse_tangent_11, from vector.go:766.
-func vecDenseIsEmptyReverseTangent11(vBar *mat.VecDense, ws *AdjointWork, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 }
 
 // vecDenseReuseAsVecTangent1 is (*mat.VecDense).ReuseAsVec_tangent_1, from vector.go:709.
@@ -6511,76 +5905,32 @@ func copyElementsReverse(z, x blas64.General, t blas.Transpose, zBar, xBar blas6
 	}
 }
 
-// newGeneralReverse is matad.newGeneral_reverse, from matad.go:124.
-func newGeneralReverse(ws *AdjointWork) {
-}
-
 // denseReuseAsReverse is (*mat.Dense).ReuseAs_reverse, from dense.go:82.
 func denseReuseAsReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 	denseReuseAsZeroedReverse(m, mBar, ws)
-	denseIsEmptyReverse(mBar, ws)
-}
-
-// denseIsEmptyReverse is (*mat.Dense).IsEmpty_reverse, from dense.go:191.
-func denseIsEmptyReverse(mBar *mat.Dense, ws *AdjointWork) {
-}
-
-// stepsReverse is matad.steps_reverse, from matad.go:199.
-func stepsReverse(aBar blas64.General, ws *AdjointWork) {
 }
 
 // matchingPtrMatDensePtrMatDenseReverse is matad.matching_ptr_mat_Dense_ptr_mat_Dense_reverse, from dense.go:83.
 func matchingPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork) {
-	cond11 := ws.cond13[len(ws.cond13)-1]
 	ws.cond13 = ws.cond13[:len(ws.cond13)-1]
-	if cond11 {
-		isDenseTransposedPtrMatDenseReverse(mBar, bBar, ws)
-	}
-	isDenseTransposedPtrMatDenseReverse(mBar, aBar, ws)
 	checkDensePtrMatDenseReverse(mBar, bBar, ws)
 	checkDensePtrMatDenseReverse(mBar, aBar, ws)
 	receiveReverse(m, mBar, ws)
-	denseDimsReverse(bBar, ws)
-	denseDimsReverse(aBar, ws)
 }
 
 // pairPtrMatVecDensePtrMatVecDenseReverse is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse, from vec.go:80.
 func pairPtrMatVecDensePtrMatVecDenseReverse(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork) {
-	cond11 := ws.cond15[len(ws.cond15)-1]
 	ws.cond15 = ws.cond15[:len(ws.cond15)-1]
-	cond21 := ws.cond23[len(ws.cond23)-1]
+	_ = ws.cond23[len(ws.cond23)-1]
 	ws.cond23 = ws.cond23[:len(ws.cond23)-1]
-	t31 := ws.t31[len(ws.t31)-1]
 	ws.t31 = ws.t31[:len(ws.t31)-1]
-	t61 := ws.t6[len(ws.t6)-1]
 	ws.t6 = ws.t6[:len(ws.t6)-1]
-	if !cond21 {
-		cond31 := !t31
-		cond41 := !t61
-		if cond41 {
-			vectorPtrMatVecDenseReverse(bBar, ws)
-			vecDenseRawVectorReverse(vBar, ws)
-		}
-		isVecPtrMatVecDenseReverse(vBar, bBar, ws)
-		if cond31 {
-			vectorPtrMatVecDenseReverse(aBar, ws)
-			vecDenseRawVectorReverse(vBar, ws)
-		}
-		isVecPtrMatVecDenseReverse(vBar, aBar, ws)
-	}
-	if cond11 {
-		isStoredPtrMatVecDenseReverse(bBar, ws)
-	}
-	isStoredPtrMatVecDenseReverse(aBar, ws)
 	receiveVecReverse(v, vBar, ws)
-	vecDenseLenReverse(bBar, ws)
-	vecDenseLenReverse(aBar, ws)
 }
 
 // vecDenseReuseAsVecReverse is (*mat.VecDense).ReuseAsVec_reverse, from vector.go:709.
 func vecDenseReuseAsVecReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
 	vecDenseReuseAsZeroedReverse(v, vBar, ws)
-	vecDenseIsEmptyReverse(vBar, ws)
 }
 
 // vecDenseReuseAsVecForwardTangent1101 is (*mat.VecDense).ReuseAsVec_forward_tangent_1101, from vector.go:709.
@@ -6862,10 +6212,6 @@ func copyElementsReverseTangent111011(z, x blas64.General, t blas.Transpose, zBa
 	}
 }
 
-// newGeneralReverseTangent1 is matad.newGeneral_reverse_tangent_1, from matad.go:124.
-func newGeneralReverseTangent1(ws, wsDot *AdjointWork) {
-}
-
 // shadowTangent111 is blas64ad.shadow_tangent_11, from blas64ad.go:17.
 func shadowTangent111(v, of, vDot, ofDot blas64.Vector) (r, rDot blas64.Vector) {
 	return blas64.Vector{N: of.N, Data: v.Data, Inc: of.Inc}, blas64.Vector{Data: vDot.Data}
@@ -6903,63 +6249,23 @@ func clearAllTangent1(a, aDot blas64.General) {
 // denseReuseAsReverseTangent111 is (*mat.Dense).ReuseAs_reverse_tangent_111, from dense.go:82.
 func denseReuseAsReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mDot, mBarDot *mat.Dense, wsDot *AdjointWork) {
 	denseReuseAsZeroedReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	denseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
-}
-
-// denseIsEmptyReverseTangent11 is (*mat.Dense).IsEmpty_reverse_tangent_11, from dense.go:191.
-func denseIsEmptyReverseTangent11(mBar *mat.Dense, ws *AdjointWork, mBarDot *mat.Dense, wsDot *AdjointWork) {
-}
-
-// stepsReverseTangent11 is matad.steps_reverse_tangent_11, from matad.go:199.
-func stepsReverseTangent11(aBar blas64.General, ws *AdjointWork, aBarDot blas64.General, wsDot *AdjointWork) {
 }
 
 // matchingPtrMatDensePtrMatDenseReverseTangent11111 is matad.matching_ptr_mat_Dense_ptr_mat_Dense_reverse_tangent_11111, from dense.go:83.
 func matchingPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.Dense, ws *AdjointWork, mDot, mBarDot, aBarDot, bBarDot *mat.Dense, wsDot *AdjointWork) {
-	cond11 := ws.cond13[len(ws.cond13)-1]
 	ws.cond13 = ws.cond13[:len(ws.cond13)-1]
-	if cond11 {
-		isDenseTransposedPtrMatDenseReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
-	}
-	isDenseTransposedPtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 	checkDensePtrMatDenseReverseTangent111(mBar, bBar, ws, mBarDot, bBarDot, wsDot)
 	checkDensePtrMatDenseReverseTangent111(mBar, aBar, ws, mBarDot, aBarDot, wsDot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
-	denseDimsReverseTangent11(bBar, ws, bBarDot, wsDot)
-	denseDimsReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
 // pairPtrMatVecDensePtrMatVecDenseReverseTangent11111 is matad.pair_ptr_mat_VecDense_ptr_mat_VecDense_reverse_tangent_11111, from vec.go:80.
 func pairPtrMatVecDensePtrMatVecDenseReverseTangent11111(v, vBar, aBar, bBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot, aBarDot, bBarDot *mat.VecDense, wsDot *AdjointWork) {
-	cond11 := ws.cond15[len(ws.cond15)-1]
 	ws.cond15 = ws.cond15[:len(ws.cond15)-1]
-	cond21 := ws.cond23[len(ws.cond23)-1]
 	ws.cond23 = ws.cond23[:len(ws.cond23)-1]
-	t31 := ws.t31[len(ws.t31)-1]
 	ws.t31 = ws.t31[:len(ws.t31)-1]
-	t61 := ws.t6[len(ws.t6)-1]
 	ws.t6 = ws.t6[:len(ws.t6)-1]
-	if !cond21 {
-		cond31 := !t31
-		cond41 := !t61
-		if cond41 {
-			vectorPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-			vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
-		}
-		isVecPtrMatVecDenseReverseTangent111(vBar, bBar, ws, vBarDot, bBarDot, wsDot)
-		if cond31 {
-			vectorPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
-			vecDenseRawVectorReverseTangent11(vBar, ws, vBarDot, wsDot)
-		}
-		isVecPtrMatVecDenseReverseTangent111(vBar, aBar, ws, vBarDot, aBarDot, wsDot)
-	}
-	if cond11 {
-		isStoredPtrMatVecDenseReverseTangent11(bBar, ws, bBarDot, wsDot)
-	}
-	isStoredPtrMatVecDenseReverseTangent11(aBar, ws, aBarDot, wsDot)
 	receiveVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-	vecDenseLenReverseTangent11(bBar, ws, bBarDot, wsDot)
-	vecDenseLenReverseTangent11(aBar, ws, aBarDot, wsDot)
 }
 
 // copiesBackwardTangent1111 is blas64ad.copiesBackward_tangent_1111, from blas64ad.go:202.
@@ -6991,7 +6297,6 @@ func firstTangent1(v, vDot blas64.Vector) (r int) {
 // vecDenseReuseAsVecReverseTangent111 is (*mat.VecDense).ReuseAsVec_reverse_tangent_111, from vector.go:709.
 func vecDenseReuseAsVecReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWork, vDot, vBarDot *mat.VecDense, wsDot *AdjointWork) {
 	vecDenseReuseAsZeroedReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
-	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
 // addAllTangent110 is matad.addAll_tangent_110, from cholesky_op.go:183.
@@ -7144,7 +6449,6 @@ func denseReuseAsZeroedReverse(m, mBar *mat.Dense, ws *AdjointWork) {
 	} else {
 		denseZeroReverse(m, mBar, ws)
 	}
-	denseIsEmptyReverse(mBar, ws)
 }
 
 // vecDenseReuseAsZeroedReverse is (*mat.VecDense).reuseAsZeroed_reverse, from vector.go:744.
@@ -7164,7 +6468,6 @@ func vecDenseReuseAsZeroedReverse(v, vBar *mat.VecDense, ws *AdjointWork) {
 	} else {
 		vecDenseZeroReverse(v, vBar, ws)
 	}
-	vecDenseIsEmptyReverse(vBar, ws)
 }
 
 // vecDenseReuseAsZeroedForwardTangent1101 is (*mat.VecDense).reuseAsZeroed_forward_tangent_1101, from vector.go:744.
@@ -7293,7 +6596,6 @@ func denseReuseAsZeroedReverseTangent111(m, mBar *mat.Dense, ws *AdjointWork, mD
 	} else {
 		denseZeroReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 	}
-	denseIsEmptyReverseTangent11(mBar, ws, mBarDot, wsDot)
 }
 
 // vecDenseReuseAsZeroedReverseTangent111 is (*mat.VecDense).reuseAsZeroed_reverse_tangent_111, from vector.go:744.
@@ -7321,7 +6623,6 @@ func vecDenseReuseAsZeroedReverseTangent111(v, vBar *mat.VecDense, ws *AdjointWo
 	} else {
 		vecDenseZeroReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 	}
-	vecDenseIsEmptyReverseTangent11(vBar, ws, vBarDot, wsDot)
 }
 
 // useZeroedTangent1 is mat.useZeroed_tangent_1, from matrix.go:977.
