@@ -223,9 +223,8 @@ func (o origin) missing(name string) error {
 	case literal(full):
 		return &UnsupportedError{
 			What: fmt.Sprintf("%s is a function literal, to which generated code cannot be matched", name),
-			Remedy: "declare it at package level, with captured variables in a struct that nabla.Bind binds, " +
-				"and run " +
-				genCommand,
+			Remedy: "declare it at package level, with captured variables in a struct that nabla.Bind binds, as " +
+				"nabla gen -fix does, and run " + genCommand,
 		}
 	}
 	return &UnsupportedError{

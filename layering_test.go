@@ -109,8 +109,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"backend/source", "the engine of generated code", "engine internal/core"},
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
-		"gen/activity gen/adjoint gen/internal/license gen/ir gen/lanes gen/library gen/lower gen/print gen/shortcut " +
-			"gen/simplify gen/tangent gen/traced internal/spelling"},
+		"gen/activity gen/adjoint gen/internal/license gen/internal/lift gen/ir gen/lanes gen/library gen/lower " +
+			"gen/print gen/shortcut gen/simplify gen/tangent gen/traced internal/spelling"},
 	{"gen/lower", "Go packages to the intermediate representation, or a refusal with position and remedy",
 		"gen/ir gen/library gen/lower/retype rules"},
 	{"gen/lower/retype", "other representations of values: the variables that hold them, by unification, and the " +
@@ -148,6 +148,7 @@ var layering = []struct{ path, contents, imports string }{
 		". gen/library/blas64ad gen/library/matad gen/rt"},
 	{"gen/internal/laned", "generated code in lanes, for tests", "gen/rt internal/problems"},
 	{"gen/internal/license", "the licences of modules", ""},
+	{"gen/internal/lift", "declared functions in place of function literals and method values", ""},
 	{"gen/internal/natives", "library functions for the evaluator, for tests",
 		"gen/ir gen/library/matad gen/library/mathextad gen/lower/testdata/rules"},
 	{"gen/internal/randprog", "random Go programs, for tests", "gen/ir gen/lower internal/loaded"},

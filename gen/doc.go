@@ -179,6 +179,14 @@
 // without the test would contain the derivatives. The comment makes such a function a
 // target.
 //
+// The warning has the source of a declared function that does the same, and of a struct with
+// the captured variables, which nabla.Bind binds at the call. [Program.Fix], or nabla gen
+// -fix, changes the source to that. A variable that may change after the literal is made is
+// a pointer in the struct. There is no such form if the literal assigns a variable that it
+// captures, or if it captures a function, a channel, or a value of a type that a declaration
+// cannot name; the warning has the reason then. The receiver of a method value is bound by
+// nabla.BindMethod.
+//
 // Generated files have been type-checked as a part of their package. A derivative that does
 // not compile is an error in this package, and is refused like others.
 //

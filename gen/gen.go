@@ -54,6 +54,9 @@ const (
 
 // A Program is a set of packages for whose functions derivatives are generated. It must not be used concurrently.
 type Program struct {
+	dir      string
+	patterns []string
+
 	opts   Options
 	builds []*build
 	pkgs   []*packages.Package
@@ -71,7 +74,7 @@ type Program struct {
 
 // Load loads the packages that match patterns, relative to dir. A nil opts selects the defaults.
 func Load(dir string, patterns []string, opts *Options) (*Program, error) {
-	p := &Program{}
+	p := &Program{dir: dir, patterns: patterns}
 	if opts != nil {
 		p.opts = *opts
 	}
@@ -120,6 +123,9 @@ type Package struct {
 	Files     []*File
 	Functions []Function
 	Problems  []*Problem
+	// Rewrites holds the source that [Program.Fix] makes of functions that get no code, by their problems: new
+	// declarations, and the call.
+	Rewrites map[*Problem]string
 
 	kept bool // leave the files unchanged
 }
@@ -233,7 +239,7 @@ type home struct {
 func (p *Program) home(pkg *packages.Package) (*home, error) {
 	h := &home{
 		program: p, pkg: pkg, scope: scopeOf(pkg.Types, p.lower.Generated), others: otherNames(pkg),
-		names: map[string]string{}, out: &Package{Path: pkg.PkgPath},
+		names: map[string]string{}, out: &Package{Path: pkg.PkgPath, Rewrites: map[*Problem]string{}},
 	}
 	var err error
 	if h.cyclic, err = h.cycle(); err == nil {

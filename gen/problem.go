@@ -237,8 +237,16 @@ func position(s string) token.Position {
 // unmatched warns about functions that are passed to operators but get no code.
 func (u *home) unmatched(targets []lower.Target) {
 	for _, f := range u.program.lower.Unmatched(u.pkg.Types, targets) {
-		u.problem(&Problem{Pos: f.Pos, Reason: f.Operator + " is passed a function that gets no code: " + f.Reason,
-			Remedy: f.Remedy, Severity: Warning})
+		p := &Problem{Pos: f.Pos, Reason: f.Operator + " is passed a function that gets no code: " + f.Reason,
+			Remedy: f.Remedy, Severity: Warning}
+		switch c, err := u.program.lifted(f); {
+		case c != nil:
+			p.Remedy = "declare it as follows, or run nabla gen -fix"
+			u.out.Rewrites[p] = rewrite(c)
+		case err != nil:
+			p.Remedy += "; nabla gen -fix cannot: " + err.Reason
+		}
+		u.problem(p)
 	}
 }
 

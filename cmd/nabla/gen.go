@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,6 +48,10 @@ If a function depends on files with build constraints, its derivatives are in a 
 with these constraints, such as nabla_gen-linux.go. Run the command for each build,
 with -tags or GOOS and GOARCH; files of other builds are not changed.
 
+Function literals and method values that are passed to operators get no code. The warning
+has a declared function that does the same, with a struct for the captured variables; with
+-fix the source is changed to that first.
+
 Above a function that differentiated functions call,
 
   //nabla:rule tangent=F pullback=G
@@ -65,6 +71,8 @@ that is a warning. Errors at run time have the same text. In another module, wit
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "check",
 				Usage: "write nothing; name the files that are not up to date, exit code 1 if there are any"},
+			&cli.BoolFlag{Name: "fix",
+				Usage: "before, rewrite function literals and method values passed to operators as declared functions"},
 			&cli.StringFlag{Name: "explain",
 				Usage: "print the source of `FUNC` with the variables that carry derivatives, and write nothing"},
 			&cli.StringFlag{Name: "dump",
@@ -101,6 +109,9 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	if modes > 1 {
 		return usagef("gen: want one of -check, -explain and -dump")
 	}
+	if modes > 0 && c.Bool("fix") {
+		return usagef("gen: -fix writes files; it cannot be used with -check, -explain and -dump")
+	}
 	stage, function, found := strings.Cut(c.String("dump"), ":")
 	if c.IsSet("dump") && (!found || stage == "" || function == "") {
 		return usagef("gen: -dump %q: want STAGE:FUNC, such as lowered:Loss", c.String("dump"))
@@ -126,6 +137,11 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return fmt.Errorf("gen: %w", err)
 	}
+	if c.Bool("fix") {
+		if p, err = a.fix(p, patterns, &opts); err != nil {
+			return fmt.Errorf("gen: %w", err)
+		}
+	}
 	switch {
 	case c.IsSet("explain"):
 		err = p.Explain(a.out, c.String("explain"))
@@ -143,6 +159,21 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 		return fmt.Errorf("gen: %w", err)
 	}
 	return nil
+}
+
+// fix rewrites the functions that get no code, prints the names of the changed files and loads the packages again.
+func (a *app) fix(p *gen.Program, patterns []string, opts *gen.Options) (*gen.Program, error) {
+	files, err := p.Fix()
+	if err != nil || len(files) == 0 {
+		return p, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := os.WriteFile(name, files[name], 0o666); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(a.out, "%s: rewritten\n", shorter(name))
+	}
+	return gen.Load(".", patterns, opts)
 }
 
 // layouts are the values of the flag -layout.
@@ -173,12 +204,20 @@ func (a *app) generate(p *gen.Program, check, verbose bool) error {
 		return fmt.Errorf("gen: %w", err)
 	}
 	failed := false
+	rewrites := map[*gen.Problem]string{}
+	for _, pkg := range report.Packages {
+		maps.Copy(rewrites, pkg.Rewrites)
+	}
 	for _, problem := range report.Problems() {
 		failed = failed || problem.Severity == gen.Error
 		if problem.Severity > gen.Note || verbose {
 			q := *problem
 			q.Pos.Filename = shorter(q.Pos.Filename)
 			fmt.Fprintln(a.err, q.Error())
+			if text := strings.TrimSpace(rewrites[problem]); text != "" {
+				text = strings.ReplaceAll(text, "\n", "\n\t")
+				fmt.Fprintf(a.err, "\n\t%s\n\n", strings.ReplaceAll(text, "\n\t\n", "\n\n"))
+			}
 		}
 	}
 	if verbose {

@@ -159,6 +159,7 @@ func TestGenUsage(t *testing.T) {
 		"gen -check -explain Loss":     "one of -check, -explain and -dump",
 		"gen -dump Loss":               "STAGE:FUNC",
 		"gen -dump :Loss":              "STAGE:FUNC",
+		"gen -fix -check":              "-fix writes files",
 		"gen -lanes none":              `-lanes "none"`,
 		"gen -lanes 0":                 "from 1 to",
 		"gen -dump lowered:Loss -v -x": "-x",
@@ -172,6 +173,45 @@ func TestGenUsage(t *testing.T) {
 
 // TestGoTool generates code in another module, which has the command as a tool, and builds and runs the result, before
 // and after its first generation.
+// TestGenFix: the warning of a closure has the source of a declared function, and -fix changes the source to that.
+func TestGenFix(t *testing.T) {
+	mod, sum := dependent.Mod(t)
+	dir := genModule(t, map[string]string{"go.mod": genMod + mod, "go.sum": sum, "m.go": `package m
+
+import (
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/source"
+)
+
+func Fit(k float64, x []float64) ([]float64, error) {
+	return nabla.Gradient(func(x []float64) float64 { return k * x[0] }, source.Reverse{}, x)
+}
+`})
+	for _, v := range dependent.Environ() {
+		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GO") {
+			t.Setenv(name, value)
+		}
+	}
+	call := "nabla.Bind(fitFunc, &fitFuncData{k: k})"
+	r := do(t, nil, "gen")
+	for _, want := range []string{"m.go:9:24: warning: Gradient is passed",
+		"\n\ttype fitFuncData struct {\n\t\tk float64\n\t}\n",
+		"\n\tfunc fitFunc(x []float64, d *fitFuncData) float64 { return d.k * x[0] }\n", "\n\t" + call + "\n"} {
+		if r.code != 0 || !strings.Contains(r.err, want) {
+			t.Errorf("exit code %d, want %q in\n%s", r.code, want, r.err)
+		}
+	}
+	r = do(t, nil, "gen", "-fix")
+	text, err := os.ReadFile(filepath.Join(dir, "m.go"))
+	if err != nil || r.code != 0 || r.out != "m.go: rewritten\n" || r.err != "" ||
+		!strings.Contains(string(text), call) {
+		t.Errorf("exit code %d, stdout %q, stderr %q\n%s", r.code, r.out, r.err, text)
+	}
+	if r = do(t, nil, "gen", "-check", "-fix=false"); r.code != 0 || r.err != "" {
+		t.Errorf("exit code %d, stderr %q", r.code, r.err)
+	}
+}
+
 func TestGoTool(t *testing.T) {
 	longtest.Skip(t, "it links the command; TestREADME of package gen does so with the module of the README")
 	mod, sum := dependent.Mod(t)

@@ -25,6 +25,12 @@ type Unmatched struct {
 	Pos            token.Position
 	Operator       string
 	Reason, Remedy string
+
+	// Pkg, File, Call and Arg are the call and its argument in the source, nil in tests.
+	Pkg  *packages.Package
+	File *ast.File
+	Call *ast.CallExpr
+	Arg  ast.Expr
 }
 
 // Remedies that several of them have.
@@ -48,7 +54,10 @@ func (p *Program) Unmatched(in *types.Package, targets []Target) (out []Unmatche
 		for _, f := range pkg.Syntax {
 			ast.Inspect(f, func(n ast.Node) bool {
 				if call, ok := n.(*ast.CallExpr); ok {
-					out = append(out, p.unmatched(pkg, call, literals)...)
+					for _, u := range p.unmatched(pkg, call, literals) {
+						u.Pkg, u.File, u.Call = pkg, f, call
+						out = append(out, u)
+					}
 				}
 				return true
 			})
@@ -117,7 +126,7 @@ func (p *Program) unmatched(
 		if fn, _ := p.passedFunction(pkg, arg); fn != nil {
 			continue
 		}
-		u := Unmatched{Pos: p.fset.Position(arg.Pos()), Operator: op.Name()}
+		u := Unmatched{Pos: p.fset.Position(arg.Pos()), Operator: op.Name(), Arg: arg}
 		switch x := arg.(type) {
 		case *ast.FuncLit:
 			u.Reason, u.Remedy = "it is a function literal, to which generated code cannot be matched", remedyLiteral
