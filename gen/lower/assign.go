@@ -222,7 +222,7 @@ func (l *lowerer) assignTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define b
 	if x, ok := ast.Unparen(rhs).(*ast.TypeAssertExpr); ok && len(lhs) == 2 && l.assertTuple(n, lhs, x, define) {
 		return
 	}
-	if l.mapTuple(n, lhs, rhs, define) {
+	if l.tableTuple(n, lhs, rhs, define) || l.mapTuple(n, lhs, rhs, define) {
 		return
 	}
 	places := make([]*ir.Place, len(lhs))

@@ -237,5 +237,8 @@ func mayWrite(info *types.Info, id *ast.Ident, stack []ast.Node) bool {
 // not.
 func passesReference(info *types.Info, e ast.Expr) bool {
 	t := info.TypeOf(e)
+	if pair, ok := t.(*types.Tuple); ok { // of v, ok = m[k]
+		t = pair.At(0).Type()
+	}
 	return t == nil || !isFuncType(t) && hasReferences(t)
 }

@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -143,14 +144,69 @@ func (l *lowerer) element(n ast.Node, t *funcValue, e ast.Expr) *funcValue {
 		}
 		return l.elementAt(t, tag)
 	}
+	return l.elementAt(t, l.keyIndex(n, t, e, i))
+}
+
+// keyIndex returns a variable with the index of the key i, which e denotes, in the table t of a map: the number of keys
+// if it is none of them.
+func (l *lowerer) keyIndex(n ast.Node, t *funcValue, e ast.Expr, i ir.Expr) *ir.Var {
+	integral := types.Typ[types.Int]
 	key := l.temp(n, "key", t.table.key, l.coerce(i, t.table.key, e))
-	tag := l.temp(n, "which", integral, integer(int64(count), integral))
+	tag := l.temp(n, "which", integral, integer(int64(len(t.captures)), integral))
 	for k, c := range t.table.keys {
 		l.emit(&ir.If{At: l.at(n), Cond: &ir.Binary{Typed: boolean, Op: token.EQL, X: key.Load(),
 			Y: &ir.Const{Typed: ir.Typed{T: t.table.key}, Val: c}},
 			Then: ir.Block{&ir.Set{At: l.at(n), P: tag.Place(), E: integer(int64(k), integral)}}})
 	}
-	return l.elementAt(t, tag)
+	return tag
+}
+
+// tableTuple lowers f, ok := m[k] for a table m of functions, and reports whether it is one. If the key is a constant,
+// the function is known, and so is ok.
+func (l *lowerer) tableTuple(n ast.Node, lhs []ast.Expr, rhs ast.Expr, define bool) bool {
+	x := l.mapElement(rhs)
+	if x == nil || len(lhs) != 2 || !isFuncTable(l.typeOf(x.X)) {
+		return false
+	}
+	o := l.newVar(lhs[0], define)
+	if !isBlank(lhs[0]) && (o == nil || l.facts.assigned[o] != 1 || l.facts.byReference(o)) {
+		return false
+	}
+	t := l.tableValue(x.X)
+	if t == nil || t.table == nil || t.table.key == nil {
+		return false
+	}
+	i := l.expr(x.Index)
+	bind := func(v *funcValue) {
+		if o != nil {
+			l.env[o] = &binding{value: v}
+		}
+	}
+	if c, ok := i.(*ir.Const); ok && c.Val != nil {
+		same := func(v constant.Value) bool { return constant.Compare(v, token.EQL, c.Val) }
+		k := slices.IndexFunc(t.table.keys, same)
+		if k >= 0 {
+			bind(t.captures[k].value)
+		} else {
+			bind(&funcValue{null: true})
+		}
+		l.assignTruth(n, lhs[1], define, k >= 0)
+		return true
+	}
+	tag := l.keyIndex(n, t, x.Index, i)
+	bind(l.elementAt(t, tag))
+	found := &ir.Binary{Typed: boolean, Op: token.NEQ, X: tag.Load(), Y: integer(int64(len(t.captures)), tag.Type)}
+	if v := l.newVar(lhs[1], define); v != nil {
+		w := l.local(v)
+		l.emit(&ir.Let{At: l.at(n), V: w, E: l.coerce(found, w.Type, lhs[1])})
+		l.bind(v, w)
+	} else if !isBlank(lhs[1]) {
+		if p := l.lvalue(lhs[1]); p != nil {
+			to, _ := placeType(p, nil)
+			l.emit(&ir.Set{At: l.at(n), P: p, E: l.coerce(found, to, lhs[1])})
+		}
+	}
+	return true
 }
 
 // elementAt returns the function in t whose index is in tag; for a map the last index is that of missing keys.
