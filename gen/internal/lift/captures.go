@@ -104,7 +104,7 @@ func (l *lifter) carry(lit *ast.FuncLit, c *capture) {
 		if !ok || l.info.Uses[id] != c.v || inside[id] || !l.assigned(id) {
 			return true
 		}
-		c.reference = c.reference || id.Pos() > lit.Pos() || l.addressed(id) || l.sharesLoop(id, lit, c.v)
+		c.reference = c.reference || id.Pos() > lit.Pos() || l.addressed(id) || l.later(id, lit, c.v)
 		return true
 	})
 	l.typeName(c.uses[0], c.v.Type())
@@ -160,21 +160,30 @@ func (l *lifter) changes(id *ast.Ident, address bool) bool {
 	}
 }
 
-// sharesLoop reports whether a loop outside of which v is declared contains both an identifier and a literal.
-func (l *lifter) sharesLoop(id *ast.Ident, lit *ast.FuncLit, v *types.Var) bool {
-	for n := l.parents[ast.Node(lit)]; n != nil; n = l.parents[n] {
+// later reports whether code at id, before a literal, may run after the literal is made: both are in a loop, outside of
+// which v is declared, the code is in another literal, or there is a goto.
+func (l *lifter) later(id *ast.Ident, lit *ast.FuncLit, v *types.Var) bool {
+	outside := func(n ast.Node) bool { return v.Pos() < n.Pos() || v.Pos() >= n.End() }
+	for n := l.parents[ast.Node(id)]; n != nil; n = l.parents[n] {
 		switch n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
-			if n.Pos() <= id.Pos() && id.Pos() < n.End() && (v.Pos() < n.Pos() || v.Pos() >= n.End()) {
+			if outside(n) && n.Pos() <= lit.Pos() && lit.Pos() < n.End() {
 				return true
 			}
-		case *ast.FuncLit: // may run more often than the variable is declared
-			if n.Pos() <= id.Pos() && id.Pos() < n.End() && (v.Pos() < n.Pos() || v.Pos() >= n.End()) {
+		case *ast.FuncLit:
+			if outside(n) {
 				return true
 			}
 		}
 	}
-	return false
+	jumps := false
+	ast.Inspect(l.top, func(n ast.Node) bool {
+		if b, ok := n.(*ast.BranchStmt); ok {
+			jumps = jumps || b.Tok == token.GOTO
+		}
+		return true
+	})
+	return jumps
 }
 
 func isPointer(t types.Type) bool {
