@@ -7,7 +7,7 @@ import (
 )
 
 // Shadows of interface values. A shadow is an interface value of the same type that holds a pointer: if the value is a
-// pointer, one of the same type, to the shadow of what it points to; if it is a T that leads to floats, a *T, since the
+// pointer, one of the same type, to the shadow of its target; if it is a T that leads to floats, a *T, since the
 // value in an interface cannot be changed. Two interface values with equal contents of the second kind are separate.
 
 // A ShadowTypeError is the panic of generated code that gets a shadow of another type than that of a value in an
@@ -81,8 +81,9 @@ func (s *shadows) releaseBoxes() {
 	clear(s.boxOf)
 }
 
-// below returns what the value in the interface value at an address leads to: an address and the layout there. The
-// address is that of a copy if the value is no pointer. It returns nil if the interface value has no shadow.
+// below returns the address and the layout of the value in the interface value at an address, or of its target if it is
+// a pointer. The address is that of a copy if the value is no pointer. It returns nil if the interface value has no
+// shadow.
 func (s *shadows) below(at unsafe.Pointer, t reflect.Type) (unsafe.Pointer, *typeLayout, int) {
 	v, to := held(at, t)
 	if to == nil {

@@ -344,7 +344,7 @@ func floats(t reflect.Type, interfaces bool, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// ShadowOf returns a shadow of x: zeros, with references to zeros in the shape of what x refers to.
+// ShadowOf returns a shadow of x: zeros, with references to zeros in the shape of the memory that x refers to.
 func ShadowOf[T any](x T) T {
 	var s Shadow[T]
 	return *s.Of(&x)
