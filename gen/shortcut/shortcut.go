@@ -168,11 +168,18 @@ func (p *Program) findNeeded(root *activity.Facts) ([]*activity.Facts, map[*acti
 			work = append(work, facts)
 		}
 	}
+	visited := map[*activity.Facts]bool{}
 	for len(work) > 0 {
 		facts := work[len(work)-1]
 		work = work[:len(work)-1]
-		if !p.needed[facts] && !p.tried[facts] {
+		if visited[facts] {
+			continue
+		}
+		visited[facts] = true
+		if !p.tried[facts] {
 			p.needed[facts] = true
+		}
+		if p.needed[facts] { // also if it was tried for another function, whose callers are others
 			work = append(work, callers[facts]...)
 		}
 	}

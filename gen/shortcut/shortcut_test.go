@@ -312,6 +312,38 @@ func again(a float64, y []float64, n int) exit {
 	}
 }
 
+// TestSharedCallee requires that each function that calls one with a branch is completed, not only the first.
+func TestSharedCallee(t *testing.T) {
+	fs := parse(t, `
+func f(v float64, w float64, y []float64) (r float64) exit {
+	r = call term(v, w)
+}
+
+func g(v float64, w float64, y []float64) (r float64) exit {
+	let t float64
+	t = call term(v, w)
+	r = t + w
+}
+
+func term(v float64, w float64) (r float64) exit {
+	if v != 0 {
+		r += v * w
+	}
+}
+`)
+	p := shortcut.New(nil, func(string) bool { return true })
+	for _, f := range fs[:2] {
+		g, err := p.Complete(f, activity.Bits(7))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g == f {
+			t.Errorf("%s is not completed", f.Name)
+		}
+		compare(t, f, g)
+	}
+}
+
 // TestValues requires that functions for values have no trace of derivatives.
 func TestValues(t *testing.T) {
 	p := shortcut.New(nil, nil)

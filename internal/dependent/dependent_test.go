@@ -162,8 +162,9 @@ func TestUnpublished(t *testing.T) {
 	want, rest := block(t, rest, "text")
 	published, rest := block(t, rest, "sh")
 	unpublished, _ := block(t, rest, "sh")
+	const begin = "go mod init example.com/wave\n"
 	const get = "go get -tool github.com/nabla-ad/nabla/cmd/nabla\n"
-	if !strings.HasPrefix(published, get) || !strings.Contains(unpublished, "-replace") {
+	if !strings.HasPrefix(published, begin+get) || !strings.Contains(unpublished, "-replace") {
 		t.Fatalf("the lines are\n%sand\n%s", published, unpublished)
 	}
 	dir := t.TempDir()
@@ -180,9 +181,9 @@ func TestUnpublished(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "wave.go"), code)
 	env, _ := emptyCache(t)
-	output(t, dir, env, "go", "mod", "init", "wave")
+	output(t, dir, env, "sh", "-e", "-c", begin)
 	output(t, dir, env, "sh", "-e", "-c", unpublished)
-	out := output(t, dir, env, "sh", "-e", "-c", strings.TrimPrefix(published, get))
+	out := output(t, dir, env, "sh", "-e", "-c", strings.TrimPrefix(published, begin+get))
 	if !strings.HasPrefix(out, want) || !strings.Contains(out, "func Wave(x []float64) float64 {") {
 		t.Errorf("got\n%swant\n%s", out, want)
 	}
