@@ -30,7 +30,8 @@ func (m *Map) Func(f *Func) *Func {
 	return &g
 }
 
-// Block returns the rewritten statements of b as a new block; nil stays nil.
+// Block returns the rewritten statements of b as a new block; nil stays nil. Statements after one that became a leave or
+// a panic are dropped.
 func (m *Map) Block(b Block) Block {
 	if b == nil {
 		return nil
@@ -42,9 +43,21 @@ func (m *Map) Block(b Block) Block {
 			out = append(out, s)
 		} else {
 			out = append(out, m.Stmt(s)...)
+			if len(out) > 0 && isJump(out[len(out)-1]) {
+				break
+			}
 		}
 	}
 	return out
+}
+
+// isJump reports whether s is a leave or a panic, which no statement of its block may follow.
+func isJump(s Stmt) bool {
+	switch s.(type) {
+	case *Leave, *Panic:
+		return true
+	}
+	return false
 }
 
 // rewriteParts returns s with its parts rewritten; it is s itself if they are unchanged and s has
