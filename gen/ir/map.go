@@ -30,8 +30,8 @@ func (m *Map) Func(f *Func) *Func {
 	return &g
 }
 
-// Block returns the rewritten statements of b as a new block; nil stays nil. Statements after one that became a leave or
-// a panic are dropped.
+// Block returns the rewritten statements of b as a new block; nil stays nil. Statements after one that became a leave
+// or a panic are dropped.
 func (m *Map) Block(b Block) Block {
 	if b == nil {
 		return nil
