@@ -43,7 +43,7 @@ func (m *Map) Block(b Block) Block {
 			out = append(out, s)
 		} else {
 			out = append(out, m.Stmt(s)...)
-			if len(out) > 0 && isJump(out[len(out)-1]) {
+			if EndsInJump(out) {
 				break
 			}
 		}
@@ -51,9 +51,12 @@ func (m *Map) Block(b Block) Block {
 	return out
 }
 
-// isJump reports whether s is a leave or a panic, which no statement of its block may follow.
-func isJump(s Stmt) bool {
-	switch s.(type) {
+// EndsInJump reports whether b ends with a leave or a panic, so that no statement may follow it.
+func EndsInJump(b Block) bool {
+	if len(b) == 0 {
+		return false
+	}
+	switch b[len(b)-1].(type) {
 	case *Leave, *Panic:
 		return true
 	}

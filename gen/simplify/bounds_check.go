@@ -229,7 +229,7 @@ func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside
 			addAccess(p)
 		}
 		// Statements after a possible exit are not executed in every iteration.
-		if len(ir.Blocks(s)) > 0 && ir.LeavesBeyond(ir.Block{s}) || endsInJump(ir.Block{s}) {
+		if len(ir.Blocks(s)) > 0 && ir.LeavesBeyond(ir.Block{s}) || ir.EndsInJump(ir.Block{s}) {
 			break
 		}
 	}

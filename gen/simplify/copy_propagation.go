@@ -84,7 +84,7 @@ func (c *copyPropagator) block(b ir.Block) ir.Block {
 	}
 	for i, s := range b {
 		b[i] = mapBlocks(s, c.block)
-		if endsInJump(b[:i+1]) {
+		if ir.EndsInJump(b[:i+1]) {
 			return b[:i+1]
 		}
 	}

@@ -128,7 +128,7 @@ func (x *expansion) block(b ir.Block) (out ir.Block) {
 			if g := x.in.inlinedBody(c.Callee.Func); g != nil && x.size+size(g.Body) <= maxCallerSize {
 				x.changed = true
 				out = x.inlineCall(out, c, g)
-				if endsInJump(out) && i < len(b)-1 {
+				if ir.EndsInJump(out) && i < len(b)-1 {
 					return out
 				}
 				continue
@@ -137,18 +137,6 @@ func (x *expansion) block(b ir.Block) (out ir.Block) {
 		out = append(out, s)
 	}
 	return out
-}
-
-// endsInJump reports whether b ends with a leave or a panic, so that no statement may follow it.
-func endsInJump(b ir.Block) bool {
-	if len(b) == 0 {
-		return false
-	}
-	switch b[len(b)-1].(type) {
-	case *ir.Leave, *ir.Panic:
-		return true
-	}
-	return false
 }
 
 // inlineCall appends to out, the statements before call c, those that replace the call: declarations of parameters and
@@ -218,7 +206,7 @@ func (x *expansion) inlineCall(out ir.Block, c *ir.Call, g *ir.Func) ir.Block {
 	}
 	inner := m.Block(h.Body)
 	// Returns of the callee become leaves of a scope.
-	if containsLeave(inner, h.Exit) || endsInJump(inner) {
+	if containsLeave(inner, h.Exit) || ir.EndsInJump(inner) {
 		inner = ir.Block{&ir.Scope{At: c.At, L: h.Exit, Body: inner}}
 	}
 	return append(append(append(out, body...), inner...), after...)

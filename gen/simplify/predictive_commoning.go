@@ -79,7 +79,7 @@ func (o *offsetCounts) neighbors() (int64, bool) {
 // cheap. The code around it would access elements that a loop without iterations does not, so an if guards the whole.
 func (w *commoner) carryLoop(l *ir.Loop) ir.Stmt {
 	if l.V == nil || l.Step != 1 && l.Step != -1 || !types.Identical(l.V.Type, integer) || !isInnermost(l.Body) ||
-		ir.LeavesBeyond(l.Body) || endsInJump(l.Body) || !isSimple(l.Lo) || !isSimple(l.Hi) {
+		ir.LeavesBeyond(l.Body) || ir.EndsInJump(l.Body) || !isSimple(l.Lo) || !isSimple(l.Hi) {
 		return l
 	}
 	inside := usageOf(l.Body)

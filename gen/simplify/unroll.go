@@ -70,7 +70,7 @@ func indexValues(l *ir.Loop) (list []int64, ok bool) {
 // unrollLoop returns the statements that replace l and whether it can be unrolled.
 func (u *unroller) unrollLoop(l *ir.Loop) (out ir.Block, ok bool) {
 	list, ok := indexValues(l)
-	if !ok || len(list)*size(l.Body) > maxUnrolledSize || endsInJump(l.Body) || containsLeave(l.Body, l.L) {
+	if !ok || len(list)*size(l.Body) > maxUnrolledSize || ir.EndsInJump(l.Body) || containsLeave(l.Body, l.L) {
 		return nil, false
 	}
 	// A constant has no address.
