@@ -193,6 +193,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		}
 		p.ruleDirectives(pkg)
 		p.declare(pkg, own)
+		p.variableDirectives(pkg)
 	})
 	return p
 }
