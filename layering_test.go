@@ -112,7 +112,7 @@ var layering = []struct{ path, contents, imports string }{
 		"gen/activity gen/adjoint gen/internal/license gen/internal/lift gen/ir gen/lanes gen/library gen/lower " +
 			"gen/print gen/shortcut gen/simplify gen/tangent gen/traced internal/spelling"},
 	{"gen/lower", "Go packages to the intermediate representation, or a refusal with position and remedy",
-		"gen/ir gen/library gen/lower/retype rules"},
+		"gen/activity gen/ir gen/library gen/lower/retype rules"},
 	{"gen/lower/retype", "other representations of values: the variables that hold them, by unification, and the " +
 		"rewriting of functions", "gen/ir"},
 	{"gen/ir", "the intermediate representation: text, checker, normal form, evaluator", "gen/rt/checkpoint rules"},

@@ -56,7 +56,7 @@ func (f *Facts) checkAssertion(s ir.Stmt, x ir.Expr, t types.Type) (err error) {
 			return
 		}
 		name := types.TypeString(t, (*types.Package).Name)
-		const what = "a %s is taken out of the interface value %s, behind which numbers carry derivatives"
+		const what = "a value of type %s is taken out of the interface value %s, behind which numbers carry derivatives"
 		remedy := "hold the value in an interface type that is declared and has methods, or pass it as a parameter " +
 			"of type " + name
 		if f.program.plainInterfaces {

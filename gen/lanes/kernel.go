@@ -177,7 +177,7 @@ func (b *kernelBuilder) fromInteger(e *ir.Convert) ir.Expr {
 	t, ok := e.X.Type().Underlying().(*types.Basic)
 	if !ok || t.Info()&types.IsInteger == 0 || t.Kind() == types.Uint || t.Kind() == types.Uint64 ||
 		t.Kind() == types.Uintptr {
-		b.refuse("a number converted from a %s", e.X.Type())
+		b.refuse("a number converted from type %s", e.X.Type())
 	}
 	return vector(b.nonFloat(e.X, false))
 }

@@ -56,9 +56,9 @@
 // differentiation, and a function that stores a number with a derivative in one is refused.
 //
 // A package-level variable that the function writes is scratch: its derivatives end with the call, and the variable has
-// its value at the end as after a call of the function. Elements of arrays and slices that an earlier call has left are
-// constants for differentiation. Numbers that may be read before they are written are refused, unless they only count,
-// since they may decide whether results of an earlier call are used again. The variable must be a number, an array or
+// its value at the end as after a call of the function. Numbers that may be read before they are written are refused,
+// unless they only count or carry no derivative, since they may be results of an earlier call that are used again. An
+// array or a slice is written if any element is. The variable must be a number, an array or
 // struct of such, or a slice of these whose memory no other name leads to. As the function itself, its derivatives must
 // not be called in several goroutines at the same time. Forms over Reals leave the variable as it is, and so does a
 // panic.

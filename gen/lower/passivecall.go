@@ -172,7 +172,7 @@ func (l *lowerer) writerArgument(call *ast.CallExpr, fn *types.Func) bool {
 			return true
 		}
 	}
-	l.refuse(call, "call of "+fn.FullName(), "its writer is a "+typeText(t)+", and writing to it may do anything",
+	l.refuse(call, "call of "+fn.FullName(), "its writer is of type "+typeText(t)+", and writing to it may do anything",
 		"write to os.Stdout, os.Stderr, a *os.File, *strings.Builder or *bytes.Buffer")
 	return false
 }

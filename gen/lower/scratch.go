@@ -20,8 +20,8 @@ import (
 //	}                                       rt.SetVariable(&buf, &scratch)
 //	                                    }
 //
-// A value that an earlier call has left counts as a constant. Numbers that are read before they are written are
-// refused, as they may decide whether earlier results are used again, in which case the derivative would be 0.
+// A value that an earlier call has left counts as a constant. Numbers with derivatives that may be read before they are
+// written are refused, as they may be earlier results that are used again, in which case the derivative would be 0.
 
 // A scratchRewriter rewrites the functions that one function reaches.
 type scratchRewriter struct {
@@ -29,6 +29,8 @@ type scratchRewriter struct {
 	vars  []*ir.Var // the scratch, by name
 	uses  map[*ir.Func]map[*ir.Var]bool
 	funcs map[*ir.Func]*ir.Func // copies
+	// locals maps the scratch to the local variables that stand for it.
+	locals map[*ir.Var]*ir.Var
 }
 
 // rewriteScratch returns f with local variables in place of the package variables that it writes, or refusals. others
@@ -40,7 +42,8 @@ func (p *Program) rewriteScratch(f *ir.Func, others []*ir.Func) (*ir.Func, Refus
 	if len(refusals) == 0 {
 		return f, nil
 	}
-	w := &scratchRewriter{p: p, uses: map[*ir.Func]map[*ir.Var]bool{}, funcs: map[*ir.Func]*ir.Func{}}
+	w := &scratchRewriter{p: p, uses: map[*ir.Func]map[*ir.Var]bool{}, funcs: map[*ir.Func]*ir.Func{},
+		locals: map[*ir.Var]*ir.Var{}}
 	var out Refusals
 	for _, r := range refusals {
 		if why := p.notScratch(r.global); why != "" || r.unknown {
@@ -100,13 +103,14 @@ func (p *Program) rewriteScratch(f *ir.Func, others []*ir.Func) (*ir.Func, Refus
 			return true
 		})
 	}
-	if len(out) == 0 {
-		out = exposedScratch(f, w.vars)
-	}
 	if len(out) > 0 {
 		return nil, out
 	}
-	return w.root(f), nil
+	g := w.root(f)
+	if out = exposedScratch(f, g, w.locals); len(out) > 0 {
+		return nil, out
+	}
+	return g, nil
 }
 
 // scratchRefusal returns the refusal of a use of scratch.
@@ -173,6 +177,7 @@ func (w *scratchRewriter) root(f *ir.Func) *ir.Func {
 		} else {
 			local = let(v.Object.Name(), v.Type, v.Load())
 		}
+		w.locals[v] = local
 		to := let(v.Object.Name()+"Ptr", pointer, &ir.Addr{Typed: ir.Typed{T: pointer}, P: local.Place()})
 		c.Args = append(c.Args, to.Load())
 		r := mapOperation(at, name, []ir.Expr{&ir.Addr{Typed: ir.Typed{T: pointer}, P: v.Place()}, to.Load()})

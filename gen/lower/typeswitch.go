@@ -117,7 +117,7 @@ func (l *lowerer) assertion(x *ast.TypeAssertExpr, t types.Type) ir.Expr {
 		return k.value()
 	}
 	if k := l.devirtualize(x.X); k != nil {
-		return l.refuseExpr(x, "type assertion", "the value is a "+typeText(k.t)+", so it always panics",
+		return l.refuseExpr(x, "type assertion", "the value is of type "+typeText(k.t)+", so it always panics",
 			"test the type with v, ok := x.(T)")
 	}
 	return l.testedAssertion(x, t)

@@ -20,7 +20,8 @@ type ShadowTypeError struct {
 
 // Error returns the types.
 func (e *ShadowTypeError) Error() string {
-	return fmt.Sprintf("rt: the shadow of a %s in a %s is a %s, want a %s, or nil", e.Type, e.Interface, e.Got, e.Want)
+	return fmt.Sprintf("rt: the shadow of a value of type %s in a %s has type %s, want %s, or nil", e.Type, e.Interface,
+		e.Got, e.Want)
 }
 
 // words are the two words of an interface value.

@@ -218,7 +218,7 @@ func (b *builder) escape(e ir.Expr, t types.Type, result bool) ir.Expr {
 		if result {
 			what = "in an interface"
 		}
-		b.refuse("passing on a "+typeText(t)+" "+what, "its numbers would lose their derivatives",
+		b.refuse("passing on a value of type "+typeText(t)+" "+what, "its numbers would lose their derivatives",
 			"pass the numbers that are needed")
 	}
 	return &ir.Convert{Typed: ir.Typed{T: t}, X: e}
@@ -246,7 +246,8 @@ func (b *builder) equality(e *ir.Binary) ir.Expr {
 	// Each comparison is a guard of the trace, so their number is limited.
 	const most = 64
 	if !okx || !oky || comparisonCount(t) > most {
-		b.refuse("comparison of a "+typeText(t), "Reals are compared one by one", "compare the parts that matter")
+		b.refuse("comparison of values of type "+typeText(t), "Reals are compared one by one",
+			"compare the parts that matter")
 	}
 	out := b.equal(x, y, t)
 	if out == nil {

@@ -17,7 +17,7 @@ func (b *builder) lift(e ir.Expr) ir.Expr {
 		return &ir.Convert{Typed: ir.Typed{T: numberType(t)}, X: b.rewrite(e)}
 	}
 	if ir.HasRefs(t) {
-		b.refuse("a "+typeText(t)+globalName(e)+" in a variable that also leads to traced numbers",
+		b.refuse("a value of type "+typeText(t)+globalName(e)+" in a variable that also leads to traced numbers",
 			"its memory holds plain numbers", "copy it element by element into new memory first")
 	}
 	// Structs and arrays are lifted part by part.
@@ -88,7 +88,7 @@ func (b *builder) liftedSlice(e ir.Expr) ir.Expr {
 		return b.rewrite(e)
 	}
 	if ir.HasRefs(s.Elem()) {
-		b.refuse("a copy of a "+typeText(e.Type())+globalName(e)+" to memory with traced numbers",
+		b.refuse("a copy of a value of type "+typeText(e.Type())+globalName(e)+" to memory with traced numbers",
 			"memory reachable from it holds plain numbers", "copy it element by element into new memory first")
 	}
 	src := b.addressable(e)

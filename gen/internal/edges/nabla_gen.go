@@ -11816,7 +11816,7 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "errors.go:54:4: function RootSumOf: no traced form: passing on a *edges.DomainError as data: its numbers would lose their derivatives; pass the numbers that are needed",
+		RefusedTraced: "errors.go:54:4: function RootSumOf: no traced form: passing on a value of type *edges.DomainError as data: its numbers would lose their derivatives; pass the numbers that are needed",
 	})
 	nabla.Register((*Limits).Total, nabla.Generated{
 		Name: "(*Limits).Total", Version: 1,

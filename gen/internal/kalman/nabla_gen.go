@@ -6941,6 +6941,6 @@ func init() {
 				},
 			}
 		},
-		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:261:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: passing on a blas64.General as data: its numbers would lose their derivatives; pass the numbers that are needed",
+		RefusedTraced: "github.com/nabla-ad/nabla/gen/library/matad/lu.go:261:10: function DenseInverse_ptr_mat_Dense, which LogLikelihood calls: no traced form: passing on a value of type blas64.General as data: its numbers would lose their derivatives; pass the numbers that are needed",
 	})
 }

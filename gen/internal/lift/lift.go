@@ -219,7 +219,7 @@ func (l *lifter) bindable(n ast.Node, t types.Type) {
 	in := sig.Params().Len()
 	for v := range sig.Params().Variables() {
 		if !types.Identical(v.Type(), slice) {
-			l.refuse(n, "nabla.Bind takes functions of a []float64, and this is a %s; write it over a slice",
+			l.refuse(n, "nabla.Bind takes functions of a []float64, and this is of type %s; write it over a slice",
 				types.TypeString(t, (*types.Package).Name))
 		}
 	}

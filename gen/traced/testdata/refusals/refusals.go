@@ -27,18 +27,18 @@ func Parameter(x []float32) float32 { // want x of type []float32
 func Shared(x []float64, k int) float64 {
 	w := x
 	if k > 0 {
-		w = table // want a []float64 of package variable refusals.table in a variable that also leads to traced numbers: its memory holds plain numbers; copy it element by element
+		w = table // want a value of type []float64 of package variable refusals.table in a variable that also leads to traced numbers: its memory holds plain numbers; copy it element by element
 	}
 	return w[k] * x[0]
 }
 
 func Rows(x [][]float64) float64 {
-	rows := [][]float64{table} // want a []float64 of package variable refusals.table in a variable
+	rows := [][]float64{table} // want a value of type []float64 of package variable refusals.table in a variable
 	return float64(len(append(x[:0:0], rows...))) * x[0][0]
 }
 
 func Printed(x []float64) float64 {
-	s := fmt.Sprint(x) // want passing on a []float64 as data: its numbers would lose their derivatives; pass the numbers that are needed
+	s := fmt.Sprint(x) // want passing on a value of type []float64 as data: its numbers would lose their derivatives; pass the numbers that are needed
 	if len(s) > 10 {
 		return x[0]
 	}
@@ -51,7 +51,7 @@ func Large(x []float64) float64 {
 	var a, b [100]float64
 	a[0] = x[0]
 	copy(b[:], x)
-	if a == b { // want comparison of a [100]float64: Reals are compared one by one; compare the parts that matter
+	if a == b { // want comparison of values of type [100]float64: Reals are compared one by one; compare the parts that matter
 		return 1
 	}
 	return a[0]
@@ -63,7 +63,7 @@ func (f *failure) Error() string { return "failure" }
 
 func Errors(x []float64) float64 {
 	if x[0] < 0 {
-		panic(&failure{x}) // want passing on a *refusals.failure as data
+		panic(&failure{x}) // want passing on a value of type *refusals.failure as data
 	}
 	return called(x, 3)
 }
