@@ -59,9 +59,8 @@ func (r Rule) Func() func(x ...Real) []Real {
 	form := c.form()
 	return func(x ...Real) []Real {
 		if err := c.check(x); err != nil {
-			y := make([]Real, max(1, c.Outputs(len(x))))
-			if core.Keeps(reps(x), core.Abort{Err: err}, reps(y)) {
-				return y
+			if core.Keeps(reps(x), core.Abort{Err: err}) {
+				return make([]Real, max(1, c.Outputs(len(x))))
 			}
 			panic(core.Abort{Err: err})
 		}

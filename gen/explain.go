@@ -237,14 +237,9 @@ func (p *Program) end(f *ir.Func) int {
 }
 
 // Stages returns the names of the stages that Dump accepts.
-func (p *Program) Stages() []string { return stagesOf(p.builds) }
-
-// Stages returns the names of the stages that Dump of a program with default options accepts.
-func Stages() []string { return stagesOf(builds()) }
-
-func stagesOf(list []*build) []string {
+func (p *Program) Stages() []string {
 	names := []string{"lowered", "complete", "normal"}
-	for _, b := range list {
+	for _, b := range p.builds {
 		names = append(names, b.name)
 	}
 	return names

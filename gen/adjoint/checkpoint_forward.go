@@ -54,7 +54,8 @@ func (sp *specialization) emitCheckpointedForward() {
 		}
 	}
 	f.Body = s.Out
-	*sp.summary.fwd = *sp.finish(f)
+	clone, _ := ir.Clone(f, nil)
+	*sp.summary.fwd = *clone
 }
 
 // newIntStack adds a stack of ints to the workspace, for both sweeps of sp.

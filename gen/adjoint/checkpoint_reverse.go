@@ -76,7 +76,8 @@ func (sp *specialization) emitCheckpointedReverse() {
 		}
 	}
 	f.Body = s.Out
-	*sp.summary.rev = *sp.finish(f)
+	clone, _ := ir.Clone(f, nil)
+	*sp.summary.rev = *clone
 }
 
 // reverseSegment emits the reversal of the last segment before iteration end: restore the latest snapshot, advance,

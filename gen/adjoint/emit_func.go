@@ -83,7 +83,7 @@ func (sp *specialization) emitEntry(f *ir.Func) *Adjoint {
 	body = append(body, reverse...)
 	m := &ir.Map{Var: ir.Renaming(e.results)}
 	out.Body = m.Block(append(body, outs.restore...))
-	a.Func = sp.finish(out)
+	a.Func, _ = ir.Clone(out, nil)
 	return a
 }
 
@@ -147,8 +147,10 @@ func (sp *specialization) emitSplit() {
 	fwd.Passive = sp.g.f.Passive && !records
 	fwd.RecordsPassive = sp.g.f.Passive && records
 	rev.Passive, rev.RecordsPassive = fwd.Passive, fwd.RecordsPassive
-	*sp.summary.fwd = *sp.finish(fwd)
-	*sp.summary.rev = *sp.finish(rev)
+	f, _ := ir.Clone(fwd, nil)
+	*sp.summary.fwd = *f
+	r, _ := ir.Clone(rev, nil)
+	*sp.summary.rev = *r
 }
 
 // emitAdvance fills sp.fwd with a function that runs the primal and computes shadows, but records nothing. Iterations
@@ -170,7 +172,8 @@ func (sp *specialization) emitAdvance() {
 		body = append(marks, body...)
 	}
 	f.Body = append(e.declare(e.hoistedVars(sp.plan.body)), body...)
-	*sp.summary.fwd = *sp.finish(f)
+	clone, _ := ir.Clone(f, nil)
+	*sp.summary.fwd = *clone
 }
 
 // emitJoint fills sp.rev with a function that runs both sweeps of a loop segment and returns the cotangents of its
@@ -207,21 +210,8 @@ func (sp *specialization) emitJoint() {
 	body = append(append(body, forward...), reverse...)
 	m := &ir.Map{Var: ir.Renaming(e.results)}
 	f.Body = m.Block(body)
-	*sp.summary.rev = *sp.finish(f)
-}
-
-// finish returns a copy of f, an emitted function, with variables of its own, and adds those that hold cotangents or
-// lead to them to sp.adjoint.
-func (sp *specialization) finish(f *ir.Func) *ir.Func {
-	out, copies := ir.Clone(f, nil)
-	for _, vars := range []map[*ir.Var]*ir.Var{sp.shadows, sp.bars} {
-		for _, v := range vars {
-			if w := copies[v]; w != nil {
-				sp.adjoint[w] = true
-			}
-		}
-	}
-	return out
+	clone, _ := ir.Clone(f, nil)
+	*sp.summary.rev = *clone
 }
 
 // paramsWithShadows returns the parameters of the primal followed by the shadows of those that have one.

@@ -202,5 +202,79 @@ func checks() (out []*check) {
 			}
 		}
 	}
+	return append(out, level3()...)
+}
+
+// level3 returns the checks of symmetric updates and of products with triangles and symmetric matrices, for all flags.
+func level3() (out []*check) {
+	const bl = "gonum.org/v1/gonum/blas/blas64."
+	add := func(name string, f, tangent, pullback any, args ...any) {
+		out = append(out, &check{bl + name, f, tangent, pullback, args, nil})
+	}
+	data := func(rows, cols int, seed float64) []float64 {
+		x := make([]float64, rows*(cols+1))
+		for i := range x {
+			x[i] = math.Sin(float64(3*i)+seed) + 0.1
+		}
+		return x
+	}
+	general := func(rows, cols int) blas64.General {
+		return blas64.General{Rows: rows, Cols: cols, Stride: cols + 1, Data: data(rows, cols, float64(rows))}
+	}
+	vector := func(inc int, seed float64) blas64.Vector {
+		return blas64.Vector{N: 3, Data: data(3, 1, seed), Inc: inc}
+	}
+	for _, uplo := range []blas.Uplo{blas.Upper, blas.Lower} {
+		symmetric := func(n int) blas64.Symmetric {
+			return blas64.Symmetric{Uplo: uplo, N: n, Stride: n + 1, Data: data(n, n, 1)}
+		}
+		same := vector(1, 2)
+		for _, inc := range []int{1, 2, -1} {
+			add("Syr", blas64.Syr, blas64ad.SyrTangent, blas64ad.SyrPullback, 1.5, vector(inc, 1), symmetric(3))
+			add("Syr2", blas64.Syr2, blas64ad.Syr2Tangent, blas64ad.Syr2Pullback, 1.5, vector(inc, 1),
+				vector(-inc, 2), symmetric(3))
+		}
+		add("Syr2", blas64.Syr2, blas64ad.Syr2Tangent, blas64ad.Syr2Pullback, 1.5, same, same, symmetric(3))
+		for _, t := range []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans} {
+			a, b := general(3, 2), general(3, 2)
+			if t != blas.NoTrans {
+				a, b = general(2, 3), general(2, 3)
+			}
+			b.Data = data(b.Rows, b.Cols, 5)
+			for _, beta := range []float64{0, 0.6, 1} {
+				add("Syrk", blas64.Syrk, blas64ad.SyrkTangent, blas64ad.SyrkPullback, t, 1.5, a, beta, symmetric(3))
+				add("Syr2k", blas64.Syr2k, blas64ad.Syr2kTangent, blas64ad.Syr2kPullback, t, 1.5, a, b, beta,
+					symmetric(3))
+			}
+			add("Syr2k", blas64.Syr2k, blas64ad.Syr2kTangent, blas64ad.Syr2kPullback, t, 1.5, a, a, 0.6, symmetric(3))
+			add("Syrk", blas64.Syrk, blas64ad.SyrkTangent, blas64ad.SyrkPullback, t, 0.0, a, 0.6, symmetric(3))
+		}
+		for _, s := range []blas.Side{blas.Left, blas.Right} {
+			n := 3
+			if s == blas.Right {
+				n = 2
+			}
+			for _, beta := range []float64{0, 0.6, 1} {
+				c := general(3, 2)
+				c.Data = data(3, 2, 7)
+				add("Symm", blas64.Symm, blas64ad.SymmTangent, blas64ad.SymmPullback, s, 1.5, symmetric(n),
+					general(3, 2), beta, c)
+			}
+			for _, t := range []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans} {
+				for _, diag := range []blas.Diag{blas.Unit, blas.NonUnit} {
+					a := blas64.Triangular{Uplo: uplo, Diag: diag, N: n, Stride: n + 1, Data: data(n, n, 1)}
+					for i := range n {
+						a.Data[i*(n+2)] += 2
+					}
+					for _, alpha := range []float64{1, 1.5} {
+						add("Trmm", blas64.Trmm, blas64ad.TrmmTangent, blas64ad.TrmmPullback, s, t, alpha, a,
+							general(3, 2))
+						add("Trsm", blas64.Trsm, blas64ad.TrsmTangent, blas64ad.TrsmPullback, s, t, alpha, a,
+							general(3, 2))
+					}
+				}
+			}
+		}
+	}
 	return out
 }

@@ -30,8 +30,9 @@ var plains = map[string]map[string]any{
 	"gonum.org/v1/gonum/blas/blas64.": {
 		"Asum": blas64ad.AsumPlain, "Axpy": blas64ad.AxpyPlain, "Copy": blas64ad.CopyPlain, "Dot": blas64ad.DotPlain,
 		"Gemm": blas64ad.GemmPlain, "Gemv": blas64ad.GemvPlain, "Ger": blas64ad.GerPlain, "Nrm2": blas64ad.Nrm2Plain,
-		"Scal": blas64ad.ScalPlain, "Swap": blas64ad.SwapPlain, "Symv": blas64ad.SymvPlain, "Trmv": blas64ad.TrmvPlain,
-		"Trsv": blas64ad.TrsvPlain,
+		"Scal": blas64ad.ScalPlain, "Swap": blas64ad.SwapPlain, "Symm": blas64ad.SymmPlain, "Symv": blas64ad.SymvPlain,
+		"Syr": blas64ad.SyrPlain, "Syr2": blas64ad.Syr2Plain, "Syr2k": blas64ad.Syr2kPlain, "Syrk": blas64ad.SyrkPlain,
+		"Trmm": blas64ad.TrmmPlain, "Trmv": blas64ad.TrmvPlain, "Trsm": blas64ad.TrsmPlain, "Trsv": blas64ad.TrsvPlain,
 	},
 	"sort.":   {"Float64s": sortad.Float64sPlain},
 	"slices.": {"Sort": sortad.SortPlain},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/constant"
 	"go/token"
+	"go/types"
 	"maps"
 	"slices"
 	"strings"
@@ -108,7 +109,7 @@ func (c *completer) branch(s *ir.If, fr *frame, strict bool) (ir.Block, bool) {
 		if ok && !panics(shortcut) && !panics(full) {
 			c.program.changed[c.facts] = true
 		}
-		if !ok && why == "" {
+		if !ok && why == "" && !c.reports(shortcut, full) {
 			why = g.failure
 		}
 		ends = ends || g.ends
@@ -225,6 +226,47 @@ func (g *sides) complete(cond []conjunction) (ir.Block, bool) {
 	// The statements after the shortcut are a part of it, and the full side has its own end.
 	g.ends = extended
 	return out, true
+}
+
+// reports reports whether the function tells its caller that the shortcut was taken: the shortcut assigns a constant to
+// a result of type bool, as a factorisation does at a zero pivot, and the full side does not, or if the shortcut leaves
+// the function, another assignment to the result differs. The numbers that are returned then are others by intention,
+// and have the derivatives of the shortcut.
+func (c *completer) reports(shortcut, full ir.Block) bool {
+	// value returns the constant bool that s assigns to the result v.
+	value := func(s ir.Stmt, v *ir.Var) (value, known bool) {
+		set, ok := s.(*ir.Set)
+		if !ok || set.P.Root != v || len(set.P.Path) > 0 {
+			return false, false
+		}
+		k, ok := set.E.(*ir.Const)
+		return ok && k.Val != nil && constant.BoolVal(k.Val), ok
+	}
+	_, end := trailing(shortcut)
+	for _, v := range c.f.Results {
+		if !ir.HasInfo(v.Type, types.IsBoolean) {
+			continue
+		}
+		i := slices.IndexFunc(shortcut, func(s ir.Stmt) bool { _, ok := value(s, v); return ok })
+		if i < 0 {
+			continue
+		}
+		is, _ := value(shortcut[i], v)
+		if end != c.f.Exit {
+			return !assigned(full, v)
+		}
+		differs := false
+		ir.Walk(c.f.Body, func(s ir.Stmt) bool {
+			if p := ir.Target(s); p != nil && p.Root == v {
+				if other, known := value(s, v); !known || other != is {
+					differs = true
+				}
+			}
+			return !differs
+		})
+		return differs
+	}
+	return false
 }
 
 // rest returns the statements from that of fr to the end of the statement that l labels. Ok is false if it is the end

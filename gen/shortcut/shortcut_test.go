@@ -344,6 +344,65 @@ func term(v float64, w float64) (r float64) exit {
 	}
 }
 
+// TestReports requires that a branch is followed if a result of type bool tells that it was taken, and refused if the
+// result is the same on both sides.
+func TestReports(t *testing.T) {
+	for _, tt := range []struct {
+		body    string
+		refused bool
+	}{
+		{`if v == 0 {
+		ok = false
+		leave exit
+	}
+	r = w / v
+	ok = true`, false},
+		{`if v == 0 {
+		ok = true
+		leave exit
+	}
+	r = w / v
+	ok = true`, true},
+		{`for loop, next i int = 0; i < len(y); i += 1 {
+		if y[i] == 0 {
+			ok = false
+			leave exit
+		}
+	}
+	r = w / v
+	ok = true`, false},
+		{`for loop, next i int = 0; i < len(y); i += 1 {
+		if y[i] == 0 {
+			leave exit
+		}
+	}
+	r = w / v
+	ok = true`, true},
+		{`ok = true
+	if v == 0 {
+		ok = false
+	} else {
+		r = w / v
+	}
+	y[0] = w`, false},
+		{`if v == 0 {
+		ok = true
+	} else {
+		r = w / v
+		ok = true
+	}`, true},
+	} {
+		f := parse(t, "func f(v float64, w float64, y []float64) (r float64, ok bool) exit {\n"+tt.body+"\n}")[0]
+		g, err := shortcut.New(nil, func(string) bool { return true }).Complete(f, activity.Bits(7))
+		if (err != nil) != tt.refused {
+			t.Errorf("error %v\n%v", err, f)
+		}
+		if err == nil && strings.Contains(g.String(), "graft") {
+			t.Errorf("the branch is changed:\n%v", g)
+		}
+	}
+}
+
 // TestValues requires that functions for values have no trace of derivatives.
 func TestValues(t *testing.T) {
 	p := shortcut.New(nil, nil)

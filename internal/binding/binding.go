@@ -248,12 +248,9 @@ func (b *Binding) Beside() engine.Context {
 	return c
 }
 
-// Bound implements [engine.Context]: it returns a pointer to the user's struct, of the type given to [New].
-func (b *Binding) Bound() any { return b.userElem.Addr().Convert(b.ptr).Interface() }
-
 // newOfUserStruct returns a new binding of the user's struct, without copies of it.
 func (b *Binding) newOfUserStruct() *Binding {
-	c := New(b.fields, b.Bound())
+	c := New(b.fields, b.userElem.Addr().Convert(b.ptr).Interface())
 	c.readOnly = b.readOnly
 	return c
 }
@@ -294,7 +291,7 @@ func (b *Binding) Rebind(q any) error {
 	case reflect.ValueOf(q).IsNil():
 		return &engine.FuncError{Op: "Rebind", Problem: fmt.Sprintf("the struct is nil (a %s)", b.ptr)}
 	}
-	old := b.Bound()
+	old := b.userElem.Addr().Convert(b.ptr).Interface()
 	b.bind(q)
 	err := b.Refresh()
 	if err != nil {

@@ -106,8 +106,9 @@ func (c *checker) differences(x, v, at, dot []float64) (string, error) {
 			lo, hi = min(lo, q[i]), max(hi, q[i])
 			best = min(best, math.Abs(q[i]-dot[i]))
 		}
-		// The differences to both sides disagree at a kink, for the smallest step, too.
-		if kink := math.Abs(sides[len(sides)-1][i]); !(hi-lo < c.agreement*size) || !(kink < 10*c.agreement*size) {
+		// The differences to both sides disagree at a kink, for the smallest step as for the largest.
+		kink, wide := math.Abs(sides[len(sides)-1][i]), math.Abs(sides[0][i])
+		if !(hi-lo < c.agreement*size) || !(kink < 10*c.agreement*size) || kink > c.closeness*size && kink > wide/4 {
 			return rough, nil
 		}
 		if !(best < max(c.closeness*size, hi-lo)) {

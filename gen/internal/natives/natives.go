@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/library/lapackad"
 	"github.com/nabla-ad/nabla/gen/library/matad"
 	"github.com/nabla-ad/nabla/gen/library/mathextad"
 	"github.com/nabla-ad/nabla/gen/lower/testdata/rules"
@@ -62,6 +63,11 @@ func Rules() map[string]func([]ir.Value) []ir.Value {
 	} {
 		out["github.com/nabla-ad/nabla/gen/library/matad."+name] = ir.Native(f)
 	}
+	for name, f := range map[string]any{
+		"Unencoded": lapackad.Unencoded, "Unreflected": lapackad.Unreflected, "Unrotated": lapackad.Unrotated,
+	} {
+		out["github.com/nabla-ad/nabla/gen/library/lapackad."+name] = ir.Native(f)
+	}
 	return out
 }
 
@@ -86,7 +92,8 @@ var library = func() map[string]func([]ir.Value) []ir.Value {
 		"gonum.org/v1/gonum/blas/blas64": {
 			"Asum": blas64.Asum, "Axpy": blas64.Axpy, "Copy": blas64.Copy, "Dot": blas64.Dot, "Gemm": blas64.Gemm,
 			"Gemv": blas64.Gemv, "Ger": blas64.Ger, "Nrm2": blas64.Nrm2, "Scal": blas64.Scal, "Swap": blas64.Swap,
-			"Symv": blas64.Symv, "Trmv": blas64.Trmv, "Trsv": blas64.Trsv,
+			"Symm": blas64.Symm, "Symv": blas64.Symv, "Syr": blas64.Syr, "Syr2": blas64.Syr2, "Syr2k": blas64.Syr2k,
+			"Syrk": blas64.Syrk, "Trmm": blas64.Trmm, "Trmv": blas64.Trmv, "Trsm": blas64.Trsm, "Trsv": blas64.Trsv,
 		},
 		"gonum.org/v1/gonum/mathext": {
 			"Beta": mathext.Beta, "CompleteE": mathext.CompleteE, "CompleteK": mathext.CompleteK,

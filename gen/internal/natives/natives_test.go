@@ -22,16 +22,20 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// TestMatad requires that Rules has the operations of package matad that have a rule or are passive, but for those
-// that compare addresses, which the evaluator does not have.
-func TestMatad(t *testing.T) {
+// TestOperations requires that Rules has the operations of packages matad and lapackad that have a rule or are
+// passive, but for those that compare addresses, which the evaluator does not have.
+func TestOperations(t *testing.T) {
 	rules := natives.Rules()
-	files, err := filepath.Glob("../../library/matad/*.go")
+	files, err := filepath.Glob("../../library/*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := 0
 	for _, file := range files {
+		pkg := filepath.Base(filepath.Dir(file))
+		if pkg != "matad" && pkg != "lapackad" {
+			continue
+		}
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +54,7 @@ func TestMatad(t *testing.T) {
 			case "CheckOverlap", "CheckOverlapVec", "Offset":
 			default:
 				found++
-				if rules[library.Path+"/matad."+name] == nil {
+				if rules[library.Path+"/"+pkg+"."+name] == nil {
 					t.Errorf("no function for %s", name)
 				}
 			}

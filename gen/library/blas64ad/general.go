@@ -3,7 +3,6 @@ package blas64ad
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // general returns a matrix with the data of a and the size and stride of its primal of.
@@ -202,19 +201,4 @@ func GemmPullback(tA, tB blas.Transpose, alpha float64, a, b blas64.General, bet
 		}
 	}
 	return alphaBar, betaBar
-}
-
-// Dgemm is the method Dgemm of package blas/gonum, which divides large products among goroutines. It calls
-// [blas64.Gemm], which has derivatives, with the same sizes.
-func Dgemm(_ gonum.Implementation, tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int,
-	b []float64, ldb int, beta float64, c []float64, ldc int) {
-	x := blas64.General{Rows: m, Cols: k, Stride: lda, Data: a}
-	if tA != blas.NoTrans {
-		x.Rows, x.Cols = k, m
-	}
-	y := blas64.General{Rows: k, Cols: n, Stride: ldb, Data: b}
-	if tB != blas.NoTrans {
-		y.Rows, y.Cols = n, k
-	}
-	blas64.Gemm(tA, tB, alpha, x, y, beta, blas64.General{Rows: m, Cols: n, Stride: ldc, Data: c})
 }

@@ -183,6 +183,70 @@ for uplo in ["Upper", "Lower"]:
                      lambda a, b, c, op=op, tri=triangle, o=inc: list(mp.lu_solve(mp.matrix(op(tri(a, b, c))), mp.matrix([b, c + 2, a * a][::o])))[::o],
                      [(1.5, -2.0, 0.25), (2.0, 3.0, -1.0)])
 
+# Symmetric updates, and products with symmetric matrices and triangles. The other triangle is not read.
+product = lambda p, q: [times(transposed(q), r) for r in p]
+plus = lambda *ms: [[mp.fsum(v) for v in zip(*rows)] for rows in zip(*ms)]
+scaled = lambda k, m: [[k * v for v in r] for r in m]
+sides = [(1.5, -2.0, 0.25), (2.0, 3.0, -1.0), (0.0, 2.0, 0.5)]
+other = {"NoTrans": "blas64.General{Rows: 2, Cols: 3, Stride: 3, Data: []float64{x[1], 0.25, x[0], x[2], x[1] * x[0], -2}}",
+         "Trans": "blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{x[1], x[2], 0.25, x[1] * x[0], x[0], -2}}"}
+second = lambda a, b, c: [[b, mpf(1) / 4, a], [c, b * a, -2]]
+for uplo in ["Upper", "Lower"]:
+    k = 1 if uplo == "Upper" else 2
+    before = "d := []float64{x[1], math.NaN(), math.NaN(), x[0]}; d[%d] = x[2]" % k
+    C = "blas64.Symmetric{Uplo: blas.%s, N: 2, Stride: 2, Data: d}" % uplo
+    stored = lambda m: [m[0][0], m[0][1], m[1][1]]
+    old = lambda a, b, c: [[b, c], [c, a]]
+    order = "; d[1], d[2] = d[%d], d[3]" % k
+    for inc in [1, -1]:
+        o = inc
+        blas("Syr", before, "blas64.Syr(x[2], %s, %s)" % (vec(2, "[]float64{x[1], x[0]}", inc), C) + order,
+             lambda a, b, c, o=o: stored(plus(old(a, b, c), scaled(c, product(*[[[v] for v in [b, a][::o]], [[b, a][::o]]])))), sides)
+        blas("Syr2", before, "blas64.Syr2(x[2], %s, %s, %s)" % (vec(2, "[]float64{x[1], x[0]}", inc), vec(2, "[]float64{x[2], 3}", -inc), C) + order,
+             lambda a, b, c, o=o: stored(plus(old(a, b, c), *[scaled(c, m) for p in [product([[v] for v in [b, a][::o]], [[c, 3][::-o]])] for m in (p, transposed(p))])), sides)
+    for t, A in [("NoTrans", wide), ("Trans", tall)]:
+        for beta in ["0", "x[2]"]:
+            last = lambda a, b, c, beta=beta: scaled(0 if beta == "0" else c, old(a, b, c))
+            op = lambda a, b, c: transposed(matrix(a, b, c))
+            blas("Syrk", before, "blas64.Syrk(blas.%s, x[1], %s, %s, %s)" % (t, A, beta, C) + order,
+                 lambda a, b, c, last=last: stored(plus(last(a, b, c), scaled(b, product(op(a, b, c), transposed(op(a, b, c)))))), sides)
+            blas("Syr2k", before, "blas64.Syr2k(blas.%s, x[1], %s, %s, %s, %s)" % (t, A, other[t], beta, C) + order,
+                 lambda a, b, c, last=last: stored(plus(last(a, b, c), *[scaled(b, m) for p in [product(op(a, b, c), transposed(second(a, b, c)))] for m in (p, transposed(p))])), sides)
+    S = "blas64.Symmetric{Uplo: blas.%s, N: 2, Stride: 2, Data: []float64{x[0], %s, %s, -1}}" % ((uplo, "x[1] * x[2]", "math.NaN()") if k == 1 else (uplo, "math.NaN()", "x[1] * x[2]"))
+    for side in ["Left", "Right"]:
+        for beta in ["0", "x[2]"]:
+            def symm(a, b, c, side=side, beta=beta):
+                p, q = [[a, b * c], [b * c, -1]], [[c, 3], [a, b]]
+                m = plus(scaled(0 if beta == "0" else c, [[b, a], [2, c]]), scaled(b, product(p, q) if side == "Left" else product(q, p)))
+                return [m[0][0] * m[1][1], m[0][1], m[1][0]]
+            blas("Symm", "d := []float64{x[1], x[0], 2, x[2]}", "blas64.Symm(blas.%s, x[1], %s, blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: []float64{x[2], 3, x[0], x[1]}}, %s, blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: d}); d[0] *= d[3]" % (side, S, beta), symm, sides)
+        for diag in ["NonUnit", "Unit"]:
+            for t in ["NoTrans", "Trans"]:
+                data = "[]float64{x[0], x[1], 2, 9, 9, x[2], x[0] * x[1], 9, 9, 9, -1}" if uplo == "Upper" else "[]float64{x[0], 9, 9, 9, x[1], x[2], 9, 9, 2, x[0] * x[1], -1}"
+                T = "blas64.Triangular{Uplo: blas.%s, Diag: blas.%s, N: 3, Stride: 4, Data: %s}" % (uplo, diag, data)
+
+                def parts(a, b, c, uplo=uplo, diag=diag, t=t, side=side):
+                    """op(T) and B, both transposed on the right side."""
+                    m = full(a, b, c)
+                    m = [[1 if i == j and diag == "Unit" else m[i][j] if i == j or (i < j) == (uplo == "Upper") else mpf(0) for j in range(3)] for i in range(3)]
+                    d = [b, c + 2, a * a, c, a, b * a]
+                    if (t == "NoTrans") != (side == "Left"):
+                        m = transposed(m)
+                    return m, [d[0:2], d[2:4], d[4:6]] if side == "Left" else transposed([d[0:3], d[3:6]])
+
+                def ends(m, side=side):
+                    d = [v for r in (m if side == "Left" else transposed(m)) for v in r]
+                    return [d[0] * d[3], d[1] * d[4], d[2] * d[5]]
+                rows, cols = (3, 2) if side == "Left" else (2, 3)
+                call = "(blas.%s, blas.%s, x[2], %s, blas64.General{Rows: %d, Cols: %d, Stride: %d, Data: d}); d[0], d[1], d[2] = d[0]*d[3], d[1]*d[4], d[2]*d[5]" % (side, t, T, rows, cols, cols)
+                before = "d := []float64{x[1], x[2] + 2, x[0] * x[0], x[2], x[0], x[1] * x[0]}"
+                blas("Trmm", before, "blas64.Trmm" + call, lambda a, b, c, parts=parts, ends=ends: ends(scaled(c, product(*parts(a, b, c)))), sides[:2])
+
+                def solved(a, b, c, parts=parts, ends=ends):
+                    m, q = parts(a, b, c)
+                    return ends(scaled(c, transposed([list(mp.lu_solve(mp.matrix(m), mp.matrix(v))) for v in transposed(q)])))
+                blas("Trsm", before, "blas64.Trsm" + call, solved, [(-2.0, 3.0, 0.5), (2.0, 3.0, -1.0)])
+
 one = [(0.3,), (1.0,), (1.5,), (5.25,), (40.0,), (1e6,)]
 row("mathext.Digamma", "return mathext.Digamma(x[0])", lambda x: mp.psi(0, x), *one, (-0.5,), (-7.3,), (1e-8,), (-40.75,), value=2e-9)
 row("mathext.Beta", "return mathext.Beta(x[0], x[1])", mp.beta, (1.5, 2.5), (0.3, 7.0), (20.0, 30.0))
