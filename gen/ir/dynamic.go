@@ -21,6 +21,14 @@ func IsAssertion(e Expr) bool {
 // of those that a function was generated for. Its operands are the value and the name of its interface.
 const UnknownTypeCall = "rt.UnknownType(%v, %v)"
 
+// IsFunctionCall is the format of an [Opaque] expression, whether a function value is a declared function, its second
+// operand: a Global whose Object is the function.
+const IsFunctionCall = "rt.IsFunction(%v, %v)"
+
+// UnknownFunctionCall is the format of an [Opaque] expression, the error of a function value that is none of those that
+// a function was generated for. Its operands are the value, the place that holds it, and the names of the functions.
+const UnknownFunctionCall = "rt.UnknownFunction(%v, %v, %v)"
+
 // checkTypeTest checks that a type test is of an interface value, and that its type has the methods of the interface.
 func (c *checker) checkTypeTest(e *TypeTest) {
 	c.value(e.X)

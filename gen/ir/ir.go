@@ -48,7 +48,7 @@ const (
 	Local  VarKind = iota
 	Param          // initialised by the caller
 	Result         // initialised to zero
-	Global         // package-level variable, never assigned
+	Global         // package-level variable, or a declared function as a value; never assigned
 )
 
 // A Var is a variable; two places have the same root if and only if their Vars are the same

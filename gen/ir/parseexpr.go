@@ -513,10 +513,13 @@ func (p *parser) follow(x ast.Expr, to func(types.Type) bool) *Place {
 	return at
 }
 
-// global returns the place of a package-level variable, which has one Var per function.
+// global returns the place of a package-level variable, or of a declared function as a value, which has one Var per
+// function.
 func (p *parser) global(x *ast.SelectorExpr) *Place {
-	g, ok := p.object(x).(*types.Var)
-	if !ok {
+	g := p.object(x)
+	switch g.(type) {
+	case *types.Var, *types.Func:
+	default:
 		p.failAt(x, "no such variable")
 	}
 	name := g.Pkg().Name() + "." + g.Name()

@@ -318,7 +318,7 @@ func (p *printer) path(at *Place, sliced bool) string {
 
 // root returns the name of a variable, qualified if it is package-level.
 func (p *printer) root(v *Var) string {
-	if g, ok := v.Object.(*types.Var); ok && v.Kind == Global && g.Pkg() != nil {
+	if g := v.Object; v.Kind == Global && g != nil && g.Pkg() != nil {
 		return p.qualifier(g.Pkg()) + "." + g.Name()
 	}
 	return v.Name

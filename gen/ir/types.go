@@ -163,6 +163,14 @@ func same(a, b types.Type) bool { return a != nil && b != nil && types.Identical
 // WalkType calls visit for t and the types it is made of, each once: type arguments, underlying types, elements, keys,
 // fields, parameters and results, but not the methods of interfaces. Aliases are resolved. A nil t is ignored.
 func WalkType(t types.Type, visit func(types.Type)) {
+	WalkTypeUntil(t, func(u types.Type) bool {
+		visit(u)
+		return true
+	})
+}
+
+// WalkTypeUntil is [WalkType] without the types that those for which visit returns false are made of.
+func WalkTypeUntil(t types.Type, visit func(types.Type) bool) {
 	seen := map[types.Type]bool{}
 	var walk func(t types.Type)
 	walk = func(t types.Type) {
@@ -171,7 +179,9 @@ func WalkType(t types.Type, visit func(types.Type)) {
 			return
 		}
 		seen[t] = true
-		visit(t)
+		if !visit(t) {
+			return
+		}
 		switch t := t.(type) {
 		case *types.Named:
 			for arg := range t.TypeArgs().Types() {

@@ -40,13 +40,14 @@ func (l *lowerer) receiver(c callee, want types.Type) ir.Expr {
 	return l.coerce(ir.LoadOf(p, t), want, x)
 }
 
-// arguments lowers the arguments of a call, in order of evaluation. It returns an expression for
-// each parameter that is not of function type, and for each parameter the known function or the
-// known dynamic type of its argument, nil if there is neither. It refuses unknown functions.
+// arguments lowers the arguments of a call, in order of evaluation. It returns an expression for each parameter that is
+// neither of function type nor a table of functions that is only read, and for each parameter the function, the table
+// or the known dynamic type of its argument, nil if there is none of them.
 func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Signature,
 	s *substitution) ([]ir.Expr, []*funcValue) {
 	n := sig.Params().Len()
 	param := func(i int) types.Type { return s.apply(sig.Params().At(i).Type()) }
+	table := func(i int) bool { return isFuncTable(param(i)) && l.p.readsTable(sig.Params().At(i)) }
 	var args []ir.Expr
 	values := make([]*funcValue, n)
 	var es []ir.Expr // arguments of f(g()), if g has several results
@@ -59,11 +60,11 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 	}
 	if es == nil {
 		for i, e := range list {
-			if i == n-1 && sig.Variadic() && !call.Ellipsis.IsValid() && isFuncTable(param(i)) {
+			if i == n-1 && sig.Variadic() && !call.Ellipsis.IsValid() && table(i) {
 				values[i] = l.variadicTable(param(i), list[i:])
 				break
 			}
-			if i < n && isFuncTable(param(i)) {
+			if i < n && table(i) {
 				if values[i] = l.tableValue(e); values[i] != nil {
 					es = append(es, nil)
 					continue
@@ -90,7 +91,7 @@ func (l *lowerer) arguments(call *ast.CallExpr, list []ast.Expr, sig *types.Sign
 			es = append(es, l.expr(e))
 		}
 	}
-	if sig.Variadic() && len(list) < n && isFuncTable(param(n-1)) {
+	if sig.Variadic() && len(list) < n && table(n-1) {
 		values[n-1] = newTable(tableElem(param(n-1)), nil)
 	}
 	for i := range n {

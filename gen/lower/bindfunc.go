@@ -3,69 +3,76 @@ package lower
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Variables of function type. They do not exist at run time: a variable that is assigned once is
-// bound to the function during lowering, and uses of it refer to that function.
+// Variables of function type. A variable that is assigned once does not exist at run time: it is bound to the function
+// during lowering, and uses of it refer to that function.
 
-// bindFunctions lowers an assignment whose values are functions, and reports whether s is one.
+// bindFunctions lowers an assignment to variables of function type, and reports whether s is one. Others, and those of
+// several values to variables in memory, are assignments like those of other values.
 func (l *lowerer) bindFunctions(s *ast.AssignStmt) bool {
 	if len(s.Lhs) != len(s.Rhs) {
 		return false
 	}
-	any := false
 	for _, e := range s.Lhs {
-		if id, ok := e.(*ast.Ident); ok && id.Name != "_" {
-			any = any || isFuncType(l.typeOf(e))
+		id, ok := e.(*ast.Ident)
+		if !ok || id.Name == "_" || !isFuncType(l.typeOf(e)) {
+			return false
 		}
-	}
-	if !any {
-		return false
+		if b := l.env[l.info.ObjectOf(id)]; len(s.Lhs) > 1 && (b != nil || l.info.Defs[id] == nil) {
+			return false
+		}
 	}
 	for i, e := range s.Lhs {
-		id, ok := e.(*ast.Ident)
-		if !ok || !isFuncType(l.typeOf(e)) {
-			l.refuse(s, "assignment of a function", "other values are assigned with it",
-				"assign the function in a separate statement")
-			return true
-		}
+		id := e.(*ast.Ident)
 		l.bindFunction(s, id, s.Rhs[i],
 			s.Tok == token.DEFINE || l.facts.block[l.info.ObjectOf(id)] == l.facts.within[s])
 	}
 	return true
 }
 
-// bindFunction binds a variable that is assigned once. whole reports that the assignment dominates
-// all uses, as it is in the block of the declaration.
+// bindFunction lowers an assignment to a variable of function type, or its declaration. A variable that is assigned
+// once is bound to the function. whole reports that the assignment dominates all uses, as it is in the block of the
+// declaration. A variable to which only known functions are assigned is a choice, and others are in memory.
 func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool) {
 	o := l.info.ObjectOf(id)
-	if b := l.env[o]; b != nil && b.alternatives != nil {
+	b := l.env[o]
+	switch {
+	case b != nil && b.alternatives != nil:
 		l.setChoice(n, b, e)
-		return
-	}
-	if l.facts.assigned[o] > 1 && l.info.Defs[id] == o && l.declareChoice(n, o, nil) {
+	case b != nil && b.place != nil, b == nil && l.isPackageVar(o):
+		p := l.lvalue(id)
+		l.emit(&ir.Set{At: l.at(n), P: p, E: l.functionOperand(e, p.Type())})
+	case b == nil && l.facts.assigned[o] == 1 && !l.facts.byReference(o) && whole:
+		// A literal may refer to the variable it is bound to, so the variable must be known to it.
+		var v *funcValue
+		refusals := len(l.e.refusals)
+		if lit, ok := ast.Unparen(e).(*ast.FuncLit); ok {
+			v = l.closure(lit, o)
+		} else {
+			v = l.function(e)
+		}
+		if v != nil {
+			l.env[o] = &binding{value: v}
+		} else if len(l.e.refusals) == refusals {
+			l.refuse(e, "function value", "the function is not known statically", remedyStatic)
+		}
+	case b == nil && l.info.Defs[id] == o && l.facts.assigned[o] > 1 && l.declareChoice(n, o, nil):
 		l.setChoice(n, l.env[o], e)
-		return
-	}
-	if l.facts.assigned[o] != 1 || l.facts.shared[o] || l.facts.addressed[o] || !whole {
+	case b == nil && l.info.Defs[id] == o:
+		l.declare(n, o, l.functionOperand(e, l.subst.apply(o.Type())))
+	default:
 		l.refuse(n, "assignment to function variable "+id.Name, "the function must be known statically",
 			"use a variable for each function")
-		return
 	}
-	// A literal may refer to the variable it is bound to, so the variable must be known to it.
-	var v *funcValue
-	if lit, ok := ast.Unparen(e).(*ast.FuncLit); ok {
-		v = l.closure(lit, o)
-	} else {
-		v = l.function(e)
-	}
-	if v == nil {
-		l.refuse(e, "function value", "the function is not known statically", remedyStatic)
-		return
-	}
-	l.env[o] = &binding{value: v}
+}
+
+// isPackageVar reports whether o is a package-level variable.
+func (l *lowerer) isPackageVar(o types.Object) bool {
+	return o.Pkg() != nil && o.Parent() == o.Pkg().Scope()
 }
 
 // compareFunction lowers a comparison of a function with nil, which is known, and reports whether x

@@ -134,7 +134,7 @@ func (l *lowerer) callWith(call *ast.CallExpr, lets ir.Block, results []*ir.Var)
 	case declared:
 		to, args = l.callDeclared(call, c)
 	case valueCallee:
-		if c.value.choice != nil {
+		if c.value.choice != nil || c.value.stored != nil {
 			return l.choose(call, c.value, lets, results)
 		}
 		to, args = l.callValue(call, c.value)
@@ -225,21 +225,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		l.noSource(call, fn)
 		return nil, nil
 	}
-	if d.generated {
-		l.refuse(call, "call of "+fn.FullName(), "it is generated, and generated code is not differentiated again",
-			"differentiate the function it was made of, or use an operator of second order")
-		return nil, nil
-	}
-	if fn.Pkg() != l.d.pkg.Types && library.Approximates(fn.Pkg().Path()) {
-		l.refuse(call, "call of "+fn.FullName(),
-			"it approximates a special function by series that end where its value "+
-				"is accurate, and its derivative is not", remedyRule)
-		return nil, nil
-	}
-	if name := library.Reinterpreted(fn.FullName()); name != "" && !l.p.opts.NoLibrary && l.p.substitute(d).fn == fn &&
-		l.p.libraryPackage(name) != nil {
-		l.refuse(call, "call of "+fn.FullName(), "the derivatives of its receiver are those of the matrix that it "+
-			"factorises, which its source does not know", remedyRule)
+	if !l.checkLowerable(call, "call of "+fn.FullName(), fn, d) {
 		return nil, nil
 	}
 	if f := l.p.fixedArity(d, call, len(list)); f != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Function values that are one of several known functions (choices): variables that are assigned more than once, and
-// elements of tables of functions. At run time a choice is a number, the index of the function; a call of it has a case
-// for each. It specialises callees as a single function does, with the number and the captured variables of all its
-// functions as parameters.
+// Function values that are one of several known functions (choices): variables that are assigned known functions only,
+// and elements of tables of functions. At run time a choice is a number, the index of the function; a call of it has a
+// case for each. It specialises callees as a single function does, with the number and the captured variables of all
+// its functions as parameters.
 
 // newChoice returns the choice of the function with the index in tag among alternatives of a type.
 func newChoice(t types.Type, tag *ir.Place, alternatives []*funcValue) *funcValue {
@@ -35,13 +35,14 @@ func nilDereferenceError() ir.Expr {
 			&ir.Const{Typed: ir.Typed{T: types.Typ[types.String]}, Val: constant.MakeString("")}}}
 }
 
-// choose emits a call of one of the functions of v, with the declarations lets of its results before the cases.
+// choose emits a call of one of the functions of v, or of a value in memory, with the declarations lets of its results
+// before the cases.
 func (l *lowerer) choose(call *ast.CallExpr, v *funcValue, lets ir.Block, results []*ir.Var) bool {
-	given := l.evaluated(call, v.choice)
+	given := l.evaluated(call, v.signature())
 	for _, s := range lets {
 		l.emit(s)
 	}
-	l.chosen(call, v, given, results)
+	l.callKnown(call, v, given, results)
 	return true
 }
 
@@ -82,6 +83,8 @@ func (l *lowerer) callKnown(call *ast.CallExpr, v *funcValue, given *operands, r
 		l.nilDereference(call)
 	case v.choice != nil:
 		l.chosen(call, v, given, results)
+	case v.stored != nil:
+		l.callStored(call, v, given, results)
 	case v.fn != nil && isMath(v.fn) && v.fn.Signature().Results().Len() == 1:
 		if results[0] != nil {
 			t := v.fn.Signature().Results().At(0).Type()
@@ -231,7 +234,7 @@ func (l *lowerer) knownFunction(e ast.Expr) *funcValue {
 			return nil
 		}
 	}
-	return l.function(e)
+	return l.staticFunction(e)
 }
 
 // copyChoice returns the function that the variable with the choice v holds now.
@@ -256,6 +259,9 @@ func (l *lowerer) setChoice(n ast.Node, b *binding, e ast.Expr) {
 
 // isNull returns whether the function v is nil.
 func (l *lowerer) isNull(v *funcValue) ir.Expr {
+	if v.stored != nil {
+		return ir.Compare(token.EQL, ir.LoadOf(v.captures[0].place, v.stored), ir.Zero(v.stored))
+	}
 	if v.choice == nil && v.dynamic == nil {
 		return truth(v.null)
 	}

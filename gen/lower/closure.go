@@ -8,12 +8,12 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Function values. All are resolved statically (closure conversion by specialization): a function
-// that is called with a function value is copied for it, and captured variables become parameters,
-// by reference if they are shared and modified.
+// Function values. They are resolved statically where that is possible (closure conversion by specialization): a
+// function that is called with a function value is copied for it, and captured variables become parameters, by
+// reference if they are shared and modified. Other function values are in memory, see stored.go.
 
-// A funcValue is a function value that is known statically: a declared function, a method bound to
-// a receiver, a closure, or nil. Its captured places belong to the function being lowered.
+// A funcValue is a function value that is known statically, a declared function, a method bound to
+// a receiver, a closure, or nil, or a value in memory. Its captured places belong to the function being lowered.
 type funcValue struct {
 	// fn, d and targs are the declared function or method with its type arguments; fn is nil for
 	// literals.
@@ -30,6 +30,8 @@ type funcValue struct {
 	// null is set for nil, which may be compared but not called.
 	null bool
 	loop *rangeFunc // for the yield parameter of an iterator: the loop whose body a call runs
+	// inherited is set if the captured variables are copies, made for a call.
+	inherited bool
 
 	// dynamicType is set for an interface value of known type instead, which specialises callees as
 	// a function does.
@@ -39,6 +41,7 @@ type funcValue struct {
 	dynamic types.Type       // for one of several interface values: its type, see newDynamicChoice
 	boxed   types.Type       // for an interface value: the type of the value in it, which is captured
 	table   *funcTable       // for a slice, an array or a map of functions
+	stored  types.Type       // for a value in memory, which is captured: its type
 }
 
 // A capture is a variable that a function value refers to.
@@ -83,6 +86,8 @@ func (v *funcValue) key(p *Program) string {
 		key = "dynamic"
 	case v.boxed != nil:
 		key = "boxed " + p.typeKey(v.boxed)
+	case v.stored != nil:
+		key = "stored " + p.typeKey(v.stored)
 	case v.table != nil:
 		key = "table"
 		for _, k := range v.table.keys {
@@ -114,12 +119,24 @@ func (v *funcValue) name() string {
 		return mangle(typeText(v.boxed))
 	case v.table != nil:
 		return "table"
+	case v.stored != nil:
+		return "stored"
 	}
 	return mangle(v.home.f.Name) + "_func"
 }
 
-// function returns the function value that e denotes, or nil if it is not known.
+// function returns the function value that e denotes, one in memory if it is not known statically; nil if it is refused
+// or its form is not supported.
 func (l *lowerer) function(e ast.Expr) *funcValue {
+	n := len(l.e.refusals)
+	if v := l.staticFunction(e); v != nil || len(l.e.refusals) > n {
+		return v
+	}
+	return l.storedValue(e)
+}
+
+// staticFunction returns the function value that e denotes, or nil if it is not known.
+func (l *lowerer) staticFunction(e ast.Expr) *funcValue {
 	e = ast.Unparen(e)
 	if l.info.Types[e].IsNil() {
 		return &funcValue{null: true}
@@ -246,6 +263,7 @@ func (l *lowerer) captured(v *funcValue) (args []ir.Expr) {
 // captured variable.
 func (l *lowerer) inherit(v *funcValue) *funcValue {
 	u := *v
+	u.inherited = true
 	u.captures = make([]capture, len(v.captures))
 	for i, c := range v.captures {
 		switch {

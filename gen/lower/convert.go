@@ -16,9 +16,6 @@ const numeric = types.IsNumeric
 // convert lowers the conversion T(x). Conversions of numbers are kept even if the types are
 // identical, since they affect rounding; those between slices and arrays copy.
 func (l *lowerer) convert(x *ast.CallExpr, t types.Type) ir.Expr {
-	if isFuncType(t) {
-		return l.functionValue(x)
-	}
 	arg := x.Args[0]
 	// Within a package of library derivatives a pointer is converted to one to a type with the same fields. It has the
 	// original type in the intermediate representation, see libraryPackage.

@@ -13,7 +13,9 @@
 // type that the program converts to the interface. Numbers behind the interfaces of parameters and bound structs carry
 // derivatives too, see carriers.go. A function value may be one of several known functions, as a
 // variable that is assigned several of them, or an element of a table. A closure becomes a function whose last
-// parameters are its captured variables, by pointer if a closure assigns to them.
+// parameters are its captured variables, by pointer if a closure assigns to them. A function value in memory becomes a
+// struct, and a call of it a branch for each function that flows there, see functions.go. One that other code sees is
+// compared with the declared functions that the program assigns to it, see functionflow.go.
 //
 // A complex number is a pair of real numbers: its tangent is the complex number of the tangents of both parts, its
 // cotangent the complex number ∂/∂Re + i·∂/∂Im. So the gradient of a real function points in the direction of steepest

@@ -80,9 +80,9 @@ func (l *lowerer) copyDynamic(n ast.Node, v *funcValue) *funcValue {
 	return &w
 }
 
-// eachAlternative emits do for each value that v may be, under the condition that it is.
+// eachAlternative emits do for each function or interface value that v may be, under the condition that it is.
 func (l *lowerer) eachAlternative(n ast.Node, v *funcValue, do func(a *funcValue)) {
-	if v.dynamic == nil {
+	if v.dynamic == nil && v.choice == nil {
 		do(v)
 		return
 	}

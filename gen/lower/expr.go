@@ -52,6 +52,9 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 	if tv.IsNil() {
 		return ir.Zero(t)
 	}
+	if isFuncType(t) {
+		return l.functionOperand(e, t)
+	}
 	switch x := e.(type) {
 	case *ast.ParenExpr:
 		return l.rvalue(x.X)
@@ -92,8 +95,6 @@ func (l *lowerer) rvalue(e ast.Expr) ir.Expr {
 		return l.literal(x, t)
 	case *ast.CallExpr:
 		return l.callExpr(x, t)
-	case *ast.FuncLit:
-		return l.functionValue(e)
 	case *ast.TypeAssertExpr:
 		return l.assertion(x, t)
 	}
@@ -106,7 +107,7 @@ func (l *lowerer) refuseExpr(e ast.Expr, what, reason, remedy string) ir.Expr {
 	return ir.Zero(l.typeOf(e))
 }
 
-// functionValue refuses an expression whose value is a function that is not called.
+// functionValue refuses an expression whose value is a function that is not known.
 func (l *lowerer) functionValue(e ast.Expr) ir.Expr {
 	if t := l.typeOf(e); !isFuncType(t) {
 		if len(l.e.refusals) > 0 {

@@ -237,12 +237,14 @@ func (l *lowerer) body(b *ast.BlockStmt) {
 	for _, o := range l.functionParams {
 		v := l.env[o]
 		switch {
-		case l.facts.assigned[o] == 0 && (v.value.dynamic == nil || !l.facts.byReference(o)) || v.value.table != nil:
+		case l.facts.assigned[o] == 0 && !l.facts.byReference(o) || v.value.table != nil:
 		case v.value.dynamic != nil:
 			t := l.subst.apply(o.Type())
 			l.declare(b, o, l.interfaceValue(b, v.value, t))
 		default:
-			l.declareChoice(b, o, v.value)
+			if !l.declareChoice(b, o, v.value) {
+				l.declare(b, o, l.functionExpr(b, v.value, l.subst.apply(o.Type())))
+			}
 		}
 	}
 	l.stmts(b.List)

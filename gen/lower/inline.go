@@ -33,10 +33,15 @@ const maxCopies = 500
 // filter nest, and so does a recursive iterator, infinitely.
 const maxSelfNesting = 8
 
-// signature returns the type of a function literal or a declared function.
+// signature returns the type of a function literal, a declared function, a choice or a value in memory.
 func (v *funcValue) signature() *types.Signature {
-	if v.lit != nil {
+	switch {
+	case v.lit != nil:
 		return v.home.info.TypeOf(v.lit).(*types.Signature)
+	case v.choice != nil:
+		return v.choice
+	case v.stored != nil:
+		return v.stored.Underlying().(*types.Signature)
 	}
 	return v.fn.Signature()
 }
@@ -178,6 +183,11 @@ func (l *lowerer) inlineArguments(call *ast.CallExpr, list []ast.Expr, v *funcVa
 			in.declare(call, o, in.interfaceValue(call, k, in.subst.apply(o.Type())))
 			continue
 		}
+		if k != nil && isFuncType(in.subst.apply(o.Type())) && (in.facts.assigned[o] > 0 || in.facts.byReference(o)) &&
+			!k.carriesLoop() {
+			in.declare(call, o, in.functionExpr(call, k, in.subst.apply(o.Type())))
+			continue
+		}
 		if k != nil && k.dynamicType == nil {
 			in.env[o] = &binding{value: k}
 			continue
@@ -208,7 +218,7 @@ func (l *lowerer) inlineArguments(call *ast.CallExpr, list []ast.Expr, v *funcVa
 func (l *lowerer) inlineTarget(call *ast.CallExpr, c callee) (*funcValue, []ast.Expr) {
 	switch c.kind {
 	case valueCallee:
-		if c.value.null || c.value.loop != nil || c.value.choice != nil {
+		if c.value.null || c.value.loop != nil || c.value.choice != nil || c.value.stored != nil {
 			return nil, nil
 		}
 		return c.value, call.Args

@@ -20,11 +20,11 @@ import (
 // the type of m are refused.
 func (l *lowerer) mapCall(n ast.Node, name string, m ir.Expr, args []ir.Expr, results ...types.Type) []*ir.Var {
 	t := m.Type().Underlying().(*types.Map)
-	key, elem := ir.HasRefs(t.Key()), isFuncType(t.Elem()) || types.IsInterface(t.Elem())
+	key, elem := ir.HasRefs(t.Key()), types.IsInterface(t.Elem())
 	if key || elem {
 		reason := "its keys lead to other memory"
 		if elem {
-			reason = "its elements are functions or interface values"
+			reason = "its elements are interface values"
 		}
 		l.refuse(n, "map of type "+typeText(m.Type()), reason,
 			"use a map of numbers, strings or structs of them, or a slice")

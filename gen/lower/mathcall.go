@@ -49,7 +49,7 @@ var complexParts = map[string]bool{"cmplx.Abs": true, "cmplx.Phase": true, polar
 const polar = "cmplx.Polar"
 
 // ofParts lowers a call of a function in complexParts with one result.
-func (l *lowerer) ofParts(x *ast.CallExpr, m *ir.Math) ir.Expr {
+func (l *lowerer) ofParts(x ast.Node, m *ir.Math) ir.Expr {
 	for i, a := range m.Args { // arguments are read twice
 		if _, ok := a.(*ir.Const); !ok && (ir.VarOf(a) == nil || ir.VarOf(a).Kind == ir.Global) {
 			m.Args[i] = l.temp(x, "z", a.Type(), a).Load()
@@ -75,7 +75,7 @@ func (l *lowerer) math(x *ast.CallExpr, fn *types.Func, t types.Type) ir.Expr {
 }
 
 // mathOf returns the value of an elementary function.
-func (l *lowerer) mathOf(x *ast.CallExpr, fn *types.Func, args []ir.Expr, t types.Type) ir.Expr {
+func (l *lowerer) mathOf(x ast.Node, fn *types.Func, args []ir.Expr, t types.Type) ir.Expr {
 	m := &ir.Math{Typed: ir.Typed{T: t}, Name: elementary(fn), Args: args}
 	if complexParts[m.Name] {
 		return l.ofParts(x, m)

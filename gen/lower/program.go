@@ -75,7 +75,13 @@ type Program struct {
 	indexed       map[*packages.Package]bool  // not those of the standard library
 	converted     *conversions                // computed on demand
 	carriersNoted bool
-	boxed         map[*ir.Func]*ir.Func // functions with Unbox and Box, see carriers.go
+	boxed         map[*ir.Func]*ir.Func      // functions with Unbox and Box, see carriers.go
+	stored        map[string]*storedFunction // by the format of the expressions that make values of them
+	storedCalls   map[*ir.Rule]storedCallee  // the callees of calls of values in memory
+	flow          *functionFlow              // on demand
+	functionVars  map[*types.Func]*ir.Var    // declared functions as values
+	readTables    map[*types.Var]bool        // parameters with tables of functions that are only read or not, on demand
+	declared      []*decl                    // decls in the order of their positions, on demand
 	// initialisers and writtenVars describe package variables, computed on demand; homes are the lowerers of
 	// initialisers.
 	initialisers map[types.Object]initialiser
@@ -126,6 +132,8 @@ type specialization struct {
 	calls   []callSite
 	sources []*decl // declarations it was lowered from, inlined ones included
 	foreign bool    // no code can be generated in the package that declares it
+	// storesFunctions is set if f has function values in memory.
+	storesFunctions bool
 }
 
 // A callSite is a call of a lowered function.
@@ -281,6 +289,7 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 	if len(all) > 0 {
 		return nil, all.sorted()
 	}
+	p.resolve() // rules of functions that fields may hold
 	return f, nil
 }
 
@@ -291,10 +300,12 @@ func (p *Program) whole(e *specialization) (*ir.Func, Refusals) {
 		return e.rewritten, all
 	}
 	funcs := sortedFuncs(e.reachable())
-	f, all := p.rewriteMaps(e.f, funcs)
-	if len(all) == 0 {
-		before := ir.Reachable(e.f)
-		others := slices.DeleteFunc(funcs, func(g *ir.Func) bool { return before[g] }) // of rules
+	f, before, all := p.rewriteFunctions(e, funcs)
+	if len(all) > 0 {
+		return nil, all
+	}
+	others := slices.DeleteFunc(funcs, func(g *ir.Func) bool { return before[g] }) // of rules
+	if f, all = p.rewriteMaps(f, slices.AppendSeq(slices.Clone(others), maps.Keys(ir.Reachable(f)))); len(all) == 0 {
 		list := slices.AppendSeq(slices.Clone(others), maps.Keys(ir.Reachable(f)))
 		f = p.rewriteUnions(f, list)
 		f, all = p.rewriteScratch(f, others)
@@ -356,6 +367,11 @@ func (e *specialization) allRefusals() (all Refusals) {
 
 // isWhole reports whether e is lowered and needs no rewriting as in [Program.whole].
 func (e *specialization) isWhole() bool {
+	for c := range e.reachable() {
+		if c.storesFunctions {
+			return false
+		}
+	}
 	return len(e.allRefusals()) == 0 && !e.hasReferenceMaps() && len(writtenGlobals(sortedFuncs(e.reachable()))) == 0
 }
 

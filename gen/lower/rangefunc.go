@@ -81,7 +81,7 @@ func (r *rangeFunc) exit(to target) int64 {
 func (l *lowerer) rangeFunction(s *ast.RangeStmt, label string) {
 	refusals := len(l.e.refusals)
 	v := l.function(s.X)
-	if v == nil || v.null || v.loop != nil || v.choice != nil {
+	if v == nil || v.null || v.loop != nil || v.choice != nil || v.stored != nil {
 		if len(l.e.refusals) == refusals {
 			l.refuse(s, "range over a function", "the function is not known statically", remedyIterator)
 		}

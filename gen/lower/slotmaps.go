@@ -64,6 +64,9 @@ func (a *mapAnalysis) MergeFacts(to, from *mapFacts) {
 
 func (a *mapAnalysis) CanReplace(f *mapFacts) bool { return f.made && f.wanted }
 
+// Makes is false: maps are made by calls.
+func (a *mapAnalysis) Makes(*ir.Opaque) bool { return false }
+
 // NoteType notes that maps in memory may be nil.
 func (a *mapAnalysis) NoteType(g *mapGroup, t types.Type) {
 	if m, ok := t.Underlying().(*types.Map); !ok || a.Holds(m.Elem()) {

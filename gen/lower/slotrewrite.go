@@ -40,6 +40,9 @@ func (w *mapRewriter) ReplaceType(t types.Type, g *mapGroup) types.Type {
 
 func (w *mapRewriter) ReplaceExpr(ir.Expr, *mapGroup) ir.Expr { return nil }
 
+// Affects is false: statements without slot maps are not affected.
+func (w *mapRewriter) Affects(ir.Stmt) bool { return false }
+
 // ReplaceStmt emits the statements of operations on maps.
 func (w *mapRewriter) ReplaceStmt(s ir.Stmt) bool {
 	c, ok := s.(*ir.Call)

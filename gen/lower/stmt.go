@@ -113,11 +113,11 @@ func (l *lowerer) declStmt(s *ast.DeclStmt) {
 			}
 			if isFuncType(l.subst.apply(o.Type())) {
 				_, at, _ := l.assignments(o)
-				whole := len(at) == 1 && at[0] != nil && l.facts.block[o] == l.facts.within[at[0].(*ast.AssignStmt)]
-				if !whole {
-					l.declareChoice(id, o, &funcValue{null: true})
+				whole := len(at) == 1 && at[0] != nil && l.facts.block[o] == l.facts.within[at[0].(*ast.AssignStmt)] &&
+					l.facts.assigned[o] == 1 && !l.facts.byReference(o)
+				if whole || l.declareChoice(id, o, &funcValue{null: true}) {
+					continue // a whole one is bound by its assignment
 				}
-				continue // bound by a later assignment
 			}
 			if l.declareDynamic(id, o) {
 				continue

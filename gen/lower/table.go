@@ -10,8 +10,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Tables of functions: slices, arrays and maps whose elements are known, as they are given by a literal and nothing
-// else is done with the variable than to index it, to range over it, and to pass it on. They do not exist at run time.
+// Tables of functions: slices, arrays and maps whose elements are known, as they are given by a literal and the
+// variable is only read, see tableuse.go. They do not exist at run time.
 
 // A funcTable describes a table. The functions are captures of the value.
 type funcTable struct {
@@ -83,15 +83,17 @@ func (l *lowerer) tableValue(e ast.Expr) *funcValue {
 // tableLiteral returns the table of a literal of type t, or nil if an element is not known.
 func (l *lowerer) tableLiteral(x *ast.CompositeLit, t types.Type) *funcValue {
 	m, isMap := t.Underlying().(*types.Map)
+	for _, e := range x.Elts { // before any of them is evaluated
+		if kv, ok := e.(*ast.KeyValueExpr); ok && l.info.Types[kv.Key].Value == nil {
+			return nil
+		}
+	}
 	var list []*funcValue
 	var keys []constant.Value
 	next := 0
 	for _, e := range x.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
 			key := l.info.Types[kv.Key].Value
-			if key == nil {
-				return nil
-			}
 			e = kv.Value
 			if isMap {
 				keys = append(keys, key)
@@ -229,7 +231,7 @@ func (l *lowerer) bindTable(o types.Object, e ast.Expr) bool {
 	if !isFuncTable(l.subst.apply(o.Type())) {
 		return l.bindDynamicTable(o, e)
 	}
-	if l.facts.assigned[o] != 1 || l.facts.byReference(o) {
+	if l.facts.assigned[o] != 1 || l.facts.byReference(o) || !l.p.onlyReads(l.info, l.d.node, o) {
 		return false
 	}
 	v := l.tableValue(e)

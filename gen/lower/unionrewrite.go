@@ -169,6 +169,9 @@ func (w *unionRewriter) assert(x *ir.Convert, g *unionGroup) ir.Expr {
 	return ir.LoadOf(q, q.Type())
 }
 
+// Affects is false: values of other types are not affected.
+func (w *unionRewriter) Affects(ir.Stmt) bool { return false }
+
 // ReplaceStmt emits branches on the type of a value, without those of types that no value has.
 func (w *unionRewriter) ReplaceStmt(stmt ir.Stmt) bool {
 	s, ok := stmt.(*ir.If)

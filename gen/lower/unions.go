@@ -73,6 +73,9 @@ func (a *unionAnalysis) CanReplace(f *unionFacts) bool {
 	return f.wanted && len(f.types) > 0 && len(f.types) <= maxDynamicTypes
 }
 
+// Makes is false: interface values are made by conversions.
+func (a *unionAnalysis) Makes(*ir.Opaque) bool { return false }
+
 func (a *unionAnalysis) NoteType(*unionGroup, types.Type) {}
 
 // NoteValue notes the types that are converted to an interface.

@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -167,6 +168,9 @@ func (p *printer) operand(e ir.Expr) string {
 	return s
 }
 
+// runtimeCalls are the formats of calls of package rt.
+var runtimeCalls = []string{ir.UnknownTypeCall, ir.ShadowCall, ir.IsFunctionCall, ir.UnknownFunctionCall}
+
 // qualifyCall replaces the path of the package in a call by its name in the file, and imports it:
 // the file's package need not import it, and may use its name for another package.
 func (p *printer) qualifyCall(x ast.Expr, format string) ast.Expr {
@@ -188,7 +192,7 @@ func (p *printer) qualifyCall(x ast.Expr, format string) ast.Expr {
 		}
 	}
 	name := pkg.Name + "." + fun.Sel.Name + "("
-	if strings.HasPrefix(ir.UnknownTypeCall, name) || strings.HasPrefix(ir.ShadowCall, name) {
+	if slices.ContainsFunc(runtimeCalls, func(format string) bool { return strings.HasPrefix(format, name) }) {
 		call.Fun = ast.NewIdent(p.runtime(fun.Sel.Name))
 		return call
 	}

@@ -12,6 +12,7 @@ package retype
 import (
 	"cmp"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,6 +51,9 @@ func (g *Group[F]) SetForeign() {
 	}
 }
 
+// Foreign reports whether code that is not lowered may see the values of the group.
+func (g *Group[F]) Foreign() bool { return g != nil && g.find().foreign }
+
 // Values describes the values that are replaced to an [Analysis]. The methods that note something are called once or
 // more, for the statements in order.
 type Values[F any] interface {
@@ -64,8 +68,11 @@ type Values[F any] interface {
 
 	// NoteType notes that a variable or a value of type t is in g.
 	NoteType(g *Group[F], t types.Type)
-	// NoteValue notes that e, a constant, composite literal, allocation or conversion, makes a value in g.
+	// NoteValue notes that e, a constant, composite literal, allocation or conversion, or an opaque expression for
+	// which Makes is true, makes a value in g.
 	NoteValue(g *Group[F], e ir.Expr)
+	// Makes reports whether an opaque expression makes a value to replace. Others are foreign.
+	Makes(e *ir.Opaque) bool
 	// NoteExpr notes effects of an expression beyond those that [Analysis] knows. It returns true if e has none of the
 	// latter.
 	NoteExpr(e ir.Expr) bool
@@ -82,13 +89,17 @@ type Analysis[F any] struct {
 	root   *ir.Func
 	called map[*ir.Func]bool
 	funcs  []*ir.Func // root, its callees, and others
+	merges int        // number of groups that were merged with others
 }
 
-// NewAnalysis returns an analysis of f and its callees. The functions of others that f does not call may see the values
-// of their variables. Values are found by [Analysis.Run].
-func NewAnalysis[F any](values Values[F], f *ir.Func, others []*ir.Func) *Analysis[F] {
+// NewAnalysis returns an analysis of f, its callees, and those of the functions also, which f calls through values. The
+// functions of others that f does not call may see the values of their variables. Values are found by [Analysis.Run].
+func NewAnalysis[F any](values Values[F], f *ir.Func, others []*ir.Func, also ...*ir.Func) *Analysis[F] {
 	a := &Analysis[F]{values: values, vars: map[*ir.Var]*Group[F]{}, holds: map[types.Type]bool{}, root: f,
 		called: ir.Reachable(f), funcs: slices.Clone(others)}
+	for _, g := range also {
+		maps.Copy(a.called, ir.Reachable(g))
+	}
 	for g := range a.called {
 		if !slices.Contains(others, g) {
 			a.funcs = append(a.funcs, g)
@@ -101,8 +112,14 @@ func NewAnalysis[F any](values Values[F], f *ir.Func, others []*ir.Func) *Analys
 	return a
 }
 
+// Merges returns the number of groups that were merged with others, which grows until all facts are known.
+func (a *Analysis[F]) Merges() int { return a.merges }
+
 // Funcs returns the functions that are analysed, ordered by position.
 func (a *Analysis[F]) Funcs() []*ir.Func { return a.funcs }
+
+// Called reports whether the function that is analysed reaches f.
+func (a *Analysis[F]) Called(f *ir.Func) bool { return a.called[f] }
 
 // Run applies the statements of all functions.
 func (a *Analysis[F]) Run() {
@@ -150,6 +167,7 @@ func (a *Analysis[F]) Union(g, h *Group[F]) *Group[F] {
 		return g
 	}
 	if g, h = g.find(), h.find(); g != h {
+		a.merges++
 		h.parent = g
 		g.foreign = g.foreign || h.foreign
 		a.values.MergeFacts(&g.facts, &h.facts)
@@ -179,13 +197,16 @@ func (a *Analysis[F]) Group(v *ir.Var) *Group[F] {
 	return g.find()
 }
 
-// addType adds the named types of t to g. Types that cannot be rewritten make it foreign. It returns the
-// representative.
+// addType adds the named types of t to g, except those of functions, whose values have no parts. Types that cannot be
+// rewritten make it foreign. It returns the representative.
 func (a *Analysis[F]) addType(g *Group[F], t types.Type) *Group[F] {
 	a.values.NoteType(g, t)
-	ir.WalkType(t, func(u types.Type) {
+	ir.WalkTypeUntil(t, func(u types.Type) bool {
 		if !a.Holds(u) {
-			return
+			return false
+		}
+		if _, ok := u.Underlying().(*types.Signature); ok && a.values.IsReplaced(u) {
+			return false
 		}
 		if _, ok := u.(*types.Named); ok {
 			h, _ := a.named.At(u).(*Group[F])
@@ -197,6 +218,7 @@ func (a *Analysis[F]) addType(g *Group[F], t types.Type) *Group[F] {
 		} else if a.values.IsBarrier(u) {
 			g.SetForeign()
 		}
+		return true
 	})
 	return g.find()
 }
@@ -224,6 +246,11 @@ func (a *Analysis[F]) Value(e ir.Expr) *Group[F] {
 			g = a.Union(g, a.Value(x))
 		}
 	case *ir.Const, *ir.New, *ir.Make:
+		g = a.addType(g, e.Type())
+	case *ir.Opaque:
+		if !a.values.Makes(e) {
+			return &Group[F]{foreign: true}
+		}
 		g = a.addType(g, e.Type())
 	default:
 		return &Group[F]{foreign: true}

@@ -20,6 +20,8 @@ type Replacer[F any] interface {
 	// ReplaceStmt emits the rewritten s, or returns false for a statement that needs nothing beyond other types and
 	// operands.
 	ReplaceStmt(s ir.Stmt) bool
+	// Affects reports whether s is rewritten even if no values are replaced in it.
+	Affects(s ir.Stmt) bool
 }
 
 // A Rewriter rewrites the functions that one function reaches. Inputs are not modified: functions that are affected are
@@ -73,6 +75,7 @@ func (w *Rewriter[F]) affects(f *ir.Func) bool {
 		if c, ok := s.(*ir.Call); ok {
 			found = found || w.affected[c.Callee.Func] || c.Callee.Rule != nil && w.affected[c.Callee.Rule.Calls]
 		}
+		found = found || w.replacer.Affects(s)
 		return !found
 	})
 	return found
@@ -107,6 +110,8 @@ func (w *Rewriter[F]) Type(t types.Type, g *Group[F]) types.Type {
 		return types.NewSlice(w.Type(t.Elem(), g))
 	case *types.Array:
 		return types.NewArray(w.Type(t.Elem(), g), t.Len())
+	case *types.Map:
+		return types.NewMap(t.Key(), w.Type(t.Elem(), g))
 	case *types.Struct:
 		var fields []*types.Var
 		for f := range t.Fields() {
