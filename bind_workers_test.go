@@ -145,3 +145,32 @@ func TestRebindReachesWorkers(t *testing.T) {
 		}
 	}
 }
+
+// TestRebindRefused: if the new struct cannot be copied for the goroutines of an engine, all of them, and the object
+// itself, keep the old one.
+func TestRebindRefused(t *testing.T) {
+	const n = 6
+	g := &gains{A: []float64{1, 2, 3, 4, 5, 6}, Tmp: make([]float64, n)}
+	x := pointOf(n, 1)
+	p, err := nabla.PrepareJacobian(nabla.Bind(gained, g), finitediff.Backend{Workers: 3}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ce *nabla.ContextError
+	uncopied := &gains{A: make([]float64, n), Tmp: make([]float64, n), any: make(chan int)}
+	if err := p.Rebind(uncopied); !errors.As(err, &ce) || !ce.Uncopied {
+		t.Fatalf("Rebind: %v", err)
+	}
+	for range 2 {
+		j, err := p.Dense(nil, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if want := 2 * g.A[i] * x[i]; math.Abs(j.At(0, i)-want) > 1e-5 {
+				t.Errorf("column %d: %v, want %v", i, j.At(0, i), want)
+			}
+		}
+		g.A[2]++
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/binding"
+	"github.com/nabla-ad/nabla/internal/layout"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -61,6 +62,15 @@ type (
 		~func(y, x []Real, p P) | ~func(y, x []Real, p P) error |
 			~func(y, x []float64, p P) | ~func(y, x []float64, p P) error
 	}
+	// StructFunc maps the numbers of a struct to one output; see [StructPlain].
+	StructFunc[S any] interface {
+		~func(*S) float64 | ~func(*S) (float64, error)
+	}
+	// StructFuncOf maps the numbers of a struct to one output and reads the struct that P points to; see
+	// [BindStructPlain].
+	StructFuncOf[S, P any] interface {
+		~func(*S, P) float64 | ~func(*S, P) (float64, error)
+	}
 	// MethodOf is a method expression such as (*Model).Loss, whose receiver is the struct; see [BindMethod].
 	MethodOf[P any] interface {
 		~func(P, []Real) Real | ~func(P, []Real) (Real, error) |
@@ -81,8 +91,8 @@ type (
 
 // A Func is a function of one of the less usual types: in place, with a bound struct, or over a
 // struct of parameters. It is made by [InPlace], [Bind], [BindInPlace], [BindMethod], [Struct],
-// [StructPlain] and [BindStruct], is never changed, and may be shared by goroutines. Mistakes in it
-// are reported by Prepare.
+// [StructPlain], [BindStruct], [BindStructPlain] and the forms of Struct and BindStruct for functions with an error. It
+// is never changed, and may be shared by goroutines. Mistakes in it are reported by Prepare.
 type Func struct {
 	name     string
 	err      error
@@ -94,6 +104,7 @@ type Func struct {
 	m        int // number of outputs; -1 if it takes an evaluation to count them
 	fresh    func() body
 	context  func() *binding.Binding // nil without a bound struct
+	layout   *layout.Layout          // of a function over float64 of a struct of numbers, otherwise nil
 	origin   origin
 }
 

@@ -31,6 +31,14 @@ type Generated struct {
 	// as in Code.
 	Traced func(y, x []Real, p any) int
 
+	// TracedStruct is a nil pointer to the struct over Reals that Traced takes, for functions of a struct of numbers,
+	// such as [StructPlain] takes. The code of these gets a [*StructArg] as p.
+	TracedStruct any
+
+	// TracedBound is a nil pointer to the struct over Reals that Traced takes in place of the bound struct, nil if it
+	// takes the bound struct itself. It is a copy, with constants in place of the floats, made for each evaluation.
+	TracedBound any
+
 	// WritesX reports that the function, and therefore its code, writes to x.
 	WritesX bool
 
@@ -58,11 +66,11 @@ type registration struct {
 	typ reflect.Type
 }
 
-// Register registers g as the generated code of function f; Prepare uses it wherever f is passed
-// from then on. Generated files call it when the program starts. f is a function over float64 of
-// one of the types that operators, [InPlace], [Bind], [BindInPlace] or [BindMethod] take, with or without an error: a
-// plain function, an instance of a generic one, or a method expression. Of function literals, those that capture
-// no variable may be registered, as generated files do with those in package variables; the others cannot be told from
+// Register registers g as the generated code of function f; Prepare uses it wherever f is passed from then on.
+// Generated files call it when the program starts. f is a function over float64 of one of the types that operators,
+// [InPlace], [Bind], [BindInPlace], [BindMethod], [StructPlain] or [BindStructPlain] take, with or without an error: a
+// plain function, an instance of a generic one, or a method expression. Of function literals, those that capture no
+// variable may be registered, as generated files do with those in package variables; the others cannot be told from
 // those made at the same place, nor can method values, and their registration has no meaning.
 //
 // Code of another version is kept, so that Prepare reports it. Register panics if f is no such
@@ -116,11 +124,13 @@ func shaped(t reflect.Type) bool {
 	if out := t.Out(0); out != number && out != numbers {
 		return false
 	}
+	scalar := t.Out(0) == number
 	switch len(in) {
 	case 1:
-		return in[0] == number || in[0] == numbers
+		return in[0] == number || in[0] == numbers || structure(in[0]) && scalar
 	case 2:
-		return in[0] == numbers && structure(in[1]) || structure(in[0]) && in[1] == numbers
+		return in[0] == numbers && structure(in[1]) || structure(in[0]) && in[1] == numbers ||
+			structure(in[0]) && structure(in[1]) && scalar
 	}
 	return false
 }
@@ -146,14 +156,6 @@ func originOf(g any) origin {
 // The registry is searched when an operator is prepared: a package variable may hold a Func made
 // before the package's generated files have registered theirs.
 func (f *Func) generate(op string, d *engine.Def) {
-	if f.origin.entry == 0 {
-		d.Ungenerated = &UnsupportedError{
-			What: fmt.Sprintf("function %s takes a struct of numbers (StructPlain), for which no code is generated",
-				f.name),
-			Remedy: "write it over a []float64, and bind other data with nabla.Bind",
-		}
-		return
-	}
 	r := registered(f.origin.entry)
 	switch {
 	case r == nil:
@@ -185,10 +187,17 @@ func (f *Func) generate(op string, d *engine.Def) {
 		Name: f.name, New: r.New, WritesX: r.WritesX, InPlace: f.inPlace,
 		Refused: r.Refused, RefusedTangent: r.RefusedTangent, RefusedTraced: r.RefusedTraced,
 	}
+	if f.layout != nil && r.New != nil {
+		d.Generated.New = func() Code { return structCode(f.layout, r.New()) }
+	}
+	run, err := f.tracedForm(r.Generated)
+	if err != nil {
+		d.Generated.RefusedTraced = err.Error()
+	}
 	if b, ok := d.Context.(*binding.Binding); ok {
 		b.SetReadOnly(r.ReadOnly)
 	}
-	if r.Traced == nil {
+	if run == nil {
 		return
 	}
 	d.TracedPlain = true
@@ -197,7 +206,11 @@ func (f *Func) generate(op string, d *engine.Def) {
 		if c != nil {
 			p = c.Arg()
 		}
-		if got := r.Traced(reals(y[:len(y):len(y)]), reals(x[:len(x):len(x)]), p); got != len(y) {
+		got, err := run(reals(y[:len(y):len(y)]), reals(x[:len(x):len(x)]), p)
+		switch {
+		case err != nil:
+			return err
+		case got != len(y):
 			return &ShapeError{Op: op, Arg: "outputs of f", Got: got, Want: len(y)}
 		}
 		return nil
@@ -221,9 +234,13 @@ func (o origin) missing(name string) error {
 			Remedy: "pass the method expression: nabla.BindMethod((*T).Method, receiver)",
 		}
 	case literal(full):
+		bind := "nabla.Bind"
+		if o.takesStruct() {
+			bind = "nabla.BindStructPlain"
+		}
 		return &UnsupportedError{
 			What: fmt.Sprintf("%s is a function literal, to which generated code cannot be matched", name),
-			Remedy: "declare it at package level, with captured variables in a struct that nabla.Bind binds, as " +
+			Remedy: "declare it at package level, with captured variables in a struct that " + bind + " binds, as " +
 				"nabla gen -fix does, and run " + genCommand,
 		}
 	}
@@ -231,6 +248,15 @@ func (o origin) missing(name string) error {
 		What:   fmt.Sprintf("function %s computes with float64 and has no generated derivative code", name),
 		Remedy: "run " + genCommand,
 	}
+}
+
+// takesStruct reports whether the function takes a struct of numbers, and maybe another struct.
+func (o *origin) takesStruct() bool {
+	pointers := true
+	for i := range o.typ.NumIn() {
+		pointers = pointers && o.typ.In(i).Kind() == reflect.Pointer
+	}
+	return pointers
 }
 
 // literal reports whether name is that of a function literal: its last part is func and a number,

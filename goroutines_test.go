@@ -380,6 +380,48 @@ func TestGoroutineThatOutlivesItsCall(t *testing.T) {
 	}
 }
 
+// TestNestedAfterItsCall computes nested derivatives, and a rule with a mistake, in a goroutine after the function that
+// started it has returned: a later call that uses the results ends with an error, and does not take them for constants.
+func TestNestedAfterItsCall(t *testing.T) {
+	double := func(z nabla.Real) nabla.Real { return z.Add(z) }
+	broken := nabla.Rule{Value: func(y, x []float64) { y[0] = x[0] }}.Func()
+	for _, b := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{}, compiled, tracker.Backend{}} {
+		for name, nested := range map[string]func(x, y nabla.Real) nabla.Real{
+			"GradientFunc": func(x, y nabla.Real) nabla.Real {
+				f := func(z []nabla.Real) nabla.Real { return z[0].Mul(y) }
+				return nabla.GradientFunc(f, b)([]nabla.Real{x})[0]
+			},
+			"DerivativeFunc": func(x, y nabla.Real) nabla.Real {
+				return nabla.DerivativeFunc(func(z nabla.Real) nabla.Real { return z.Mul(y) }, b)(x)
+			},
+			"PushforwardFunc": func(x, y nabla.Real) nabla.Real {
+				f := func(z []nabla.Real) nabla.Real { return z[0].Mul(y) }
+				return nabla.PushforwardFunc(f, b)([]nabla.Real{x}, []nabla.Real{double(y)})[0]
+			},
+			"Rule": func(x, y nabla.Real) nabla.Real { return broken(x, y)[0] },
+		} {
+			ended, left := make(chan bool), make(chan nabla.Real, 9) // f runs more than once
+			f := func(x []nabla.Real) nabla.Real {
+				p, q := x[0], x[0].Sq()
+				go func() {
+					<-ended
+					left <- nested(p, q)
+				}()
+				return q
+			}
+			if _, err := nabla.Gradient(f, b, []float64{3}); err != nil {
+				t.Fatal(err)
+			}
+			close(ended)
+			old := <-left
+			_, err := nabla.Gradient(func(x []nabla.Real) nabla.Real { return x[0].Mul(old) }, b, []float64{1})
+			if !errors.Is(err, nabla.ErrForeignReal) {
+				t.Errorf("%s, %s: %v", b.Name(), name, err)
+			}
+		}
+	}
+}
+
 // BenchmarkGoroutines is the price of goroutines in a function, by engine.
 func BenchmarkGoroutines(b *testing.B) {
 	x := make([]float64, 100)

@@ -177,6 +177,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/engines", "the list of engines", ". backend/finitediff backend/forwarddiff backend/reversediff " +
 		"backend/source backend/tracker difftest difftest/coded"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed", ". gen/rt"},
+	{"internal/network", "a neural network with its weights in a struct, with generated code, for tests",
+		". gen/library/blas64ad gen/library/matad gen/rt"},
 	{"internal/bench", "the benchmark of the command, its reports and their columns",
 		". internal/problems internal/tabular internal/timing sparse sparsity"},
 	{"internal/tabular", "tables as text", ""},

@@ -23,7 +23,7 @@ import (
 func GradientFunc[F ScalarFunc](f F, b Backend) func(x []Real) []Real {
 	return func(x []Real) (y []Real) {
 		y = make([]Real, len(x))
-		defer kept(x)
+		defer kept(x, &y)
 		fn, r := inner("GradientFunc", f, wantScalar, b, x)
 		g, err := engine.DerivedGradient(r.inner, fn)
 		abort(err)
@@ -34,20 +34,22 @@ func GradientFunc[F ScalarFunc](f F, b Backend) func(x []Real) []Real {
 // DerivativeFunc returns the function x ↦ f'(x) over Reals, for a function of one number with one output. Captured
 // numbers, preparation and errors are as for [GradientFunc].
 func DerivativeFunc[F ScalarScalar](f F, b Backend) func(x Real) Real {
-	return func(x Real) (y Real) {
-		defer kept([]Real{x})
-		fn, r := inner("DerivativeFunc", f, wantScalar, b, []Real{x})
+	at := func(x []Real) (y []Real) {
+		y = make([]Real, 1)
+		defer kept(x, &y)
+		fn, r := inner("DerivativeFunc", f, wantScalar, b, x)
 		g, err := engine.DerivedPushforward(r.inner, fn)
 		abort(err)
-		return within(g, []Real{x, Const(1)})[0]
+		return within(g, []Real{x[0], Const(1)})
 	}
+	return func(x Real) Real { return at([]Real{x})[0] }
 }
 
 // PushforwardFunc returns the function (x, v) ↦ J(x)·v over Reals: a slice with one element per output. v must have the
 // length of x. Captured numbers, preparation and errors are as for [GradientFunc].
 func PushforwardFunc[F AnyFunc](f F, b Backend) func(x, v []Real) []Real {
 	return func(x, v []Real) (y []Real) {
-		defer kept(x)
+		defer kept(x, &y)
 		if len(v) != len(x) {
 			abort(&ShapeError{Op: "PushforwardFunc", Arg: "len(v)", Got: len(v), Want: len(x)})
 		}
@@ -76,11 +78,11 @@ func inner(op string, f any, want shapeWant, b Backend, x []Real) (*engine.Funct
 	return fn.With(n, m, r.policy), r
 }
 
-// kept is deferred. If the function computes in goroutines of its own, it stores an error at x for
-// the end of the call, since a panic in such a goroutine would end the process; otherwise the panic
-// continues.
-func kept(x []Real) {
-	if v := recover(); v != nil && !core.Keeps(reps(x), v) {
+// kept is deferred. If the function computes in goroutines of its own, it stores an error at x for the end of the call,
+// since a panic in such a goroutine would end the process, and sets the results y to numbers of that call; otherwise
+// the panic continues.
+func kept(x []Real, y *[]Real) {
+	if v := recover(); v != nil && !core.Keeps(reps(x), v, reps(*y)) {
 		panic(v)
 	}
 }

@@ -59,8 +59,9 @@ func (r Rule) Func() func(x ...Real) []Real {
 	form := c.form()
 	return func(x ...Real) []Real {
 		if err := c.check(x); err != nil {
-			if core.Keeps(reps(x), core.Abort{Err: err}) {
-				return make([]Real, max(1, c.Outputs(len(x))))
+			y := make([]Real, max(1, c.Outputs(len(x))))
+			if core.Keeps(reps(x), core.Abort{Err: err}, reps(y)) {
+				return y
 			}
 			panic(core.Abort{Err: err})
 		}

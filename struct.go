@@ -28,7 +28,18 @@ import (
 // Every prepared object has a struct of its own, which f may write to: it is restored before the
 // next call, except for the parts shared with s.
 func Struct[S, R any](f func(*R) Real, s *S) (*Func, *Layout[S], error) {
-	l, name, err := layoutOf[R]("Struct", f, s, false)
+	return structFunc("Struct", f, f, s)
+}
+
+// StructWithError is [Struct] for a function that may return an error. An error that is not nil ends the call of the
+// operator, which returns it in a [*ReturnedError].
+func StructWithError[S, R any](f func(*R) (Real, error), s *S) (*Func, *Layout[S], error) {
+	return structFunc("StructWithError", f, valueIn(f), s)
+}
+
+// structFunc returns the Func of the function f over Reals, and its layout. call is f without an error.
+func structFunc[S, R any](op string, f any, call func(*R) Real, s *S) (*Func, *Layout[S], error) {
+	l, name, _, err := layoutOf[R](op, f, s, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -38,41 +49,71 @@ func Struct[S, R any](f func(*R) Real, s *S) (*Func, *Layout[S], error) {
 		in := l.Instance(reflect.ValueOf(r).Elem())
 		return body{traced: func(y, x []Real, _ engine.Context) int {
 			layout.Load(in, x)
-			y[0] = f(r)
+			y[0] = call(r)
 			return 1
 		}}
 	}
 	return fn, &Layout[S]{l}, nil
 }
 
-// StructPlain is like [Struct] for a function over plain numbers. All fields and elements of type
-// float64 or complex128, or of a type whose underlying type is one of them, are differentiated.
-func StructPlain[S any](f func(*S) float64, s *S) (*Func, *Layout[S], error) {
-	l, name, err := layoutOf[S]("StructPlain", f, s, true)
+// StructPlain is like [Struct] for a function over plain numbers, with or without an error. All fields and elements of
+// type float64 or complex128, or of a type whose underlying type is one of them, are differentiated.
+//
+// If nabla gen has generated code from f, a function or method expression at package level, the engines of package
+// source run it, and all others the form over Reals that comes with it:
+//
+//	f, layout, err := nabla.StructPlain(Energy, params) // func Energy(*Params) float64
+//	prep, err := nabla.PrepareGradient(f, source.Reverse{}, layout.Flatten(nil, params))
+//
+// Slices of numbers in the struct that f gets, and in the struct that the generated code writes the derivatives to, are
+// parts of the vectors that are passed to the operator; other numbers are copied. Pullbacks, gradients and
+// Hessian-vector products take one run of the code.
+func StructPlain[F StructFunc[S], S any](f F, s *S) (*Func, *Layout[S], error) {
+	l, name, g, err := layoutOf[S]("StructPlain", f, s, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	fn := &Func{name: name, scalar: true, n: l.Len(), m: 1}
-	fn.fresh = func() body {
-		r := new(S)
-		in := l.Instance(reflect.ValueOf(r).Elem())
-		return body{plain: func(y, x []float64, _ engine.Context) int {
-			layout.Load(in, x)
-			y[0] = f(r)
+	call, ok := g.(func(*S) float64)
+	if !ok {
+		call = valueIn(g.(func(*S) (float64, error)))
+	}
+	fn := &Func{name: name, origin: originOf(g), captures: l.Shares() || mayCapture(g)}
+	fn.plainStruct(l, func(s any, _ engine.Context) float64 { return call(s.(*S)) })
+	return fn, &Layout[S]{l}, nil
+}
+
+// plainStruct completes f as the function call of a struct of numbers with layout l.
+func (f *Func) plainStruct(l *layout.Layout, call func(s any, c engine.Context) float64) {
+	f.scalar, f.n, f.m, f.layout = true, l.Len(), 1, l
+	f.fresh = func() body {
+		v := l.View()
+		return body{plain: func(y, x []float64, c engine.Context) int {
+			v.Bind(x)
+			y[0] = call(v.Ptr(), c)
 			return 1
 		}}
 	}
-	return fn, &Layout[S]{l}, nil
 }
 
 // BindStruct is like [Struct] for a function that also reads a second struct, which is not
 // differentiated. See [Bind] for the second struct.
 func BindStruct[S, R, P any](f func(*R, P) Real, s *S, p P) (*Func, *Layout[S], error) {
-	l, _, err := layoutOf[R]("BindStruct", f, s, false)
+	return boundStruct("BindStruct", f, f, s, p)
+}
+
+// BindStructWithError is [BindStruct] for a function that may return an error; see [StructWithError].
+func BindStructWithError[S, R, P any](f func(*R, P) (Real, error), s *S, p P) (*Func, *Layout[S], error) {
+	return boundStruct("BindStructWithError", f, valueAt(f), s, p)
+}
+
+// boundStruct returns the Func of the function f over Reals with the bound struct p, and its layout. call is f without
+// an error.
+func boundStruct[S, R, P any](op string, f any, call func(*R, P) Real, s *S, p P) (*Func, *Layout[S], error) {
+	l, _, _, err := layoutOf[R](op, f, s, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	fn, _ := bound[P]("BindStruct", f, p)
+	fn, _ := bound[P](op, f, p)
 	if fn.err != nil {
 		return nil, nil, fn.err
 	}
@@ -85,10 +126,32 @@ func BindStruct[S, R, P any](f func(*R, P) Real, s *S, p P) (*Func, *Layout[S], 
 		in := l.Instance(reflect.ValueOf(r).Elem())
 		return body{traced: func(y, x []Real, c engine.Context) int {
 			layout.Load(in, x)
-			y[0] = f(r, argOf[P](c))
+			y[0] = call(r, argOf[P](c))
 			return 1
 		}}
 	}
+	return fn, &Layout[S]{l}, nil
+}
+
+// BindStructPlain is like [StructPlain] for a function that also reads a second struct, its data, which is not
+// differentiated: func Loss(m *Model, d *Data) float64, or the method expression (*Model).Loss. See [Bind] for the
+// second struct. nabla gen generates derivatives with respect to the first one only if f is passed to BindStructPlain
+// in its package, or has the comment //nabla:differentiate with wrt= and the name of the first parameter.
+func BindStructPlain[F StructFuncOf[S, P], S, P any](f F, s *S, p P) (*Func, *Layout[S], error) {
+	l, _, g, err := layoutOf[S]("BindStructPlain", f, s, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	fn, _ := bound[P]("BindStructPlain", f, p)
+	if fn.err != nil {
+		return nil, nil, fn.err
+	}
+	call, ok := g.(func(*S, P) float64)
+	if !ok {
+		call = valueAt(g.(func(*S, P) (float64, error)))
+	}
+	fn.captures = fn.captures || l.Shares()
+	fn.plainStruct(l, func(s any, c engine.Context) float64 { return call(s.(*S), argOf[P](c)) })
 	return fn, &Layout[S]{l}, nil
 }
 
@@ -108,7 +171,8 @@ func (l *Layout[S]) Len() int {
 func (l *Layout[S]) made(op string, s *S) *layout.Layout {
 	switch {
 	case l == nil || l.l == nil:
-		panic(&FuncError{Op: op, Problem: "the Layout is nil or empty; Struct, StructPlain and BindStruct give one"})
+		panic(&FuncError{Op: op,
+			Problem: "the Layout is nil or empty; Struct, StructPlain, BindStruct and BindStructPlain return one"})
 	case s == nil:
 		panic(&FuncError{Op: op, Problem: fmt.Sprintf("the struct is nil (a %T)", s)})
 	}
@@ -152,17 +216,17 @@ func (l *Layout[S]) Unflatten(s *S, x []float64) {
 	known.Unflatten(reflect.ValueOf(s).Elem(), x)
 }
 
-// layoutOf returns the layout of the struct s for f, whose parameter has the type R, and the name of f. plain selects
-// the pairing for functions over float64.
-func layoutOf[R, S any](op string, f any, s *S, plain bool) (*layout.Layout, string, error) {
-	name, _, err := namedFunc(op, f)
+// layoutOf returns the layout of the struct s for f, whose parameter has the type R, and the name of f and f converted
+// to an unnamed type. plain selects the pairing for functions over float64.
+func layoutOf[R, S any](op string, f any, s *S, plain bool) (*layout.Layout, string, any, error) {
+	name, g, err := namedFunc(op, f)
 	switch {
 	case err != nil:
-		return nil, "", err
+		return nil, "", nil, err
 	case s == nil:
-		return nil, "", &FuncError{Op: op, Function: name, Problem: fmt.Sprintf("the struct is nil (a %T)", s)}
+		return nil, "", nil, &FuncError{Op: op, Function: name, Problem: fmt.Sprintf("the struct is nil (a %T)", s)}
 	}
 	l, err := layout.New(layout.Source{Op: op, Function: name, Struct: reflect.ValueOf(s).Elem(),
 		Param: reflect.TypeFor[R](), Real: realType, Plain: plain})
-	return l, name, err
+	return l, name, g, err
 }

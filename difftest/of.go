@@ -8,13 +8,17 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// Functions lists the types of functions that operators take: those of [nabla.AnyFunc] without an error, and functions
-// of one number for derivative and second_derivative.
+// Functions lists the types of functions that operators take: those of [nabla.AnyFunc], and functions of one number for
+// derivative and second_derivative. A function that returns an error must not do so at the points of the scenario.
 type Functions interface {
-	func([]nabla.Real) nabla.Real | func([]nabla.Real) []nabla.Real |
-		func([]float64) float64 | func([]float64) []float64 |
-		func(nabla.Real) nabla.Real | func(nabla.Real) []nabla.Real |
-		func(float64) float64 | func(float64) []float64 | *nabla.Func
+	func([]nabla.Real) nabla.Real | func([]nabla.Real) (nabla.Real, error) |
+		func([]nabla.Real) []nabla.Real | func([]nabla.Real) ([]nabla.Real, error) |
+		func([]float64) float64 | func([]float64) (float64, error) |
+		func([]float64) []float64 | func([]float64) ([]float64, error) |
+		func(nabla.Real) nabla.Real | func(nabla.Real) (nabla.Real, error) |
+		func(nabla.Real) []nabla.Real | func(nabla.Real) ([]nabla.Real, error) |
+		func(float64) float64 | func(float64) (float64, error) |
+		func(float64) []float64 | func(float64) ([]float64, error) | *nabla.Func
 }
 
 // Of returns the scenario of one operator, applied to f at x: pushforward, pullback, derivative, gradient, jacobian,
@@ -30,11 +34,14 @@ func Of[F Functions](operator string, f F, x []float64, tangents ...[]float64) S
 		Form: func(bool) any { return f },
 	}
 	switch any(f).(type) {
-	case func(nabla.Real) nabla.Real, func(float64) float64:
+	case func(nabla.Real) nabla.Real, func(nabla.Real) (nabla.Real, error),
+		func(float64) float64, func(float64) (float64, error):
 		s.XShape.Number, s.YShape.Number = true, true
-	case func(nabla.Real) []nabla.Real, func(float64) []float64:
+	case func(nabla.Real) []nabla.Real, func(nabla.Real) ([]nabla.Real, error),
+		func(float64) []float64, func(float64) ([]float64, error):
 		s.XShape.Number = true
-	case func([]nabla.Real) nabla.Real, func([]float64) float64:
+	case func([]nabla.Real) nabla.Real, func([]nabla.Real) (nabla.Real, error),
+		func([]float64) float64, func([]float64) (float64, error):
 		s.YShape.Number = true
 	}
 	s.countedForm = func(n *atomic.Int64) any { return countingForm(f, n) }
@@ -61,12 +68,40 @@ func countingForm(f any, n *atomic.Int64) any {
 	case func(float64) []float64:
 		return counter(f, n)
 	}
+	return countingErrors(f, n)
+}
+
+// countingErrors is countingForm for functions that may return an error.
+func countingErrors(f any, n *atomic.Int64) any {
+	switch f := f.(type) {
+	case func([]nabla.Real) (nabla.Real, error):
+		return errorCounter(f, n)
+	case func([]nabla.Real) ([]nabla.Real, error):
+		return errorCounter(f, n)
+	case func([]float64) (float64, error):
+		return errorCounter(f, n)
+	case func([]float64) ([]float64, error):
+		return errorCounter(f, n)
+	case func(nabla.Real) (nabla.Real, error):
+		return errorCounter(f, n)
+	case func(nabla.Real) ([]nabla.Real, error):
+		return errorCounter(f, n)
+	case func(float64) (float64, error):
+		return errorCounter(f, n)
+	case func(float64) ([]float64, error):
+		return errorCounter(f, n)
+	}
 	return nil
 }
 
 // counter returns f with its calls counted in n.
 func counter[X, Y any](f func(X) Y, n *atomic.Int64) func(X) Y {
 	return func(x X) Y { n.Add(1); return f(x) }
+}
+
+// errorCounter is counter for functions that may return an error.
+func errorCounter[X, Y any](f func(X) (Y, error), n *atomic.Int64) func(X) (Y, error) {
+	return func(x X) (Y, error) { n.Add(1); return f(x) }
 }
 
 // operators holds the names of all operators.

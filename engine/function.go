@@ -35,8 +35,10 @@ type Context interface {
 	// Refresh updates that copy from the struct before a call. No function that uses the struct itself may run
 	// meanwhile.
 	Refresh() error
-	// Rebind makes the context read the struct p, of the same type, from now on.
+	// Rebind makes the context read the struct p, of the same type, from now on. On an error it stays as it was.
 	Rebind(p any) error
+	// Bound returns the struct that the context reads, as it was passed.
+	Bound() any
 	// Arg returns the argument for the function; for a function over plain numbers the struct itself or its copy.
 	Arg() any
 }
@@ -287,19 +289,26 @@ func (f *Function) Derive(d Def) *Function {
 }
 
 // Rebind makes f and its clones read the struct p, of the type of the bound one, from now on. The error is an
-// *[UnsupportedError] if f has no bound struct.
+// *[UnsupportedError] if f has no bound struct. On an error, such as that of a struct that cannot be copied for a
+// clone, all of them stay as they were.
 func (f *Function) Rebind(p any) error {
 	if f.def.Context == nil {
 		return &UnsupportedError{What: "Rebind: function " + f.def.Name + " has no bound struct",
 			Remedy: "make it with nabla.Bind"}
 	}
+	old := f.def.Context.Bound()
 	if err := f.def.Context.Rebind(p); err != nil {
 		return err
 	}
-	for _, g := range f.clones {
-		if err := g.Rebind(p); err != nil {
-			return err
+	for i, g := range f.clones {
+		err := g.Rebind(p)
+		if err == nil {
+			continue
 		}
+		for _, done := range f.clones[:i] {
+			err = errors.Join(err, done.Rebind(old))
+		}
+		return errors.Join(err, f.def.Context.Rebind(old))
 	}
 	return nil
 }

@@ -49,14 +49,14 @@ func (a *adapter) has(name string) bool {
 func (a *adapter) function() string {
 	s := a.t.shape
 	for _, name := range []string{"xbar", "xbardot"} { // the derivative accumulates into them
-		if a.has(name) && !s.number {
+		if a.has(name) && !s.number && !s.fields { // package nabla clears those of structs
 			a.pre = append(a.pre, "clear("+a.operand("x", slotOf(name))+")")
 		}
 	}
 	if s.y >= 0 && a.has("ydot") {
 		a.pre = append(a.pre, "clear("+a.operand("y", dot)+")")
 	}
-	if a.field.name == "Traced" && a.b.facts != nil && a.b.facts.Written.Has(s.x) { // keep the engine's x
+	if a.field.name == "Traced" && !s.fields && a.b.facts != nil && a.b.facts.Written.Has(s.x) { // keep the engine's x
 		x := a.operand("x", value)
 		a.pre = append(a.pre, x+" = append([]"+nabla(a.scope, "Real")+"(nil), "+x+"...)")
 	}
@@ -171,6 +171,8 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 		return a.seedCopy(r.slot)
 	case r.of == s.x && s.number:
 		return a.number("x", r)
+	case r.of == s.x && s.fields:
+		return a.part(r.slot, v)
 	case r.of == s.x:
 		return a.capped(a.operand("x", r.slot))
 	case r.of == s.y:
@@ -183,11 +185,14 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 		return a.capped(a.operand("y", r.slot))
 	}
 	p := a.t.f.Params[s.bound].Type
-	a.used["p"] = true
-	bound := a.names.of("p") + ".(" + a.scope.Type(p) + ")"
+	if a.field.name == "Traced" {
+		return a.bound() + ".(" + a.scope.Type(v.Type) + ")"
+	}
+	bound := a.bound() + ".(" + a.scope.Type(p) + ")"
 	if a.shadowed() {
+		line := a.names.of("bound") + " := " + bound
 		bound = a.names.of("bound")
-		if line := bound + " := " + a.names.of("p") + ".(" + a.scope.Type(p) + ")"; !slices.Contains(a.pre, line) {
+		if !slices.Contains(a.pre, line) {
 			a.pre = append(a.pre, line)
 		}
 	}
@@ -205,6 +210,35 @@ func (a *adapter) argument(r role, v *ir.Var) string {
 	a.keep("var " + name + " " + a.scope.Object(types.NewPackage(rtPath, "rt"),
 		kind) + "[" + a.scope.Type(elem) + of + "]")
 	return name + ".Of(" + bound + ")"
+}
+
+// structs returns the name of the nabla.StructArg that p is, for functions of a struct of numbers.
+func (a *adapter) structs() string {
+	a.used["p"] = true
+	name := a.names.of("arg")
+	line := name + " := " + a.names.of("p") + ".(*" + nabla(a.scope, "StructArg") + ")"
+	if !slices.Contains(a.pre, line) {
+		a.pre = append([]string{line}, a.pre...)
+	}
+	return name
+}
+
+// part returns the struct of numbers in slot s as a value of the type of v.
+func (a *adapter) part(s slot, v *ir.Var) string {
+	field := [...]string{value: "Value", dot: "Dot", bar: "Bar", barDot: "BarDot"}[s]
+	if a.field.name == "Traced" {
+		field = "Traced"
+	}
+	return a.structs() + "." + field + ".(" + a.scope.Type(v.Type) + ")"
+}
+
+// bound returns the operand that holds the bound struct as an any.
+func (a *adapter) bound() string {
+	if a.t.shape.fields {
+		return a.structs() + ".Bound"
+	}
+	a.used["p"] = true
+	return a.names.of("p")
 }
 
 // shadowed reports whether the derivative has a shadow of the bound struct.

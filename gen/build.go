@@ -275,6 +275,7 @@ func (u *unit) build(t *target) {
 		u.names[name] = t.of
 		t.built = append(t.built, b)
 	}
+	u.nameShadow(t)
 	if len(t.built) > 0 {
 		u.searched(t)
 	}
@@ -479,16 +480,29 @@ func (u *unit) write() error {
 	return nil
 }
 
-// register makes src print an init function in each part that has targets to register.
+// register makes src print an init function in each part that has targets to register, and the functions that return
+// shadows.
 func (u *unit) register(src *print.Source) {
-	of := map[string][]*target{}
+	of, shadows := map[string][]*target{}, map[string][]*target{}
 	for _, t := range slices.Concat(u.targets, u.refusals) {
-		if part := u.part(t); t.registers() && (len(t.built) > 0 || t.why["Adjoint"] != "") {
+		part := u.part(t)
+		if t.registers() && (len(t.built) > 0 || t.why["Adjoint"] != "") {
 			of[part] = append(of[part], t)
 		}
+		if t.shadow != "" {
+			shadows[part] = append(shadows[part], t)
+		}
 	}
-	src.Rests = slices.Sorted(maps.Keys(of))
-	src.Rest = func(s *print.Scope, part string) string { return registration(s, of[part]) }
+	parts := maps.Clone(of)
+	maps.Copy(parts, shadows)
+	src.Rests = slices.Sorted(maps.Keys(parts))
+	src.Rest = func(s *print.Scope, part string) string {
+		text := ""
+		for _, t := range shadows[part] {
+			text += t.shadowFunc(s)
+		}
+		return text + registration(s, of[part])
+	}
 }
 
 // cycle reports whether package nabla imports the package, which therefore cannot import nabla. It loads the import

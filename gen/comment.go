@@ -151,7 +151,9 @@ func (b *built) overlapDoc() string {
 
 // outputs reports whether r is the bar of a parameter in whose memory the function stores values for the caller, though
 // it is not among those that it is differentiated with respect to.
-func (b *built) outputs(t *target, r role) bool { return t.shape == nil && b.facts.Written.Has(r.of) }
+func (b *built) outputs(t *target, r role) bool {
+	return (t.shape == nil || t.shape.fields) && b.facts.Written.Has(r.of)
+}
 
 // resultsDoc returns sentences on the seeds of an adjoint and on its first results, those of the primal.
 func (b *built) resultsDoc(t *target, seeds []string) (text string) {

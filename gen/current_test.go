@@ -12,7 +12,7 @@ func TestCurrent(t *testing.T) {
 		t.Skip("generates the derivatives of a whole package")
 	}
 	p, err := gen.Load("..", []string{"./internal/problems", "./difftest/coded", "./gen/internal/edges",
-		"./gen/internal/fourier", "./gen/internal/kalman"}, nil)
+		"./gen/internal/fourier", "./gen/internal/kalman", "./internal/network"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,6 +28,6 @@ func TestCurrent(t *testing.T) {
 	stale, err := report.Stale()
 	if err != nil || len(stale) > 0 {
 		t.Errorf("%v: run go run ./cmd/nabla gen ./internal/problems ./difftest/coded ./gen/internal/edges "+
-			"./gen/internal/fourier ./gen/internal/kalman: %v", stale, err)
+			"./gen/internal/fourier ./gen/internal/kalman ./internal/network: %v", stale, err)
 	}
 }

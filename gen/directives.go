@@ -25,6 +25,10 @@ func (u *home) misplaced() {
 			p.Reason = "there is no directive //nabla:" + d.Name
 			p.Remedy = meant(d.Name, lower.DirectiveNames) + "the directives are //nabla:" +
 				strings.Join(lower.DirectiveNames, ", //nabla:")
+		case d.Func == nil && d.Var != nil && d.Name == "differentiate":
+			p.Reason = "//nabla:differentiate is above the variable " + d.Var.Name() +
+				", and which function it holds is not known"
+			p.Remedy = "declare a function, or assign a function literal in the declaration of the variable only"
 		case d.Func == nil:
 			p.Reason, p.Remedy = "//nabla:"+d.Name+
 				" is not above a function", "put it into the doc comment of a function"
@@ -165,12 +169,13 @@ func (t *target) data() (names []string) {
 }
 
 // choose sets the shape of t and the parameters that carry derivatives: those that the directive lists, otherwise those
-// of its shape, otherwise all that can. A function whose list lacks a parameter that operators differentiate with
-// respect to is registered with that as the reason why it has no code.
+// of its shape, otherwise all that can. A function of two structs has its shape without a list if an operator takes it
+// in this package; the generated functions of others are for direct calls too. A function whose list lacks a parameter
+// that operators differentiate with respect to is registered with that as the reason why it has no code.
 func (u *home) choose(t *target) {
 	t.shape = shapeOf(t.f)
 	switch {
-	case t.wrt.Empty() && t.shape != nil:
+	case t.wrt.Empty() && t.shape != nil && (!t.shape.ambiguous() || t.Operator != "" || t.Passed != nil):
 		t.mask = t.shape.mask()
 	case t.wrt.Empty():
 		for i, v := range t.f.Params {

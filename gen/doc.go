@@ -35,7 +35,17 @@
 // derivative; the struct has a shadow only if the function stores values in it that depend
 // on x. In functions of any other shape all parameters with floats carry derivatives.
 //
-// The directive may list the parameters that carry derivatives, the receiver included:
+// Functions and methods of a struct of parameters, as nabla.StructPlain and
+// nabla.BindStructPlain take them, are registered too:
+//
+//	func(*Params) float64      func(*Params, *Data) float64
+//
+// If the second one is passed to an operator in its package, Params alone carries derivatives;
+// otherwise both structs do, unless the directive lists one of them. Derivatives in several
+// directions at once are for direct calls only.
+//
+// The directive may also be above a package variable that is declared with a function literal
+// and assigned nowhere else. It may list the parameters that carry derivatives, the receiver included:
 //
 //	//nabla:differentiate wrt=m
 //	func Loss(m *Model, d *Data) float64
@@ -55,6 +65,7 @@
 //	LossAdjointTangent   the tangent of the adjoint: second derivatives along a direction
 //	LossHVP              the same without value and gradient, if this saves work
 //	LossTraced           the function over nabla.Real, for all other engines
+//	LossShadow           zeros in the shape of the arguments, if a struct or a slice of slices carries derivatives
 //
 // and on request derivatives of other widths, see [Options]. Their comments describe their
 // parameters. An error that the function returns is the last result of each.

@@ -237,9 +237,14 @@ func (p *Program) end(f *ir.Func) int {
 }
 
 // Stages returns the names of the stages that Dump accepts.
-func (p *Program) Stages() []string {
+func (p *Program) Stages() []string { return stagesOf(p.builds) }
+
+// Stages returns the names of the stages that Dump of a program with default options accepts.
+func Stages() []string { return stagesOf(builds()) }
+
+func stagesOf(list []*build) []string {
 	names := []string{"lowered", "complete", "normal"}
-	for _, b := range p.builds {
+	for _, b := range list {
 		names = append(names, b.name)
 	}
 	return names

@@ -78,6 +78,8 @@ func unregistered(t *target, b *built, cycle bool) string {
 		return "operators take no functions of its type"
 	case b.build.code == "":
 		return "engines do not ask for it"
+	case t.shape.fields && b.lanes > 1:
+		return "engines take one direction at a time through a struct"
 	case b.twins():
 		return "its derivative takes a struct of another type"
 	}
@@ -85,9 +87,10 @@ func unregistered(t *target, b *built, cycle bool) string {
 }
 
 // twins reports whether the derivative takes a struct whose type differs from that of the primal's parameter. Adapters
-// cannot allocate such a struct, except in vector mode, where package rt can.
+// cannot allocate such a struct, except in vector mode, where package rt can; package nabla makes those of functions
+// over Reals.
 func (b *built) twins() bool {
-	if b.lanes > 1 {
+	if b.lanes > 1 || b.build == tracedBuild {
 		return false
 	}
 	for i, r := range b.params {
@@ -125,6 +128,12 @@ func (t *target) register(s *print.Scope) string {
 			b.unwritten(t.shape.bound, fields)
 			if f.name == "Traced" {
 				traced.WriteString("Traced: " + text + ",\n")
+				if t.shape.fields {
+					traced.WriteString("TracedStruct: (" + s.Type(b.fn.Params[t.shape.x].Type) + ")(nil),\n")
+				}
+				if k := t.shape.bound; k >= 0 && !types.Identical(b.fn.Params[k].Type, t.f.Params[k].Type) {
+					traced.WriteString("TracedBound: (" + s.Type(b.fn.Params[k].Type) + ")(nil),\n")
+				}
 				continue
 			}
 			code.WriteString(f.name + ": " + text + ",\n")

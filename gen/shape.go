@@ -10,7 +10,8 @@ import (
 // A shape is the signature of a function that operators of package nabla accept. Its ints are indices of parameters.
 type shape struct {
 	x      int
-	number bool // x is a number, otherwise a slice
+	number bool // x is a number
+	fields bool // x is a pointer to a struct, whose numbers are the inputs; otherwise x is a slice or a number
 	y      int  // parameter for the outputs, -1 if they are returned
 	scalar bool // the result is a number
 	bound  int  // pointer to the bound struct, -1 if there is none
@@ -19,6 +20,10 @@ type shape struct {
 
 // registers reports whether nabla.Register accepts a function of the shape.
 func (s *shape) registers() bool { return !s.number || s.bound < 0 }
+
+// ambiguous reports whether a function of the shape may be meant to be differentiated with respect to both of its
+// parameters, so that the shape alone does not tell which carry derivatives.
+func (s *shape) ambiguous() bool { return s.fields && s.bound >= 0 }
 
 // isError reports whether r is the role of the error that the function returns.
 func (s *shape) isError(r role) bool { return r.result && r.slot == value && r.of == s.err }
@@ -51,6 +56,13 @@ func shapeOf(f *ir.Func) *shape {
 	if f.Variadic {
 		return nil
 	}
+	if outputs == 1 && isNumber(f.Results[0]) && takesStruct(f) {
+		s.fields, s.scalar = true, true
+		if len(f.Params) == 2 {
+			s.bound = 1
+		}
+		return s
+	}
 	switch {
 	case f.Recv:
 		if !isStructPointer(f.Params[0].Type) {
@@ -76,6 +88,14 @@ func shapeOf(f *ir.Func) *shape {
 		return nil
 	}
 	return s
+}
+
+// takesStruct reports whether the parameters of f are a pointer to a struct of numbers and at most one other pointer to
+// a struct.
+func takesStruct(f *ir.Func) bool {
+	n := len(f.Params)
+	return (n == 1 || n == 2 && isStructPointer(f.Params[1].Type)) && isStructPointer(f.Params[0].Type) &&
+		activity.HasPlainFloats(f.Params[0].Type)
 }
 
 // isStructPointer reports whether t is a pointer to a named struct type.

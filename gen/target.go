@@ -31,6 +31,7 @@ type target struct {
 	mask     activity.Mask // parameters that carry derivatives
 	shape    *shape        // nil if operators do not accept the function, or not with these parameters
 	built    []*built
+	shadow   string            // name of the function that returns shadows, empty if there is none
 	why      map[string]string // name of a field of nabla.Code, or Traced → why it is missing
 }
 

@@ -55,6 +55,10 @@ func uses(given func([]float64) float64) {
 	k := 2.0
 	f := func(x []float64) float64 { return k * x[0] }
 	nabla.Gradient(f, rev, x) // want holds
+	mv := m.Slope
+	nabla.Gradient(mv, rev, x) // want mv holds a method value, whose receiver generated code cannot reach; pass the method
+	var mw = model{2}.Loss
+	nabla.Gradient(mw, rev, x) // want mw holds a method value; pass that to nabla.Gradient without the variable
 	nabla.Pushforward(nabla.InPlace(1, func(y, x []float64) { y[0] = x[0] }), rev, x, x) // want literal
 
 	nabla.Gradient(Named, rev, x)

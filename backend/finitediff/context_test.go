@@ -29,6 +29,7 @@ func (c *scaleBy) Own() error             { return nil }
 func (c *scaleBy) Refresh() error         { return nil }
 func (c *scaleBy) Rebind(p any) error     { c.value = p.(*float64); return nil }
 func (c *scaleBy) Arg() any               { return c.value }
+func (c *scaleBy) Bound() any             { return c.value }
 
 func (c *scaleBy) Enter(t *engine.Tracer, first int32) error {
 	if c.entered {

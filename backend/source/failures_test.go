@@ -133,7 +133,7 @@ func TestMessages(t *testing.T) {
 			[]string{"function literal", "package level", "nabla.Bind"}},
 		{"method value", m.loss, reverse, []string{"method value", "nabla.BindMethod((*T).Method, receiver)"}},
 		{"over Reals", over, reverse, []string{"source_test.over", "nabla.Real", "float64", "forwarddiff.Backend{}"}},
-		{"struct", plain, reverse, []string{"StructPlain", "nabla.Bind"}},
+		{"struct", plain, reverse, []string{"function literal", "nabla.BindStructPlain"}},
 		{"refused reverse code", refused, reverse,
 			[]string{"source(reverse)", "refused", "no adjoint", "loss.go:7: a goto into a loop", "source.Forward{}"}},
 		{"refused, but traced", traced, forward, []string{"no tangent", "loss.go:7", "forwarddiff.Backend{}"}},

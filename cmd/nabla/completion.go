@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/nabla-ad/nabla/gen"
 	"github.com/nabla-ad/nabla/internal/bench"
 )
 
@@ -59,6 +61,14 @@ func (a *app) values(command, flag string) []string {
 		return taskNames()
 	case "stage":
 		return stageNames()
+	case "layout":
+		return slices.DeleteFunc(slices.Sorted(maps.Keys(layouts)), func(name string) bool { return name == "" })
+	case "dump": // STAGE:FUNC; the function is left to the user
+		var list []string
+		for _, stage := range gen.Stages() {
+			list = append(list, stage+":")
+		}
+		return list
 	case "format":
 		switch command {
 		case "bench":

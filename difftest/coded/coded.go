@@ -79,6 +79,11 @@ var kinds = map[string]int{
 // closures that capture data, custom rules and nested derivatives.
 func Function(s *difftest.Scenario) *difftest.Function {
 	parts := strings.SplitN(s.Name, "/", 3)
+	if parts[0] == "behaviour" && len(parts) > 1 {
+		if f := structFunction(parts[1]); f != nil {
+			return &difftest.Function{F: f}
+		}
+	}
 	f, ok := functions[parts[0]]
 	if !ok && len(parts) > 1 {
 		if m := bandedOf(s, parts[1]); m != nil {

@@ -126,6 +126,7 @@ type AdjointWork struct {
 	t7             []float64
 	y37            []float64
 	left15         []float64
+	y38            []float64
 }
 
 // computeFrame is a type of values that functions in this file record or pass to each other.
@@ -164,6 +165,19 @@ type bindingReal struct {
 	Minus   bool
 	Useful  []nabla.Real
 	Useless []nabla.Real
+}
+
+// affineLanes4 is a type of values that functions in this file record or pass to each other.
+type affineLanes4 struct {
+	Weights [][4]float64
+	Bias    [4]float64
+}
+
+// affineReal is a type of values that functions in this file record or pass to each other.
+type affineReal struct {
+	Weights []nabla.Real
+	Bias    nabla.Real
+	Times   int
 }
 
 // branchTangent computes branch(y, x) and its derivative in the direction xDot, from behaviour.go:10.
@@ -12941,6 +12955,284 @@ func bandedQuadraticTraced(x []nabla.Real, m *banded) (r nabla.Real) {
 	return s
 }
 
+// affineSumTangent returns affineSum(a) and its derivative in the direction aDot, from structs.go:18.
+func affineSumTangent(a, aDot *affine) (r, rDot float64) {
+	if a != nil && (aDot == nil || a.Weights != nil && aDot.Weights == nil) {
+		aDotWhole := rt.MissingOf(a, aDot)
+		done := rt.Complete(aDotWhole)
+		r, rDot = affineSumTangent(a, aDotWhole.Shadow)
+		done()
+		return
+	}
+	var yDot float64
+	y := 0.0
+	sDot := aDot.Weights
+	s := a.Weights
+	for i := 0; i < len(s); i++ {
+		wDot := sDot[i]
+		w := s[i]
+		yDot += (w + w) * wDot
+		y += w * w
+	}
+	t := a.Bias
+	t1 := float64(a.Times)
+	return y * t * t1, (yDot*t + y*aDot.Bias) * t1
+}
+
+// affineSumTangent4 returns affineSum(a) and its derivatives in 4 directions, those of aDot, from structs.go:18.
+func affineSumTangent4(a *affine, aDot *affineLanes4) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if a != nil && (aDot == nil || a.Weights != nil && aDot.Weights == nil) {
+		aDotWhole := rt.MissingOf(a, aDot)
+		done := rt.Complete(aDotWhole)
+		r, rDot0, rDot1, rDot2, rDot3 = affineSumTangent4(a, aDotWhole.Shadow)
+		done()
+		return
+	}
+	y := 0.0
+	var yDot0 float64
+	var yDot1 float64
+	var yDot2 float64
+	var yDot3 float64
+	sDot := aDot.Weights
+	s := a.Weights
+	for i := 0; i < len(s); i++ {
+		sDotRow := &sDot[i]
+		w := s[i]
+		t2 := w + w
+		y += w * w
+		wDot0 := sDotRow[0]
+		wDot1 := sDotRow[1]
+		yDot0 += t2 * wDot0
+		yDot1 += t2 * wDot1
+		wDot2 := sDotRow[2]
+		wDot3 := sDotRow[3]
+		yDot2 += t2 * wDot2
+		yDot3 += t2 * wDot3
+	}
+	t := a.Bias
+	t1 := float64(a.Times)
+	aDotRow := &aDot.Bias
+	return y * t * t1, (yDot0*t + y*aDotRow[0]) * t1, (yDot1*t + y*aDotRow[1]) * t1, (yDot2*t + y*aDotRow[2]) * t1, (yDot3*t + y*aDotRow[3]) * t1
+}
+
+// affineSumAdjoint returns affineSum(a), from structs.go:18.
+// It adds the derivatives of the outputs, weighted by rBar, to aBar.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+func affineSumAdjoint(a, aBar *affine, rBar float64, ws *AdjointWork) (r float64) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if a != nil && (aBar == nil || a.Weights != nil && aBar.Weights == nil) {
+		aBarWhole := rt.MissingOf(a, aBar)
+		done := rt.Complete(aBarWhole)
+		r = affineSumAdjoint(a, aBarWhole.Shadow, rBar, ws)
+		done()
+		return
+	}
+	y := 0.0
+	sBar := aBar.Weights
+	s := a.Weights
+	hi := len(s)
+	for i := 0; i < hi; i++ {
+		w := s[i]
+		y += w * w
+	}
+	r = y * a.Bias * float64(a.Times)
+	t1 := rBar * float64(a.Times)
+	yBar := t1 * a.Bias
+	aBar.Bias += t1 * y
+	twice := yBar + yBar
+	if 0 < hi {
+		sBar1 := sBar[:len(sBar):len(sBar)][:hi]
+		for i1 := 0; i1 < hi; i1++ {
+			w1 := s[i1]
+			sBar1[i1] += twice * w1
+		}
+	}
+	return
+}
+
+// affineSumAdjointTangent computes affineSumAdjoint and the derivatives of its bars in the direction aDot,
+// for constant seeds, from structs.go:18.
+// It adds the derivatives of aBar to aBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+func affineSumAdjointTangent(a, aBar *affine, rBar float64, ws *AdjointWork, aDot, aBarDot *affine) (r float64) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if a != nil && (aDot == nil || a.Weights != nil && aDot.Weights == nil) {
+		aDotWhole := rt.MissingOf(a, aDot)
+		done := rt.Complete(aDotWhole)
+		r = affineSumAdjointTangent(a, aBar, rBar, ws, aDotWhole.Shadow, aBarDot)
+		done()
+		return
+	}
+	if a != nil && (aBar == nil || a.Weights != nil && aBar.Weights == nil) {
+		aBarWhole := rt.MissingOf(a, aBar)
+		done1 := rt.Complete(aBarWhole)
+		r = affineSumAdjointTangent(a, aBarWhole.Shadow, rBar, ws, aDot, aBarDot)
+		done1()
+		return
+	}
+	if a != nil && (aBarDot == nil || a.Weights != nil && aBarDot.Weights == nil) {
+		aBarDotWhole := rt.MissingOf(a, aBarDot)
+		done2 := rt.Complete(aBarDotWhole)
+		r = affineSumAdjointTangent(a, aBar, rBar, ws, aDot, aBarDotWhole.Shadow)
+		done2()
+		return
+	}
+	var yDot float64
+	y := 0.0
+	sBarDot := aBarDot.Weights
+	sBar := aBar.Weights
+	sDot := aDot.Weights
+	s := a.Weights
+	hi := len(s)
+	for i := 0; i < hi; i++ {
+		wDot := sDot[i]
+		w := s[i]
+		yDot += (w + w) * wDot
+		y += w * w
+	}
+	t := a.Bias
+	t2 := float64(a.Times)
+	r = y * t * t2
+	t1 := rBar * float64(a.Times)
+	yBarDot := t1 * aDot.Bias
+	yBar := t1 * a.Bias
+	aBarDot.Bias += t1 * yDot
+	aBar.Bias += t1 * y
+	twiceDot := yBarDot + yBarDot
+	twice := yBar + yBar
+	if 0 < hi {
+		sBar1Dot := sBarDot[:len(sBar):len(sBar)][:hi]
+		sBar1 := sBar[:len(sBar):len(sBar)][:hi]
+		for i1 := 0; i1 < hi; i1++ {
+			w1Dot := sDot[i1]
+			w1 := s[i1]
+			sBar1Dot[i1] += twiceDot*w1 + twice*w1Dot
+			sBar1[i1] += twice * w1
+		}
+	}
+	return
+}
+
+// affineSumTraced is affineSum over Reals, from structs.go:18.
+func affineSumTraced(a *affineReal) (r nabla.Real) {
+	y := nabla.Const(0)
+	s := a.Weights
+	for i := 0; i < len(s); i++ {
+		w := s[i]
+		y = y.Add(w.Sq())
+	}
+	return y.Mul(a.Bias).Scale(float64(a.Times))
+}
+
+// affineGainTangent returns affineGain(a, g) and its derivative in the direction aDot, from structs.go:27.
+// g is data, which carries no derivative.
+func affineGainTangent(a *affine, g *gain, aDot *affine) (r, rDot float64) {
+	if a != nil && (aDot == nil || a.Weights != nil && aDot.Weights == nil) {
+		aDotWhole := rt.MissingOf(a, aDot)
+		done := rt.Complete(aDotWhole)
+		r, rDot = affineGainTangent(a, g, aDotWhole.Shadow)
+		done()
+		return
+	}
+	t, tDot := affineSumTangent1(a, aDot)
+	t1 := g.K
+	return t1 * t, t1 * tDot
+}
+
+// affineGainTangent4 returns affineGain(a, g) and its derivatives in 4 directions, those of aDot, from structs.go:27.
+// g is data, which carries no derivative.
+func affineGainTangent4(a *affine, g *gain, aDot *affineLanes4) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if a != nil && (aDot == nil || a.Weights != nil && aDot.Weights == nil) {
+		aDotWhole := rt.MissingOf(a, aDot)
+		done := rt.Complete(aDotWhole)
+		r, rDot0, rDot1, rDot2, rDot3 = affineGainTangent4(a, g, aDotWhole.Shadow)
+		done()
+		return
+	}
+	t, tDot0, tDot1, tDot2, tDot3 := affineSumTangent1Lanes4(a, aDot)
+	t1 := g.K
+	return t1 * t, t1 * tDot0, t1 * tDot1, t1 * tDot2, t1 * tDot3
+}
+
+// affineGainAdjoint returns affineGain(a, g), from structs.go:27.
+// It adds the derivatives of the outputs, weighted by rBar, to aBar.
+// g is data, which carries no derivative.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+func affineGainAdjoint(a *affine, g *gain, aBar *affine, rBar float64, ws *AdjointWork) (r float64) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if a != nil && (aBar == nil || a.Weights != nil && aBar.Weights == nil) {
+		aBarWhole := rt.MissingOf(a, aBar)
+		done := rt.Complete(aBarWhole)
+		r = affineGainAdjoint(a, g, aBarWhole.Shadow, rBar, ws)
+		done()
+		return
+	}
+	ws.y38 = ws.y38[:0]
+	t := affineSumForward(a, aBar, ws)
+	r = g.K * t
+	tBar := rBar * g.K
+	affineSumReverse(a, aBar, tBar, ws)
+	return
+}
+
+// affineGainAdjointTangent computes affineGainAdjoint and the derivatives of its bars in the direction aDot,
+// for constant seeds, from structs.go:27.
+// It adds the derivatives of aBar to aBarDot.
+// g is data, which carries no derivative.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+func affineGainAdjointTangent(a *affine, g *gain, aBar *affine, rBar float64, ws *AdjointWork, aDot, aBarDot *affine) (r float64) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if a != nil && (aDot == nil || a.Weights != nil && aDot.Weights == nil) {
+		aDotWhole := rt.MissingOf(a, aDot)
+		done := rt.Complete(aDotWhole)
+		r = affineGainAdjointTangent(a, g, aBar, rBar, ws, aDotWhole.Shadow, aBarDot)
+		done()
+		return
+	}
+	if a != nil && (aBar == nil || a.Weights != nil && aBar.Weights == nil) {
+		aBarWhole := rt.MissingOf(a, aBar)
+		done1 := rt.Complete(aBarWhole)
+		r = affineGainAdjointTangent(a, g, aBarWhole.Shadow, rBar, ws, aDot, aBarDot)
+		done1()
+		return
+	}
+	if a != nil && (aBarDot == nil || a.Weights != nil && aBarDot.Weights == nil) {
+		aBarDotWhole := rt.MissingOf(a, aBarDot)
+		done2 := rt.Complete(aBarDotWhole)
+		r = affineGainAdjointTangent(a, g, aBar, rBar, ws, aDot, aBarDotWhole.Shadow)
+		done2()
+		return
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.y38 = tapeDot.y38[:0]
+	tape.y38 = tape.y38[:0]
+	t, _ := affineSumForwardTangent111(a, aBar, tape, aDot, aBarDot, tapeDot)
+	t1 := g.K
+	r = t1 * t
+	tBar := rBar * g.K
+	affineSumReverseTangent1011(a, aBar, tBar, tape, aDot, aBarDot, tapeDot)
+	return
+}
+
+// affineGainTraced is affineGain over Reals, from structs.go:27.
+func affineGainTraced(a *affineReal, g *gain) (r nabla.Real) {
+	t := affineSumTraced(a)
+	return t.Scale(g.K)
+}
+
 // bindingComputeTangent110 is (*coded.binding).compute_tangent_110, from bound.go:42.
 func bindingComputeTangent110(b *binding, y, x, yDot, xDot []float64) {
 	tag := b.Base
@@ -19771,6 +20063,141 @@ func bandedLinearReverseTangent110011(y, x []float64, m *banded, yBar1, xBar1 []
 	}
 }
 
+// affineSumTangent1 is coded.affineSum_tangent_1, from structs.go:18.
+func affineSumTangent1(a, aDot *affine) (r, rDot float64) {
+	var yDot float64
+	y := 0.0
+	sDot := aDot.Weights
+	s := a.Weights
+	for i := 0; i < len(s); i++ {
+		wDot := sDot[i]
+		w := s[i]
+		yDot += (w + w) * wDot
+		y += w * w
+	}
+	t := a.Bias
+	t1 := float64(a.Times)
+	return y * t * t1, (yDot*t + y*aDot.Bias) * t1
+}
+
+// affineSumTangent1Lanes4 is coded.affineSum_tangent_1_lanes4, from structs.go:18.
+func affineSumTangent1Lanes4(a *affine, aDot *affineLanes4) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	y := 0.0
+	var yDot0 float64
+	var yDot1 float64
+	var yDot2 float64
+	var yDot3 float64
+	sDot := aDot.Weights
+	s := a.Weights
+	for i := 0; i < len(s); i++ {
+		sDotRow := &sDot[i]
+		w := s[i]
+		t2 := w + w
+		y += w * w
+		wDot0 := sDotRow[0]
+		wDot1 := sDotRow[1]
+		yDot0 += t2 * wDot0
+		yDot1 += t2 * wDot1
+		wDot2 := sDotRow[2]
+		wDot3 := sDotRow[3]
+		yDot2 += t2 * wDot2
+		yDot3 += t2 * wDot3
+	}
+	t := a.Bias
+	t1 := float64(a.Times)
+	aDotRow := &aDot.Bias
+	return y * t * t1, (yDot0*t + y*aDotRow[0]) * t1, (yDot1*t + y*aDotRow[1]) * t1, (yDot2*t + y*aDotRow[2]) * t1, (yDot3*t + y*aDotRow[3]) * t1
+}
+
+// affineSumForward is coded.affineSum_forward, from structs.go:18.
+func affineSumForward(a, aBar1 *affine, ws1 *AdjointWork) (r float64) {
+	y := 0.0
+	_ = aBar1.Weights
+	s := a.Weights
+	hi := len(s)
+	for i := 0; i < hi; i++ {
+		w := s[i]
+		y += w * w
+	}
+	r = y * a.Bias * float64(a.Times)
+	ws1.y38 = append(ws1.y38, y)
+	return
+}
+
+// affineSumReverse is coded.affineSum_reverse, from structs.go:18.
+func affineSumReverse(a, aBar1 *affine, rBar1 float64, ws1 *AdjointWork) {
+	y1 := ws1.y38[len(ws1.y38)-1]
+	ws1.y38 = ws1.y38[:len(ws1.y38)-1]
+	sBar11 := aBar1.Weights
+	s1 := a.Weights
+	hi1 := len(s1)
+	t3 := rBar1 * float64(a.Times)
+	yBar1 := t3 * a.Bias
+	aBar1.Bias += t3 * y1
+	twice1 := yBar1 + yBar1
+	if 0 < hi1 {
+		sBar111 := sBar11[:len(sBar11):len(sBar11)][:hi1]
+		for i2 := 0; i2 < hi1; i2++ {
+			w2 := s1[i2]
+			sBar111[i2] += twice1 * w2
+		}
+	}
+}
+
+// affineSumForwardTangent111 is coded.affineSum_forward_tangent_111, from structs.go:18.
+func affineSumForwardTangent111(a, aBar1 *affine, ws1 *AdjointWork, aDot, aBar1Dot *affine, ws1Dot *AdjointWork) (r, rDot float64) {
+	var yDot float64
+	y := 0.0
+	_ = aBar1Dot.Weights
+	_ = aBar1.Weights
+	sDot := aDot.Weights
+	s := a.Weights
+	hi := len(s)
+	for i := 0; i < hi; i++ {
+		wDot := sDot[i]
+		w := s[i]
+		yDot += (w + w) * wDot
+		y += w * w
+	}
+	t := a.Bias
+	t1 := float64(a.Times)
+	rDot = (yDot*t + y*aDot.Bias) * t1
+	r = y * t * t1
+	ws1Dot.y38 = append(ws1Dot.y38, yDot)
+	ws1.y38 = append(ws1.y38, y)
+	return
+}
+
+// affineSumReverseTangent1011 is coded.affineSum_reverse_tangent_1011, from structs.go:18.
+func affineSumReverseTangent1011(a, aBar1 *affine, rBar1 float64, ws1 *AdjointWork, aDot, aBar1Dot *affine, ws1Dot *AdjointWork) {
+	y1Dot := ws1Dot.y38[len(ws1.y38)-1]
+	y1 := ws1.y38[len(ws1.y38)-1]
+	ws1Dot.y38 = ws1Dot.y38[:len(ws1.y38)-1]
+	ws1.y38 = ws1.y38[:len(ws1.y38)-1]
+	sBar11Dot := aBar1Dot.Weights
+	sBar11 := aBar1.Weights
+	s1Dot := aDot.Weights
+	s1 := a.Weights
+	hi1 := len(s1)
+	t3 := rBar1 * float64(a.Times)
+	yBar1Dot := t3 * aDot.Bias
+	yBar1 := t3 * a.Bias
+	aBar1Dot.Bias += t3 * y1Dot
+	aBar1.Bias += t3 * y1
+	twice1Dot := yBar1Dot + yBar1Dot
+	twice1 := yBar1 + yBar1
+	if 0 < hi1 {
+		sBar111Dot := sBar11Dot[:len(sBar11):len(sBar11)][:hi1]
+		sBar111 := sBar11[:len(sBar11):len(sBar11)][:hi1]
+		for i2 := 0; i2 < hi1; i2++ {
+			w2Dot := s1Dot[i2]
+			w2 := s1[i2]
+			sBar111Dot[i2] += twice1Dot*w2 + twice1*w2Dot
+			sBar111[i2] += twice1 * w2
+		}
+	}
+}
+
 // sineTangent11 is coded.sine_tangent_11, from functions.go:8.
 func sineTangent11(y, x, yDot, xDot []float64) {
 	for i := 0; i < len(x); i++ {
@@ -20896,6 +21323,31 @@ func bandedRowReverseTangent101100(m *banded, i int, x, xBar []float64, rBar flo
 			ws.t6 = ws.t6[:len(ws.t6)-1]
 		}
 	}
+}
+
+// cachedIntoShadow returns memory for derivatives with respect to y, x, b: zeros, in the shape of the arguments.
+func cachedIntoShadow(y []float64, x []float64, b *binding) ([]float64, []float64, *binding) {
+	return rt.ShadowOf(y), rt.ShadowOf(x), rt.ShadowOf(b)
+}
+
+// cachedVectorShadow returns memory for derivatives with respect to x, b: zeros, in the shape of the arguments.
+func cachedVectorShadow(x []float64, b *binding) ([]float64, *binding) {
+	return rt.ShadowOf(x), rt.ShadowOf(b)
+}
+
+// cachedScalarShadow returns memory for derivatives with respect to x, b: zeros, in the shape of the arguments.
+func cachedScalarShadow(x []float64, b *binding) ([]float64, *binding) {
+	return rt.ShadowOf(x), rt.ShadowOf(b)
+}
+
+// affineSumShadow returns memory for derivatives with respect to a: zeros, in the shape of the arguments.
+func affineSumShadow(a *affine) *affine {
+	return rt.ShadowOf(a)
+}
+
+// affineGainShadow returns memory for derivatives with respect to a: zeros, in the shape of the arguments.
+func affineGainShadow(a *affine) *affine {
+	return rt.ShadowOf(a)
 }
 
 func init() {
@@ -22110,6 +22562,11 @@ func init() {
 				},
 			}
 		},
+		Traced: func(y, x []nabla.Real, p any) int {
+			cachedIntoTraced(y[:len(y):len(y)], x[:len(x):len(x)], p.(*bindingReal))
+			return len(y)
+		},
+		TracedBound: (*bindingReal)(nil),
 	})
 	nabla.Register(cachedVector, nabla.Generated{
 		Name: "cachedVector", Version: 1,
@@ -22166,6 +22623,12 @@ func init() {
 				},
 			}
 		},
+		Traced: func(y, x []nabla.Real, p any) int {
+			out := cachedVectorTraced(x[:len(x):len(x)], p.(*bindingReal))
+			copy(y, out)
+			return len(out)
+		},
+		TracedBound: (*bindingReal)(nil),
 	})
 	nabla.Register(cachedScalar, nabla.Generated{
 		Name: "cachedScalar", Version: 1,
@@ -22203,6 +22666,11 @@ func init() {
 				},
 			}
 		},
+		Traced: func(y, x []nabla.Real, p any) int {
+			y[0] = cachedScalarTraced(x[:len(x):len(x)], p.(*bindingReal))
+			return 1
+		},
+		TracedBound: (*bindingReal)(nil),
 	})
 	nabla.Register(sine, nabla.Generated{
 		Name: "sine", Version: 1,
@@ -23513,5 +23981,66 @@ func init() {
 			y[0] = bandedQuadraticTraced(x, p.(*banded))
 			return 1
 		},
+	})
+	nabla.Register(affineSum, nabla.Generated{
+		Name: "affineSum", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0], ydot[0] = affineSumTangent(arg.Value.(*affine), arg.Dot.(*affine))
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0] = affineSumAdjoint(arg.Value.(*affine), arg.Bar.(*affine), ybar[0], &workAdjoint)
+					return 1
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0] = affineSumAdjointTangent(arg.Value.(*affine), arg.Bar.(*affine), ybar[0], &workAdjointTangent, arg.Dot.(*affine), arg.BarDot.(*affine))
+					return 1
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, p any) int {
+			arg := p.(*nabla.StructArg)
+			y[0] = affineSumTraced(arg.Traced.(*affineReal))
+			return 1
+		},
+		TracedStruct: (*affineReal)(nil),
+	})
+	nabla.Register(affineGain, nabla.Generated{
+		Name: "affineGain", Version: 1,
+		ReadOnly: []string{"K"},
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0], ydot[0] = affineGainTangent(arg.Value.(*affine), arg.Bound.(*gain), arg.Dot.(*affine))
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0] = affineGainAdjoint(arg.Value.(*affine), arg.Bound.(*gain), arg.Bar.(*affine), ybar[0], &workAdjoint)
+					return 1
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0] = affineGainAdjointTangent(arg.Value.(*affine), arg.Bound.(*gain), arg.Bar.(*affine), ybar[0], &workAdjointTangent, arg.Dot.(*affine), arg.BarDot.(*affine))
+					return 1
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, p any) int {
+			arg := p.(*nabla.StructArg)
+			y[0] = affineGainTraced(arg.Traced.(*affineReal), arg.Bound.(*gain))
+			return 1
+		},
+		TracedStruct: (*affineReal)(nil),
 	})
 }

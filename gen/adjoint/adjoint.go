@@ -27,7 +27,7 @@ type Program struct {
 	activity        *activity.Program
 	normalized      map[*ir.Func]*normalForm // source function → its normal form
 	segments        map[*ir.Func]*segment    // function of an outlined loop → its description
-	aliasings       map[string]*aliasing     // text of the groups → aliasing
+	aliasings       []*aliasing              // each once
 	specializations map[spec]*specialization // the cache of specialisations
 	created         []*specialization        // the specialisations in the order of their creation
 	purity          map[*ir.Func]bool        // function → writes only its own variables; see pure
@@ -53,7 +53,7 @@ func New(pkg *types.Package, name string, o Options) *Program {
 	return &Program{
 		overlap: o.Overlap, disabled: disabled, activity: activity.New(),
 		normalized: map[*ir.Func]*normalForm{}, segments: map[*ir.Func]*segment{},
-		aliasings: map[string]*aliasing{}, specializations: map[spec]*specialization{}, purity: map[*ir.Func]bool{},
+		specializations: map[spec]*specialization{}, purity: map[*ir.Func]bool{},
 		work: newWorkspace(pkg, name), cellOf: func(t types.Type) any { return cells.Representative(t) },
 		primalFunc: func(g *normalForm) *ir.Func { return g.source },
 	}

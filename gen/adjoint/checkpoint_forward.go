@@ -54,8 +54,7 @@ func (sp *specialization) emitCheckpointedForward() {
 		}
 	}
 	f.Body = s.Out
-	clone, _ := ir.Clone(f, nil)
-	*sp.summary.fwd = *clone
+	*sp.summary.fwd = *sp.finish(f)
 }
 
 // newIntStack adds a stack of ints to the workspace, for both sweeps of sp.

@@ -76,8 +76,7 @@ func (sp *specialization) emitCheckpointedReverse() {
 		}
 	}
 	f.Body = s.Out
-	clone, _ := ir.Clone(f, nil)
-	*sp.summary.rev = *clone
+	*sp.summary.rev = *sp.finish(f)
 }
 
 // reverseSegment emits the reversal of the last segment before iteration end: restore the latest snapshot, advance,

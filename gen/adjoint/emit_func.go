@@ -83,7 +83,7 @@ func (sp *specialization) emitEntry(f *ir.Func) *Adjoint {
 	body = append(body, reverse...)
 	m := &ir.Map{Var: ir.Renaming(e.results)}
 	out.Body = m.Block(append(body, outs.restore...))
-	a.Func, _ = ir.Clone(out, nil)
+	a.Func = sp.finish(out)
 	return a
 }
 
@@ -147,10 +147,8 @@ func (sp *specialization) emitSplit() {
 	fwd.Passive = sp.g.f.Passive && !records
 	fwd.RecordsPassive = sp.g.f.Passive && records
 	rev.Passive, rev.RecordsPassive = fwd.Passive, fwd.RecordsPassive
-	f, _ := ir.Clone(fwd, nil)
-	*sp.summary.fwd = *f
-	r, _ := ir.Clone(rev, nil)
-	*sp.summary.rev = *r
+	*sp.summary.fwd = *sp.finish(fwd)
+	*sp.summary.rev = *sp.finish(rev)
 }
 
 // emitAdvance fills sp.fwd with a function that runs the primal and computes shadows, but records nothing. Iterations
@@ -172,8 +170,7 @@ func (sp *specialization) emitAdvance() {
 		body = append(marks, body...)
 	}
 	f.Body = append(e.declare(e.hoistedVars(sp.plan.body)), body...)
-	clone, _ := ir.Clone(f, nil)
-	*sp.summary.fwd = *clone
+	*sp.summary.fwd = *sp.finish(f)
 }
 
 // emitJoint fills sp.rev with a function that runs both sweeps of a loop segment and returns the cotangents of its
@@ -210,8 +207,21 @@ func (sp *specialization) emitJoint() {
 	body = append(append(body, forward...), reverse...)
 	m := &ir.Map{Var: ir.Renaming(e.results)}
 	f.Body = m.Block(body)
-	clone, _ := ir.Clone(f, nil)
-	*sp.summary.rev = *clone
+	*sp.summary.rev = *sp.finish(f)
+}
+
+// finish returns a copy of f, an emitted function, with variables of its own, and adds those that hold cotangents or
+// lead to them to sp.adjoint.
+func (sp *specialization) finish(f *ir.Func) *ir.Func {
+	out, copies := ir.Clone(f, nil)
+	for _, vars := range []map[*ir.Var]*ir.Var{sp.shadows, sp.bars} {
+		for _, v := range vars {
+			if w := copies[v]; w != nil {
+				sp.adjoint[w] = true
+			}
+		}
+	}
+	return out
 }
 
 // paramsWithShadows returns the parameters of the primal followed by the shadows of those that have one.

@@ -92,14 +92,8 @@ func (p *Program) simplify(f *ir.Func, sp *specialization) {
 	if !p.enabled(simplification) {
 		return
 	}
-	adjoint := map[string]bool{} // names, since emission clones the variables
-	for _, vars := range []map[*ir.Var]*ir.Var{sp.shadows, sp.bars} {
-		for _, v := range vars {
-			adjoint[v.Name] = true
-		}
-	}
 	simplify.Adjoint(f, p.work.pkg, sp.spec.aliasing == nil, f.Params[len(f.Params)-1],
-		func(v *ir.Var) bool { return adjoint[v.Name] })
+		func(v *ir.Var) bool { return sp.adjoint[v] })
 }
 
 // entryAliasing returns the aliasing of an entry point: none, or one group of all parameters with references if

@@ -1,7 +1,6 @@
 package adjoint
 
 import (
-	"fmt"
 	"go/types"
 	"slices"
 
@@ -43,11 +42,14 @@ func (p *Program) aliasing(groups [][]int) *aliasing {
 		return nil
 	}
 	slices.SortFunc(groups, slices.Compare)
-	key := fmt.Sprint(groups)
-	if p.aliasings[key] == nil {
-		p.aliasings[key] = &aliasing{groups}
+	for _, a := range p.aliasings {
+		if slices.EqualFunc(a.groups, groups, slices.Equal) {
+			return a
+		}
 	}
-	return p.aliasings[key]
+	a := &aliasing{groups}
+	p.aliasings = append(p.aliasings, a)
+	return a
 }
 
 // A specialization holds one specialisation of a function throughout all phases. Each phase reads the fields of those
@@ -68,7 +70,8 @@ type specialization struct {
 	// allocations in use
 	stacks   []tapeStack
 	counters []*ir.Place
-	emitted  bool // the functions of the summary are filled
+	adjoint  map[*ir.Var]bool // variables of the emitted functions that hold cotangents or lead to them
+	emitted  bool             // the functions of the summary are filled
 
 	checkpointed *checkpointedLoop // set if the mode is modeCheckpointed, which has no phases 3 to 6 of its own
 }
@@ -82,6 +85,7 @@ func newSpecialization(p *Program, k spec) *specialization {
 			activeTemps: map[*ir.Var]bool{},
 		},
 	}
+	sp.adjoint = map[*ir.Var]bool{}
 	sp.ws = &ir.Var{Name: sp.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
 	sp.locations = newLocations(sp)
 	sp.summary = &summary{of: sp, class: sp.locations.class}

@@ -99,6 +99,22 @@ func (p *Program) passedFunction(pkg *packages.Package, e ast.Expr) (*types.Func
 	return nil, nil
 }
 
+// variableDirectives finds the functions in the variables of pkg that have a directive to differentiate them.
+func (p *Program) variableDirectives(pkg *packages.Package) {
+	for i := range p.dirs[pkg] {
+		d := &p.dirs[pkg][i]
+		if d.Var == nil || d.Name != "differentiate" {
+			continue
+		}
+		value := p.assignedOnce(pkg, d.Var)
+		if lit, ok := ast.Unparen(value).(*ast.FuncLit); ok && d.Var.Name() != "_" {
+			d.Func = p.literalFunction(pkg, d.Var, lit)
+		} else if value != nil {
+			d.Func, _ = p.passedFunction(pkg, value)
+		}
+	}
+}
+
 // literalFunction returns the function literal in a package variable as a declared function with the name of the
 // variable.
 func (p *Program) literalFunction(pkg *packages.Package, o *types.Var, lit *ast.FuncLit) *types.Func {

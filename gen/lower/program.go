@@ -201,6 +201,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		}
 		p.ruleDirectives(pkg)
 		p.declare(pkg, own)
+		p.variableDirectives(pkg)
 	})
 	return p
 }

@@ -21,6 +21,7 @@ type Directive struct {
 	Args string // text after the name
 	Pos  token.Position
 	Func *types.Func // function on whose declaration it is, or nil
+	Var  *types.Var  // package variable on whose declaration it is, or nil; Func is the function in it if that is known
 	In   *types.Package
 	Bad  *Refusal // refusal of an invalid checkpoint directive, or nil
 
@@ -67,9 +68,26 @@ func (w Word) from(n int) Word {
 // directives returns the directives of a file.
 func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directive) {
 	owner := map[*ast.CommentGroup]*types.Func{}
+	variable := map[*ast.CommentGroup]*types.Var{}
 	for _, d := range f.Decls {
-		if d, ok := d.(*ast.FuncDecl); ok && d.Doc != nil {
-			owner[d.Doc], _ = pkg.TypesInfo.Defs[d.Name].(*types.Func)
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Doc != nil {
+				owner[d.Doc], _ = pkg.TypesInfo.Defs[d.Name].(*types.Func)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				s, ok := s.(*ast.ValueSpec)
+				if !ok || len(s.Names) != 1 {
+					continue
+				}
+				v, _ := pkg.TypesInfo.Defs[s.Names[0]].(*types.Var)
+				if s.Doc != nil {
+					variable[s.Doc] = v
+				} else if d.Doc != nil && len(d.Specs) == 1 {
+					variable[d.Doc] = v
+				}
+			}
 		}
 	}
 	loops := p.loops(f)
@@ -84,7 +102,8 @@ func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directiv
 				name, args = text[:i], text[i:]
 			}
 			pos := p.fset.Position(c.Pos())
-			d := Directive{Name: name, Args: strings.TrimSpace(args), Pos: pos, Func: owner[g], In: pkg.Types}
+			d := Directive{Name: name, Args: strings.TrimSpace(args), Pos: pos, Func: owner[g], Var: variable[g],
+				In: pkg.Types}
 			space := len(args) - len(strings.TrimLeft(args, " \t"))
 			d.argsPos = Word{Pos: pos}.from(len("//nabla:") + len(name) + space).Pos
 			if name == "checkpoint" {

@@ -50,11 +50,11 @@ func (p *Program) Unmatched(in *types.Package, targets []Target) (out []Unmatche
 		if pkg.Types != in {
 			continue
 		}
-		literals := p.literals(pkg)
+		held := p.heldFunctions(pkg)
 		for _, f := range pkg.Syntax {
 			ast.Inspect(f, func(n ast.Node) bool {
 				if call, ok := n.(*ast.CallExpr); ok {
-					for _, u := range p.unmatched(pkg, call, literals) {
+					for _, u := range p.unmatched(pkg, call, held) {
 						u.Pkg, u.File, u.Call = pkg, f, call
 						out = append(out, u)
 					}
@@ -68,14 +68,21 @@ func (p *Program) Unmatched(in *types.Package, targets []Target) (out []Unmatche
 	return out
 }
 
-// literals returns the variables of a package that are initialised or assigned a function literal.
-func (p *Program) literals(pkg *packages.Package) map[types.Object]bool {
-	out := map[types.Object]bool{}
+// heldFunctions returns the variables of a package that are initialised with a function literal or a method value, with
+// these.
+func (p *Program) heldFunctions(pkg *packages.Package) map[types.Object]ast.Expr {
+	out := map[types.Object]ast.Expr{}
 	note := func(lhs []*ast.Ident, rhs []ast.Expr) {
 		for i, id := range lhs {
-			if i < len(rhs) && id != nil {
-				if _, ok := ast.Unparen(rhs[i]).(*ast.FuncLit); ok {
-					out[pkg.TypesInfo.Defs[id]] = true
+			if i >= len(rhs) || id == nil {
+				continue
+			}
+			switch x := ast.Unparen(rhs[i]).(type) {
+			case *ast.FuncLit:
+				out[pkg.TypesInfo.Defs[id]] = x
+			case *ast.SelectorExpr:
+				if methodValue(pkg, x) {
+					out[pkg.TypesInfo.Defs[id]] = x
 				}
 			}
 		}
@@ -99,9 +106,15 @@ func (p *Program) literals(pkg *packages.Package) map[types.Object]bool {
 	return out
 }
 
-// unmatched returns the unmatched functions among the arguments of one call.
+// methodValue reports whether x is a method value of a type that is no interface.
+func methodValue(pkg *packages.Package, x *ast.SelectorExpr) bool {
+	s := pkg.TypesInfo.Selections[x]
+	return s != nil && s.Kind() == types.MethodVal && !types.IsInterface(s.Recv())
+}
+
+// unmatched returns the unmatched functions among the arguments of one call. held are those of heldFunctions.
 func (p *Program) unmatched(
-	pkg *packages.Package, call *ast.CallExpr, literals map[types.Object]bool,
+	pkg *packages.Package, call *ast.CallExpr, held map[types.Object]ast.Expr,
 ) (out []Unmatched) {
 	op := operator(pkg, call)
 	if op == nil {
@@ -133,7 +146,7 @@ func (p *Program) unmatched(
 		case *ast.SelectorExpr:
 			s := pkg.TypesInfo.Selections[x]
 			switch o, _ := pkg.TypesInfo.Uses[x.Sel].(*types.Var); {
-			case s != nil && s.Kind() == types.MethodVal && !types.IsInterface(s.Recv()):
+			case methodValue(pkg, x):
 				u.Reason, u.Remedy = x.Sel.Name+
 					" is a method value, whose receiver generated code cannot reach", remedyMethod
 			case s == nil && o != nil:
@@ -146,9 +159,15 @@ func (p *Program) unmatched(
 			case o == nil:
 			case o.Parent() == pkg.Types.Scope():
 				u.Reason, u.Remedy = x.Name+" is a variable, and which function it holds is not known", remedyVariable
-			case literals[o]:
-				u.Reason, u.Remedy = x.Name+
-					" holds a function literal, to which generated code cannot be matched", remedyLiteral
+			default:
+				switch held[o].(type) {
+				case *ast.FuncLit:
+					u.Reason, u.Remedy = x.Name+
+						" holds a function literal, to which generated code cannot be matched", remedyLiteral
+				case *ast.SelectorExpr:
+					u.Reason, u.Remedy = x.Name+
+						" holds a method value, whose receiver generated code cannot reach", remedyMethod
+				}
 			}
 		}
 		if u.Reason != "" {

@@ -248,9 +248,12 @@ func (b *Binding) Beside() engine.Context {
 	return c
 }
 
+// Bound implements [engine.Context]: it returns a pointer to the user's struct, of the type given to [New].
+func (b *Binding) Bound() any { return b.userElem.Addr().Convert(b.ptr).Interface() }
+
 // newOfUserStruct returns a new binding of the user's struct, without copies of it.
 func (b *Binding) newOfUserStruct() *Binding {
-	c := New(b.fields, b.userElem.Addr().Convert(b.ptr).Interface())
+	c := New(b.fields, b.Bound())
 	c.readOnly = b.readOnly
 	return c
 }
@@ -291,7 +294,7 @@ func (b *Binding) Rebind(q any) error {
 	case reflect.ValueOf(q).IsNil():
 		return &engine.FuncError{Op: "Rebind", Problem: fmt.Sprintf("the struct is nil (a %s)", b.ptr)}
 	}
-	old := b.userElem.Addr().Convert(b.ptr).Interface()
+	old := b.Bound()
 	b.bind(q)
 	err := b.Refresh()
 	if err != nil {

@@ -23,6 +23,7 @@ func (s *settings) Enter(*engine.Tracer, int32) error { return nil }
 func (s *settings) Leave() error                      { return nil }
 func (s *settings) Snapshot(dst []byte) []byte        { return append(dst, s.bytes...) }
 func (s *settings) Arg() any                          { return s }
+func (s *settings) Bound() any                        { return s }
 func (s *settings) Clone() (engine.Context, error)    { return s, nil }
 func (s *settings) Beside() engine.Context            { return s }
 func (s *settings) Own() error                        { return nil }

@@ -86,11 +86,22 @@ func (t *Tracer) restart(x []Rep) {
 }
 
 // Keeps stores the panic value v until the end of the call if this goroutine is not the one that opened the innermost
-// trace of x, and reports whether it did.
-func Keeps(x []Rep, v any) bool {
+// trace of x, and reports whether it did. It then sets y to numbers of that trace with the value NaN: they are no
+// constants, so that a later call cannot take them for its own.
+func Keeps(x []Rep, v any, y []Rep) bool {
 	t := innermost(x)
-	return t.keeps(numberOf(t, x), v)
+	r := numberOf(t, x)
+	if !t.keeps(r, v) {
+		return false
+	}
+	for i := range y {
+		y[i] = placeholder(t, r)
+	}
+	return true
 }
+
+// placeholder returns a number of t, as r is, with the value NaN.
+func placeholder(t *Tracer, r Rep) Rep { return Rep{V: math.NaN(), Mark: r.Mark, T: t} }
 
 // fail stores the panic value v, unless there is one.
 func (t *Tracer) fail(v any) {
@@ -184,7 +195,7 @@ func strayCall(t *Tracer, c Custom, xs []Rep) (out []Rep) {
 	m := c.Outputs(len(xs))
 	out = make([]Rep, m)
 	for i := range out {
-		out[i] = Rep{V: math.NaN(), Mark: r.Mark, T: t}
+		out[i] = placeholder(t, r)
 	}
 	if t == nil {
 		if caught() {

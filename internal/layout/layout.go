@@ -8,7 +8,8 @@
 //
 //   - pairing: a type of the user's struct with its counterpart in the struct of the function;
 //   - template: a private copy of the user's struct, whose structure, such as lengths of slices, others get;
-//   - run: numbers that are contiguous in memory, with positions that follow each other.
+//   - run: numbers that are contiguous in memory, with positions that follow each other;
+//   - view: a struct of float64s whose slices of numbers are parts of a vector, so that they need not be copied.
 //
 // Memory that is reached by two pointers, or by two equal slices, is visited once.
 package layout
@@ -272,7 +273,11 @@ type walker struct {
 	emit func(p unsafe.Pointer, n int, at *place, indexed bool)
 	// block, unless nil, is called for each piece of memory that holds structure.
 	block func(v reflect.Value)
-	seen  map[memory]reflect.Value
+	// vector, unless nil, is called for each slice v of numbers of the template, instead of a visit of its elements.
+	vector func(m memory, v reflect.Value)
+	// zero leaves structure other than lengths and pointers to numbers at its zero value in fresh memory.
+	zero bool
+	seen map[memory]reflect.Value
 }
 
 // A memory identifies memory reached through a pointer (n is -1) or a slice of n elements of the
@@ -299,7 +304,7 @@ func (w *walker) walk(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 		w.emit(re, 1, &place{up: at, name: "Re"}, false)
 		w.emit(unsafe.Add(re, v.Type().Size()/2), 1, &place{up: at, name: "Im"}, false)
 	case pairSame:
-		if fresh {
+		if fresh && !w.zero {
 			v.Set(t)
 		}
 	case pairStruct:
@@ -328,7 +333,7 @@ func (w *walker) elements(elem *pairing, t, v reflect.Value, p unsafe.Pointer, f
 			w.emit(p, n, at, true)
 		}
 	case elem.kind == pairSame:
-		if fresh {
+		if fresh && !w.zero {
 			reflect.Copy(v, t)
 		}
 	default:
@@ -348,6 +353,10 @@ func (w *walker) slice(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 		if fresh && !t.IsNil() {
 			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 		}
+		return
+	}
+	if w.vector != nil && p.elem.kind == pairNumber {
+		w.vector(memory{t.UnsafePointer(), n, p}, v)
 		return
 	}
 	if w.again(memory{t.UnsafePointer(), n, p}, v) {
@@ -459,7 +468,13 @@ func (l *Layout) Instance(v reflect.Value) *Instance {
 		block: func(v reflect.Value) { blocks = append(blocks, v) },
 	}
 	w.start(l.root, l.template, v, true)
-	for _, b := range append(blocks, v) {
+	in.blocks = save(append(blocks, v))
+	return in
+}
+
+// save returns copies of the contents of blocks.
+func save(blocks []reflect.Value) (list []saved) {
+	for _, b := range blocks {
 		s := saved{v: b}
 		if b.Kind() == reflect.Slice && !b.CanAddr() {
 			s.was = reflect.MakeSlice(b.Type(), b.Len(), b.Len())
@@ -468,21 +483,26 @@ func (l *Layout) Instance(v reflect.Value) *Instance {
 			s.was = reflect.New(b.Type()).Elem()
 			s.was.Set(b)
 		}
-		in.blocks = append(in.blocks, s)
+		list = append(list, s)
 	}
-	return in
+	return list
 }
 
-// Load writes the numbers x, of the type of numbers in the struct, to the struct and restores its structure, which the
-// function may have changed.
-func Load[T any](in *Instance, x []T) {
-	for _, b := range in.blocks {
+// restore writes the saved contents back.
+func restore(blocks []saved) {
+	for _, b := range blocks {
 		if b.v.CanSet() {
 			b.v.Set(b.was)
 		} else {
 			reflect.Copy(b.v, b.was)
 		}
 	}
+}
+
+// Load writes the numbers x, of the type of numbers in the struct, to the struct and restores its structure, which the
+// function may have changed.
+func Load[T any](in *Instance, x []T) {
+	restore(in.blocks)
 	for _, r := range in.runs {
 		copy(unsafe.Slice((*T)(r.at), r.n), x[r.first:])
 	}

@@ -6904,6 +6904,11 @@ func zeroTangent1(f, fDot []float64) {
 	}
 }
 
+// LogLikelihoodShadow returns memory for derivatives with respect to p, z: zeros, in the shape of the arguments.
+func LogLikelihoodShadow(p []float64, z *mat.Dense) ([]float64, *mat.Dense) {
+	return rt.ShadowOf(p), rt.ShadowOf(z)
+}
+
 func init() {
 	nabla.Register(LogLikelihood, nabla.Generated{
 		Name: "LogLikelihood", Version: 1,

@@ -235,13 +235,18 @@ func (l *lifter) operate(call *ast.CallExpr, arg ast.Expr, pointer string) {
 	if strings.HasPrefix(l.Operator, "Bind") {
 		l.refuse(arg, "it has a bound struct already; make its captured variables fields of that")
 	}
+	if l.Operator == "StructPlain" && len(call.Args) == 2 {
+		l.replace(operatorName(call), "BindStructPlain")
+		l.replace(arg, l.name)
+		at := l.offset(call.Args[1].End())
+		l.change.edits = append(l.change.edits, edit{at, at, ", " + pointer})
+		l.change.Call = l.nabla("BindStructPlain") + "(" + l.name + ", " +
+			l.source(call.Args[1].Pos(), call.Args[1].End()) + ", " + pointer + ")"
+		return
+	}
 	l.bindable(arg, l.info.TypeOf(arg))
 	if l.Operator == "InPlace" {
-		id, _ := ast.Unparen(call.Fun).(*ast.Ident)
-		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
-			id = sel.Sel
-		}
-		l.replace(id, "BindInPlace")
+		l.replace(operatorName(call), "BindInPlace")
 		l.replace(arg, l.name+", "+pointer)
 		outputs := l.source(call.Args[0].Pos(), call.Args[0].End())
 		l.change.Call = l.nabla("BindInPlace") + "(" + outputs + ", " + l.name + ", " + pointer + ")"
@@ -249,6 +254,15 @@ func (l *lifter) operate(call *ast.CallExpr, arg ast.Expr, pointer string) {
 	}
 	l.change.Call = l.nabla("Bind") + "(" + l.name + ", " + pointer + ")"
 	l.replace(arg, l.change.Call)
+}
+
+// operatorName returns the identifier of the function that is called.
+func operatorName(call *ast.CallExpr) *ast.Ident {
+	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+		return sel.Sel
+	}
+	id, _ := ast.Unparen(call.Fun).(*ast.Ident)
+	return id
 }
 
 // nabla returns the name of a function of package nabla as the file refers to it.
@@ -400,19 +414,17 @@ func (l *lifter) method(x *ast.SelectorExpr) {
 func (l *lifter) variable(x *ast.Ident) {
 	o, _ := l.info.Uses[x].(*types.Var)
 	var def ast.Node
-	var lit *ast.FuncLit
+	var value ast.Expr
 	var uses []*ast.Ident
 	ast.Inspect(l.top, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			if id, ok := n.Lhs[0].(*ast.Ident); ok && len(n.Lhs) == 1 && len(n.Rhs) == 1 && l.info.Defs[id] == o {
-				def = n
-				lit, _ = ast.Unparen(n.Rhs[0]).(*ast.FuncLit)
+				def, value = n, n.Rhs[0]
 			}
 		case *ast.ValueSpec:
 			if len(n.Names) == 1 && len(n.Values) == 1 && n.Type == nil && l.info.Defs[n.Names[0]] == o {
-				def = n
-				lit, _ = ast.Unparen(n.Values[0]).(*ast.FuncLit)
+				def, value = n, n.Values[0]
 			}
 		case *ast.Ident:
 			if l.info.Uses[n] == o {
@@ -421,6 +433,10 @@ func (l *lifter) variable(x *ast.Ident) {
 		}
 		return true
 	})
+	lit, _ := ast.Unparen(value).(*ast.FuncLit)
+	if sel, ok := ast.Unparen(value).(*ast.SelectorExpr); ok && l.info.Selections[sel] != nil {
+		l.refuse(x, "%s holds a method value; pass that to %s without the variable", x.Name, l.nabla(l.Operator))
+	}
 	if o == nil || lit == nil {
 		l.refuse(x, "%s is not declared with a function literal alone", x.Name)
 	}
