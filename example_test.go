@@ -10,7 +10,9 @@ import (
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/source"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/network"
 )
 
 // polar is (r·cos θ, r·sin θ).
@@ -177,6 +179,67 @@ func ExampleStruct() {
 	layout.Unflatten(grad, g)
 	fmt.Println(grad.W, grad.B, layout.Name(1), err)
 	// Output: [6 12] 5 W[1] <nil>
+}
+
+// A perceptron of package network, which nabla gen has generated code for, with its weights in a struct and data in
+// another one:
+//
+//	type Perceptron struct { W []float64; B float64 }
+//	type Batch struct{ X, Y [][]float64 }
+//	func UnitLoss(m *Perceptron, d *Batch) float64
+func ExampleBindStructPlain() {
+	m := &network.Perceptron{W: []float64{0, 0}}
+	d := &network.Batch{X: [][]float64{{1, 2}, {-1, 1}, {2, -1}}, Y: [][]float64{{1}, {0}, {1}}}
+	f, layout, err := nabla.BindStructPlain(network.UnitLoss, m, d)
+	if err != nil {
+		panic(err)
+	}
+	x := layout.Flatten(nil, m)
+	prep, err := nabla.PrepareGradient(f, source.Reverse{}, x)
+	if err != nil {
+		panic(err)
+	}
+	var g []float64
+	for range 20 {
+		if g, err = prep.Gradient(g, x); err != nil {
+			panic(err)
+		}
+		for i := range x {
+			x[i] -= g[i]
+		}
+	}
+	layout.Unflatten(m, x)
+	fmt.Printf("%.2f %s\n", network.UnitLoss(m, d), layout.Name(2))
+
+	bar := network.UnitLossShadow(m) // zeros in the shape of m
+	network.UnitLossAdjoint(m, d, bar, 1, nil)
+	g, err = prep.Gradient(g, x)
+	fmt.Println(bar.W[0] == g[0], bar.B == g[2], err)
+	// Output:
+	// 0.04 B
+	// true true <nil>
+}
+
+// A model that may fail: the error comes back from the call.
+func ExampleStructWithError() {
+	errRate := errors.New("negative rate")
+	model := func(p *exampleParams[nabla.Real]) (nabla.Real, error) {
+		if p.B.Less(nabla.Const(0)) {
+			return nabla.Const(0), errRate
+		}
+		return p.W[0].Mul(p.B), nil
+	}
+	params := &exampleParams[float64]{W: []float64{2}, B: 3}
+	f, layout, err := nabla.StructWithError(model, params)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(nabla.Gradient(f, forwarddiff.Backend{}, layout.Flatten(nil, params)))
+	_, err = nabla.Gradient(f, forwarddiff.Backend{}, []float64{2, -1})
+	fmt.Println(errors.Is(err, errRate))
+	// Output:
+	// [3 2] <nil>
+	// true
 }
 
 type exampleParams[T any] struct {

@@ -269,6 +269,41 @@ func TestOf(t *testing.T) {
 	for i := range all {
 		all[i].Name = fmt.Sprintf("own %d", i)
 	}
+	square2 := func(x nabla.Real) (nabla.Real, error) { return square(x), nil }
+	twice2 := func(x []nabla.Real) ([]nabla.Real, error) { return twice(x), nil }
+	curve2 := func(x nabla.Real) ([]nabla.Real, error) { return curve(x), nil }
+	sumSquares2 := func(x []nabla.Real) (nabla.Real, error) { return sumSquares(x), nil }
+	withErrors := []Scenario{
+		with(Of("derivative", square2, []float64{3}), []float64{9}, []float64{6}, nil),
+		with(Of("derivative", curve2, []float64{3}), []float64{9, 3}, []float64{6, 1}, nil),
+		with(Of("jacobian", twice2, []float64{3, 2}), []float64{9, 6}, []float64{6, 0, 2, 3}, nil),
+		with(Of("gradient", sumSquares2, []float64{3, 2}), []float64{13}, []float64{6, 4}, nil),
+		with(Of("hessian", sumSquares2, []float64{3, 2}), []float64{13}, []float64{6, 4}, []float64{2, 0, 0, 2}),
+	}
+	for i := range withErrors {
+		withErrors[i].Name = fmt.Sprintf("with an error %d", i)
+	}
+	Run(t, forwarddiff.Backend{}, &Options{Scenarios: withErrors})
+	plain := []Scenario{
+		with(Of("derivative", func(x float64) (float64, error) { return x * x, nil }, []float64{3}),
+			[]float64{9}, []float64{6}, nil),
+		with(Of("derivative", func(x float64) ([]float64, error) { return []float64{x, 2 * x}, nil }, []float64{3}),
+			[]float64{3, 6}, []float64{1, 2}, nil),
+		with(Of("jacobian", func(x []float64) ([]float64, error) { return []float64{x[0], x[0] * x[1]}, nil },
+			[]float64{3, 2}), []float64{3, 6}, []float64{1, 0, 2, 3}, nil),
+		with(Of("gradient", func(x []float64) (float64, error) { return x[0] * x[1], nil }, []float64{3, 2}),
+			[]float64{6}, []float64{2, 3}, nil),
+	}
+	for i := range plain {
+		plain[i].Name = fmt.Sprintf("plain with an error %d", i)
+	}
+	Run(t, finitediff.Backend{}, &Options{Scenarios: plain, Tol: 1e-7, SecondTol: 1e-3})
+	for _, s := range slices.Concat(withErrors, plain) {
+		calls, err := CountCalls(finitediff.Backend{}, s, true)
+		if err != nil || calls.Sixteen == 0 {
+			t.Errorf("%s: counted %+v, %v", s.Name, calls, err)
+		}
+	}
 	Run(t, finitediff.Backend{}, &Options{Scenarios: all, Tol: 1e-7, SecondTol: 1e-3})
 	Run(t, forwarddiff.Backend{}, &Options{Scenarios: all[:9]})
 	wrong := with(all[3], []float64{9, 6}, []float64{6, 0, 2, 4}, nil)

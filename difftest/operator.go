@@ -3,6 +3,7 @@ package difftest
 import (
 	"fmt"
 	"math"
+	"reflect"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -269,74 +270,97 @@ func matrixTry(arg string, length func(n int) int, c int, columns bool,
 	}}
 }
 
-// subjectOf returns the operator of s applied to f.
+// Types of functions that operators take, over Reals and over plain numbers, with and without an error.
+type (
+	scalarR  = func([]nabla.Real) nabla.Real
+	scalarRE = func([]nabla.Real) (nabla.Real, error)
+	scalarP  = func([]float64) float64
+	scalarPE = func([]float64) (float64, error)
+	vectorR  = func([]nabla.Real) []nabla.Real
+	vectorRE = func([]nabla.Real) ([]nabla.Real, error)
+	vectorP  = func([]float64) []float64
+	vectorPE = func([]float64) ([]float64, error)
+	numberR  = func(nabla.Real) nabla.Real
+	numberRE = func(nabla.Real) (nabla.Real, error)
+	numberP  = func(float64) float64
+	numberPE = func(float64) (float64, error)
+	curveR   = func(nabla.Real) []nabla.Real
+	curveRE  = func(nabla.Real) ([]nabla.Real, error)
+	curveP   = func(float64) []float64
+	curvePE  = func(float64) ([]float64, error)
+)
+
+// subjectOf returns the operator of s applied to f. It fails in preparation if the operator takes no function of the
+// type of f.
 func subjectOf(s *Scenario, b nabla.Backend, f any) subject {
 	e := env{b, s.outputs}
-	switch s.Operator {
-	case "pushforward":
-		return byAnyFunc(f, pushforward[func([]nabla.Real) nabla.Real], pushforward[func([]nabla.Real) []nabla.Real],
-			pushforward[func([]float64) float64], pushforward[func([]float64) []float64], pushforward[*nabla.Func], e)
-	case "pullback":
-		return byAnyFunc(f, pullback[func([]nabla.Real) nabla.Real], pullback[func([]nabla.Real) []nabla.Real],
-			pullback[func([]float64) float64], pullback[func([]float64) []float64], pullback[*nabla.Func], e)
-	case "gradient":
-		return byScalarFunc(f, gradient[func([]nabla.Real) nabla.Real], gradient[func([]float64) float64],
-			gradient[*nabla.Func], e)
-	case "hvp":
-		return byScalarFunc(f, hvp[func([]nabla.Real) nabla.Real], hvp[func([]float64) float64], hvp[*nabla.Func], e)
-	case "hessian":
-		return byScalarFunc(f, hessian[func([]nabla.Real) nabla.Real], hessian[func([]float64) float64],
-			hessian[*nabla.Func], e)
-	case "jacobian":
-		return byScalarFunc(f, jacobian[func([]nabla.Real) []nabla.Real], jacobian[func([]float64) []float64],
-			jacobian[*nabla.Func], e)
-	case "derivative":
-		if s.YShape.Number {
-			return byScalarFunc(f, derivative[func(nabla.Real) nabla.Real], derivative[func(float64) float64],
-				derivative[*nabla.Func], e)
+	list := makers(s)
+	for _, m := range list {
+		if made, ok := m.of(e, f); ok {
+			return made
 		}
-		return byScalarFunc(f, curveDerivative[func(nabla.Real) []nabla.Real], curveDerivative[func(float64) []float64],
-			curveDerivative[*nabla.Func], e)
-	case "second_derivative":
-		if s.YShape.Number {
-			return byScalarFunc(f, secondDerivative[func(nabla.Real) nabla.Real],
-				secondDerivative[func(float64) float64], secondDerivative[*nabla.Func], e)
-		}
-		return byScalarFunc(f, curveSecondDerivative[func(nabla.Real) []nabla.Real],
-			curveSecondDerivative[func(float64) []float64], curveSecondDerivative[*nabla.Func], e)
+	}
+	err := fmt.Errorf("the function is a %T, and the operator takes a %s, a %s, one of these with an error, or a "+
+		"*nabla.Func", f, list[0].name, list[1].name)
+	return subject{prepare: func([]float64) (*prepared, error) { return nil, err }}
+}
+
+// makers returns the forms of the operator of s, for each type of function that it takes. The first two are those over
+// Reals and over plain numbers.
+func makers(s *Scenario) []maker {
+	number := s.YShape.Number
+	switch op := s.Operator; {
+	case op == "pushforward":
+		return []maker{makerOf(pushforward[scalarR]), makerOf(pushforward[scalarP]), makerOf(pushforward[scalarRE]),
+			makerOf(pushforward[scalarPE]), makerOf(pushforward[vectorR]), makerOf(pushforward[vectorP]),
+			makerOf(pushforward[vectorRE]), makerOf(pushforward[vectorPE]), makerOf(pushforward[*nabla.Func])}
+	case op == "pullback":
+		return []maker{makerOf(pullback[scalarR]), makerOf(pullback[scalarP]), makerOf(pullback[scalarRE]),
+			makerOf(pullback[scalarPE]), makerOf(pullback[vectorR]), makerOf(pullback[vectorP]),
+			makerOf(pullback[vectorRE]), makerOf(pullback[vectorPE]), makerOf(pullback[*nabla.Func])}
+	case op == "gradient":
+		return []maker{makerOf(gradient[scalarR]), makerOf(gradient[scalarP]), makerOf(gradient[scalarRE]),
+			makerOf(gradient[scalarPE]), makerOf(gradient[*nabla.Func])}
+	case op == "hvp":
+		return []maker{makerOf(hvp[scalarR]), makerOf(hvp[scalarP]), makerOf(hvp[scalarRE]), makerOf(hvp[scalarPE]),
+			makerOf(hvp[*nabla.Func])}
+	case op == "hessian":
+		return []maker{makerOf(hessian[scalarR]), makerOf(hessian[scalarP]), makerOf(hessian[scalarRE]),
+			makerOf(hessian[scalarPE]), makerOf(hessian[*nabla.Func])}
+	case op == "jacobian":
+		return []maker{makerOf(jacobian[vectorR]), makerOf(jacobian[vectorP]), makerOf(jacobian[vectorRE]),
+			makerOf(jacobian[vectorPE]), makerOf(jacobian[*nabla.Func])}
+	case op == "derivative" && number:
+		return []maker{makerOf(derivative[numberR]), makerOf(derivative[numberP]), makerOf(derivative[numberRE]),
+			makerOf(derivative[numberPE]), makerOf(derivative[*nabla.Func])}
+	case op == "derivative":
+		return []maker{makerOf(curveDerivative[curveR]), makerOf(curveDerivative[curveP]),
+			makerOf(curveDerivative[curveRE]), makerOf(curveDerivative[curvePE]), makerOf(curveDerivative[*nabla.Func])}
+	case op == "second_derivative" && number:
+		return []maker{makerOf(secondDerivative[numberR]), makerOf(secondDerivative[numberP]),
+			makerOf(secondDerivative[numberRE]), makerOf(secondDerivative[numberPE]),
+			makerOf(secondDerivative[*nabla.Func])}
+	case op == "second_derivative":
+		return []maker{makerOf(curveSecondDerivative[curveR]), makerOf(curveSecondDerivative[curveP]),
+			makerOf(curveSecondDerivative[curveRE]), makerOf(curveSecondDerivative[curvePE]),
+			makerOf(curveSecondDerivative[*nabla.Func])}
 	}
 	panic("difftest: no operator " + s.Operator)
 }
 
-// A maker returns an operator applied to f.
-type maker[F any] func(e env, f F) subject
-
-// byScalarFunc calls the maker for the type of f: over Reals, over plain numbers, or a *Func. The result fails in
-// preparation if f has another type.
-func byScalarFunc[R, P any](f any, traced maker[R], plain maker[P], wrapped maker[*nabla.Func], e env) subject {
-	switch f := f.(type) {
-	case R:
-		return traced(e, f)
-	case P:
-		return plain(e, f)
-	case *nabla.Func:
-		return wrapped(e, f)
-	}
-	var r R
-	var p P
-	err := fmt.Errorf("the function is a %T, and the operator takes a %T, a %T or a *nabla.Func", f, r, p)
-	return subject{prepare: func([]float64) (*prepared, error) { return nil, err }}
+// A maker returns an operator applied to a function of one type, and reports whether f has that type.
+type maker struct {
+	name string // of the type
+	of   func(e env, f any) (subject, bool)
 }
 
-// byAnyFunc is byScalarFunc for operators that also take functions with several outputs.
-func byAnyFunc(f any, scalar maker[func([]nabla.Real) nabla.Real], vector maker[func([]nabla.Real) []nabla.Real],
-	plainScalar maker[func([]float64) float64], plainVector maker[func([]float64) []float64],
-	wrapped maker[*nabla.Func], e env) subject {
-	switch f := f.(type) {
-	case func([]nabla.Real) []nabla.Real:
-		return vector(e, f)
-	case func([]float64) []float64:
-		return plainVector(e, f)
-	}
-	return byScalarFunc(f, scalar, plainScalar, wrapped, e)
+// makerOf returns the maker for functions of type F.
+func makerOf[F any](operator func(e env, f F) subject) maker {
+	return maker{reflect.TypeFor[F]().String(), func(e env, f any) (subject, bool) {
+		g, ok := f.(F)
+		if !ok {
+			return subject{}, false
+		}
+		return operator(e, g), true
+	}}
 }

@@ -44,6 +44,7 @@ type AdjointWork struct {
 	e1                  []float64
 	hBar1               []float64
 	h1                  []float64
+	product             []float64
 	rowsLossFrames      []rowsLossFrame
 	e2                  []float64
 	hBar2               []float64
@@ -140,6 +141,18 @@ type mLPReal struct {
 	W2    []nabla.Real
 	B2    []nabla.Real
 	Decay nabla.Real
+}
+
+// PerceptronLanes4 is a type of values that functions in this file record or pass to each other.
+type PerceptronLanes4 struct {
+	W [][4]float64
+	B [4]float64
+}
+
+// perceptronReal is a type of values that functions in this file record or pass to each other.
+type perceptronReal struct {
+	W []nabla.Real
+	B nabla.Real
 }
 
 // RowsLanes4 is a type of values that functions in this file record or pass to each other.
@@ -1500,7 +1513,914 @@ func LossFlatTraced(x []nabla.Real, d *Sizes) (r nabla.Real) {
 	return s
 }
 
-// RowsLossTangent returns RowsLoss(m, d) and its derivative in the direction mDot, from network.go:100.
+// UnitLossTangent returns UnitLoss(m, d) and its derivative in the direction mDot, from network.go:99.
+// d is data, which carries no derivative.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func UnitLossTangent(m *Perceptron, d *Batch, mDot *Perceptron) (r, rDot float64) {
+	if m != nil && (mDot == nil || m.W != nil && mDot.W == nil) {
+		mDotWhole := rt.MissingOf(m, mDot)
+		done := rt.Complete(mDotWhole)
+		r, rDot = UnitLossTangent(m, d, mDotWhole.Shadow)
+		done()
+		return
+	}
+	var sDot float64
+	s := 0.0
+	s2 := d.X
+	for k := 0; k < len(s2); k++ {
+		x := s2[k]
+		zDot := mDot.B
+		z := m.B
+		s1Dot := mDot.W
+		s1 := m.W
+		for j := 0; j < len(s1); j++ {
+			wDot := s1Dot[j]
+			w := s1[j]
+			t := x[j]
+			zDot += wDot * t
+			z += w * t
+		}
+		t1 := math.Exp(z)
+		var d1 float64
+		if zDot != 0 || t1-t1 == 0 {
+			d1 += zDot * t1
+		} else {
+			d1 += rt.Skip()
+		}
+		t2 := math.Log1p(t1)
+		var d2 float64
+		t3 := 1 + t1
+		if d1 != 0 || (t3 > 0 || t3 < 0) {
+			d2 += d1 / t3
+		} else {
+			d2 += rt.Skip()
+		}
+		t4 := d.Y[k][0]
+		sDot += d2 - t4*zDot
+		s += t2 - t4*z
+	}
+	return s, sDot
+}
+
+// UnitLossTangent4 returns UnitLoss(m, d) and its derivatives in 4 directions, those of mDot, from network.go:99.
+// d is data, which carries no derivative.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func UnitLossTangent4(m *Perceptron, d *Batch, mDot *PerceptronLanes4) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if m != nil && (mDot == nil || m.W != nil && mDot.W == nil) {
+		mDotWhole := rt.MissingOf(m, mDot)
+		done := rt.Complete(mDotWhole)
+		r, rDot0, rDot1, rDot2, rDot3 = UnitLossTangent4(m, d, mDotWhole.Shadow)
+		done()
+		return
+	}
+	s := 0.0
+	s2 := d.X
+	var sDot0 float64
+	var sDot1 float64
+	var sDot2 float64
+	var sDot3 float64
+	for k := 0; k < len(s2); k++ {
+		x := s2[k]
+		mDotRow := &mDot.B
+		z := m.B
+		zDot0 := mDotRow[0]
+		zDot1 := mDotRow[1]
+		zDot2 := mDotRow[2]
+		zDot3 := mDotRow[3]
+		s1Dot := mDot.W
+		s1 := m.W
+		for j := 0; j < len(s1); j++ {
+			s1DotRow := &s1Dot[j]
+			w := s1[j]
+			t := x[j]
+			z += w * t
+			wDot0 := s1DotRow[0]
+			wDot1 := s1DotRow[1]
+			zDot0 += wDot0 * t
+			zDot1 += wDot1 * t
+			wDot2 := s1DotRow[2]
+			wDot3 := s1DotRow[3]
+			zDot2 += wDot2 * t
+			zDot3 += wDot3 * t
+		}
+		t1 := math.Exp(z)
+		var d10 float64
+		var d11 float64
+		var d12 float64
+		var d13 float64
+		if t1-t1 == 0 {
+			d10 += zDot0 * t1
+			d11 += zDot1 * t1
+			d12 += zDot2 * t1
+			d13 += zDot3 * t1
+		} else {
+			if zDot0 != 0 {
+				d10 += zDot0 * t1
+			} else {
+				d10 += rt.Skip()
+			}
+			if zDot1 != 0 {
+				d11 += zDot1 * t1
+			} else {
+				d11 += rt.Skip()
+			}
+			if zDot2 != 0 {
+				d12 += zDot2 * t1
+			} else {
+				d12 += rt.Skip()
+			}
+			if zDot3 != 0 {
+				d13 += zDot3 * t1
+			} else {
+				d13 += rt.Skip()
+			}
+		}
+		t2 := math.Log1p(t1)
+		t3 := 1 + t1
+		var d20 float64
+		var d21 float64
+		var d22 float64
+		var d23 float64
+		if t3 > 0 || t3 < 0 {
+			d20 += d10 / t3
+			d21 += d11 / t3
+			d22 += d12 / t3
+			d23 += d13 / t3
+		} else {
+			if d10 != 0 {
+				d20 += d10 / t3
+			} else {
+				d20 += rt.Skip()
+			}
+			if d11 != 0 {
+				d21 += d11 / t3
+			} else {
+				d21 += rt.Skip()
+			}
+			if d12 != 0 {
+				d22 += d12 / t3
+			} else {
+				d22 += rt.Skip()
+			}
+			if d13 != 0 {
+				d23 += d13 / t3
+			} else {
+				d23 += rt.Skip()
+			}
+		}
+		t4 := d.Y[k][0]
+		s += t2 - t4*z
+		sDot0 += d20 - t4*zDot0
+		sDot1 += d21 - t4*zDot1
+		sDot2 += d22 - t4*zDot2
+		sDot3 += d23 - t4*zDot3
+	}
+	return s, sDot0, sDot1, sDot2, sDot3
+}
+
+// UnitLossAdjoint returns UnitLoss(m, d), from network.go:99.
+// It adds the derivatives of the outputs, weighted by rBar, to mBar.
+// d is data, which carries no derivative.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func UnitLossAdjoint(m *Perceptron, d *Batch, mBar *Perceptron, rBar float64, ws *AdjointWork) (r float64) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if m != nil && (mBar == nil || m.W != nil && mBar.W == nil) {
+		mBarWhole := rt.MissingOf(m, mBar)
+		done := rt.Complete(mBarWhole)
+		r = UnitLossAdjoint(m, d, mBarWhole.Shadow, rBar, ws)
+		done()
+		return
+	}
+	s := 0.0
+	s2 := d.X
+	hi1 := len(s2)
+	for k := 0; k < hi1; k++ {
+		x := s2[k]
+		z := m.B
+		s1Bar := mBar.W
+		s1 := m.W
+		hi := len(s1)
+		if 0 < hi {
+			x1 := x[:len(x):len(x)][:hi]
+			for j := 0; j < hi; j++ {
+				w := s1[j]
+				z += w * x1[j]
+			}
+		}
+		exp := math.Exp(z)
+		s += math.Log1p(exp) - d.Y[k][0]*z
+		var expBar float64
+		zBar := -(rBar * d.Y[k][0])
+		a := 1 + exp
+		if rBar != 0 || (a > 0 || a < 0) {
+			expBar += rBar / a
+		} else {
+			expBar += rt.Skip()
+		}
+		if expBar != 0 || exp-exp == 0 {
+			zBar += expBar * exp
+		} else {
+			zBar += rt.Skip()
+		}
+		if 0 < hi {
+			x2 := x[:len(x):len(x)][:hi]
+			s1Bar1 := s1Bar[:len(s1Bar):len(s1Bar)][:hi]
+			for j1 := 0; j1 < hi; j1++ {
+				s1Bar1[j1] += zBar * x2[j1]
+			}
+		}
+		mBar.B += zBar
+	}
+	return s
+}
+
+// UnitLossAdjointOnly is UnitLossAdjoint without the value, from network.go:99.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func UnitLossAdjointOnly(m *Perceptron, d *Batch, mBar *Perceptron, rBar float64, ws *AdjointWork) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if m != nil && (mBar == nil || m.W != nil && mBar.W == nil) {
+		mBarWhole := rt.MissingOf(m, mBar)
+		done := rt.Complete(mBarWhole)
+		UnitLossAdjointOnly(m, d, mBarWhole.Shadow, rBar, ws)
+		done()
+		return
+	}
+	s2 := d.X
+	hi1 := len(s2)
+	for k := 0; k < hi1; k++ {
+		x := s2[k]
+		z := m.B
+		s1Bar := mBar.W
+		s1 := m.W
+		hi := len(s1)
+		if 0 < hi {
+			x1 := x[:len(x):len(x)][:hi]
+			for j := 0; j < hi; j++ {
+				w := s1[j]
+				z += w * x1[j]
+			}
+		}
+		exp := math.Exp(z)
+		_ = d.Y[k][0]
+		var expBar float64
+		zBar := -(rBar * d.Y[k][0])
+		a := 1 + exp
+		if rBar != 0 || (a > 0 || a < 0) {
+			expBar += rBar / a
+		} else {
+			expBar += rt.Skip()
+		}
+		if expBar != 0 || exp-exp == 0 {
+			zBar += expBar * exp
+		} else {
+			zBar += rt.Skip()
+		}
+		if 0 < hi {
+			x2 := x[:len(x):len(x)][:hi]
+			s1Bar1 := s1Bar[:len(s1Bar):len(s1Bar)][:hi]
+			for j1 := 0; j1 < hi; j1++ {
+				s1Bar1[j1] += zBar * x2[j1]
+			}
+		}
+		mBar.B += zBar
+	}
+}
+
+// UnitLossAdjointTangent computes UnitLossAdjoint and the derivatives of its bars in the direction mDot,
+// for constant seeds, from network.go:99.
+// It adds the derivatives of mBar to mBarDot.
+// d is data, which carries no derivative.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func UnitLossAdjointTangent(m *Perceptron, d *Batch, mBar *Perceptron, rBar float64, ws *AdjointWork, mDot, mBarDot *Perceptron) (r float64) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if m != nil && (mDot == nil || m.W != nil && mDot.W == nil) {
+		mDotWhole := rt.MissingOf(m, mDot)
+		done := rt.Complete(mDotWhole)
+		r = UnitLossAdjointTangent(m, d, mBar, rBar, ws, mDotWhole.Shadow, mBarDot)
+		done()
+		return
+	}
+	if m != nil && (mBar == nil || m.W != nil && mBar.W == nil) {
+		mBarWhole := rt.MissingOf(m, mBar)
+		done1 := rt.Complete(mBarWhole)
+		r = UnitLossAdjointTangent(m, d, mBarWhole.Shadow, rBar, ws, mDot, mBarDot)
+		done1()
+		return
+	}
+	if m != nil && (mBarDot == nil || m.W != nil && mBarDot.W == nil) {
+		mBarDotWhole := rt.MissingOf(m, mBarDot)
+		done2 := rt.Complete(mBarDotWhole)
+		r = UnitLossAdjointTangent(m, d, mBar, rBar, ws, mDot, mBarDotWhole.Shadow)
+		done2()
+		return
+	}
+	s := 0.0
+	s2 := d.X
+	hi1 := len(s2)
+	for k := 0; k < hi1; k++ {
+		x := s2[k]
+		zDot := mDot.B
+		z := m.B
+		s1BarDot := mBarDot.W
+		s1Bar := mBar.W
+		s1Dot := mDot.W
+		s1 := m.W
+		hi := len(s1)
+		if 0 < hi {
+			x1 := x[:len(x):len(x)][:hi]
+			for j := 0; j < hi; j++ {
+				wDot := s1Dot[j]
+				w := s1[j]
+				t := x1[j]
+				zDot += wDot * t
+				z += w * t
+			}
+		}
+		t1 := math.Exp(z)
+		var d1 float64
+		if zDot != 0 || t1-t1 == 0 {
+			d1 += zDot * t1
+		} else {
+			d1 += rt.Skip()
+		}
+		expDot := d1
+		exp := t1
+		t2 := math.Log1p(exp)
+		t4 := d.Y[k][0]
+		s += t2 - t4*z
+		var expBarDot float64
+		var expBar float64
+		var zBarDot float64
+		zBar := -(rBar * d.Y[k][0])
+		aDot := expDot
+		a := 1 + exp
+		if rBar != 0 || (a > 0 || a < 0) {
+			t5 := rBar / a
+			expBarDot -= aDot / a * t5
+			expBar += t5
+		} else {
+			expBarDot += rt.Skip()
+			expBar += rt.Skip()
+		}
+		if expBar != 0 || exp-exp == 0 {
+			zBarDot += expBarDot*exp + expBar*expDot
+			zBar += expBar * exp
+		} else {
+			zBarDot += rt.Skip()
+			zBar += rt.Skip()
+		}
+		if 0 < hi {
+			x2 := x[:len(x):len(x)][:hi]
+			s1Bar1Dot := s1BarDot[:len(s1Bar):len(s1Bar)][:hi]
+			s1Bar1 := s1Bar[:len(s1Bar):len(s1Bar)][:hi]
+			for j1 := 0; j1 < hi; j1++ {
+				t6 := x2[j1]
+				s1Bar1Dot[j1] += zBarDot * t6
+				s1Bar1[j1] += zBar * t6
+			}
+		}
+		mBarDot.B += zBarDot
+		mBar.B += zBar
+	}
+	return s
+}
+
+// UnitLossTraced is UnitLoss over Reals, from network.go:99.
+func UnitLossTraced(m *perceptronReal, d *Batch) (r nabla.Real) {
+	s := nabla.Const(0)
+	s2 := d.X
+	for k := 0; k < len(s2); k++ {
+		x := s2[k]
+		z := m.B
+		s1 := m.W
+		for j := 0; j < len(s1); j++ {
+			w := s1[j]
+			z = z.Add(w.Scale(x[j]))
+		}
+		s = s.Add(nabla.Log1p(nabla.Exp(z)).Sub(z.Scale(d.Y[k][0])))
+	}
+	return s
+}
+
+// SquaresLossTangent returns SquaresLoss(m, d) and its derivative in the direction mDot, from network.go:115.
+// d is data, which carries no derivative.
+func SquaresLossTangent(m *Perceptron, d *Batch, mDot *Perceptron) (r, rDot float64) {
+	if m != nil && (mDot == nil || m.W != nil && mDot.W == nil) {
+		mDotWhole := rt.MissingOf(m, mDot)
+		done := rt.Complete(mDotWhole)
+		r, rDot = SquaresLossTangent(m, d, mDotWhole.Shadow)
+		done()
+		return
+	}
+	var sDot float64
+	s := 0.0
+	s1 := d.X
+	for k := 0; k < len(s1); k++ {
+		x := s1[k]
+		zDot := mDot.B
+		z := m.B
+		for j := 0; j < len(x); j++ {
+			v := x[j]
+			t := v * m.W[j]
+			t1 := m.W[j]
+			zDot += v*mDot.W[j]*t1 + t*mDot.W[j]
+			z += t * t1
+		}
+		t2 := math.Tanh(z)
+		eDot := zDot * rt.Sechsq(z)
+		e := t2 - d.Y[k][0]
+		t3 := d.Y[k][0]
+		sDot += (e + e) * eDot * t3
+		s += e * e * t3
+	}
+	return s, sDot
+}
+
+// SquaresLossTangent4 returns SquaresLoss(m, d) and its derivatives in 4 directions, those of mDot, from network.go:115.
+// d is data, which carries no derivative.
+func SquaresLossTangent4(m *Perceptron, d *Batch, mDot *PerceptronLanes4) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if m != nil && (mDot == nil || m.W != nil && mDot.W == nil) {
+		mDotWhole := rt.MissingOf(m, mDot)
+		done := rt.Complete(mDotWhole)
+		r, rDot0, rDot1, rDot2, rDot3 = SquaresLossTangent4(m, d, mDotWhole.Shadow)
+		done()
+		return
+	}
+	s := 0.0
+	s1 := d.X
+	var sDot0 float64
+	var sDot1 float64
+	var sDot2 float64
+	var sDot3 float64
+	for k := 0; k < len(s1); k++ {
+		x := s1[k]
+		mDotRow := &mDot.B
+		z := m.B
+		zDot0 := mDotRow[0]
+		zDot1 := mDotRow[1]
+		zDot2 := mDotRow[2]
+		zDot3 := mDotRow[3]
+		for j := 0; j < len(x); j++ {
+			v := x[j]
+			t := v * m.W[j]
+			t1 := m.W[j]
+			mDotRow1 := &mDot.W[j]
+			z += t * t1
+			zDot0 += v*mDotRow1[0]*t1 + t*mDotRow1[0]
+			zDot1 += v*mDotRow1[1]*t1 + t*mDotRow1[1]
+			zDot2 += v*mDotRow1[2]*t1 + t*mDotRow1[2]
+			zDot3 += v*mDotRow1[3]*t1 + t*mDotRow1[3]
+		}
+		t2 := math.Tanh(z)
+		t4 := rt.Sechsq(z)
+		e := t2 - d.Y[k][0]
+		t3 := d.Y[k][0]
+		t5 := e + e
+		s += e * e * t3
+		eDot0 := zDot0 * t4
+		eDot1 := zDot1 * t4
+		sDot0 += t5 * eDot0 * t3
+		sDot1 += t5 * eDot1 * t3
+		eDot2 := zDot2 * t4
+		eDot3 := zDot3 * t4
+		sDot2 += t5 * eDot2 * t3
+		sDot3 += t5 * eDot3 * t3
+	}
+	return s, sDot0, sDot1, sDot2, sDot3
+}
+
+// SquaresLossAdjoint returns SquaresLoss(m, d), from network.go:115.
+// It adds the derivatives of the outputs, weighted by rBar, to mBar.
+// d is data, which carries no derivative.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+func SquaresLossAdjoint(m *Perceptron, d *Batch, mBar *Perceptron, rBar float64, ws *AdjointWork) (r float64) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if m != nil && (mBar == nil || m.W != nil && mBar.W == nil) {
+		mBarWhole := rt.MissingOf(m, mBar)
+		done := rt.Complete(mBarWhole)
+		r = SquaresLossAdjoint(m, d, mBarWhole.Shadow, rBar, ws)
+		done()
+		return
+	}
+	s := 0.0
+	s1 := d.X
+	hi1 := len(s1)
+	for k := 0; k < hi1; k++ {
+		x := s1[k]
+		z := m.B
+		hi := len(x)
+		for j := 0; j < hi; j++ {
+			v := x[j]
+			z += v * m.W[j] * m.W[j]
+		}
+		e := math.Tanh(z) - d.Y[k][0]
+		s += e * e * d.Y[k][0]
+		t := rBar * d.Y[k][0]
+		zBar := (t + t) * e * rt.Sechsq(z)
+		for j1 := 0; j1 < hi; j1++ {
+			v1 := x[j1]
+			mBar.W[j1] += zBar*m.W[j1]*v1 + zBar*(v1*m.W[j1])
+		}
+		mBar.B += zBar
+	}
+	return s
+}
+
+// SquaresLossAdjointTangent computes SquaresLossAdjoint and the derivatives of its bars in the direction mDot,
+// for constant seeds, from network.go:115.
+// It adds the derivatives of mBar to mBarDot.
+// d is data, which carries no derivative.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func SquaresLossAdjointTangent(m *Perceptron, d *Batch, mBar *Perceptron, rBar float64, ws *AdjointWork, mDot, mBarDot *Perceptron) (r float64) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if m != nil && (mDot == nil || m.W != nil && mDot.W == nil) {
+		mDotWhole := rt.MissingOf(m, mDot)
+		done := rt.Complete(mDotWhole)
+		r = SquaresLossAdjointTangent(m, d, mBar, rBar, ws, mDotWhole.Shadow, mBarDot)
+		done()
+		return
+	}
+	if m != nil && (mBar == nil || m.W != nil && mBar.W == nil) {
+		mBarWhole := rt.MissingOf(m, mBar)
+		done1 := rt.Complete(mBarWhole)
+		r = SquaresLossAdjointTangent(m, d, mBarWhole.Shadow, rBar, ws, mDot, mBarDot)
+		done1()
+		return
+	}
+	if m != nil && (mBarDot == nil || m.W != nil && mBarDot.W == nil) {
+		mBarDotWhole := rt.MissingOf(m, mBarDot)
+		done2 := rt.Complete(mBarDotWhole)
+		r = SquaresLossAdjointTangent(m, d, mBar, rBar, ws, mDot, mBarDotWhole.Shadow)
+		done2()
+		return
+	}
+	s := 0.0
+	s1 := d.X
+	hi1 := len(s1)
+	for k := 0; k < hi1; k++ {
+		x := s1[k]
+		zDot := mDot.B
+		z := m.B
+		hi := len(x)
+		for j := 0; j < hi; j++ {
+			v := x[j]
+			t1 := v * m.W[j]
+			t2 := m.W[j]
+			zDot += v*mDot.W[j]*t2 + t1*mDot.W[j]
+			z += t1 * t2
+		}
+		t3 := math.Tanh(z)
+		eDot := zDot * rt.Sechsq(z)
+		e := t3 - d.Y[k][0]
+		t4 := d.Y[k][0]
+		s += e * e * t4
+		t := rBar * d.Y[k][0]
+		t5 := t + t
+		t6 := rt.Sechsq(z)
+		var d1 float64
+		t7 := -2 * t6 * math.Tanh(z)
+		if zDot != 0 || t7-t7 == 0 {
+			d1 += zDot * t7
+		} else {
+			d1 += rt.Skip()
+		}
+		t8 := t5 * e
+		zBarDot := t5*eDot*t6 + t8*d1
+		zBar := t8 * t6
+		for j1 := 0; j1 < hi; j1++ {
+			v1 := x[j1]
+			t9 := m.W[j1]
+			t10 := v1 * m.W[j1]
+			mBarDot.W[j1] += (zBarDot*t9+zBar*mDot.W[j1])*v1 + (zBarDot*t10 + zBar*(v1*mDot.W[j1]))
+			mBar.W[j1] += zBar*t9*v1 + zBar*t10
+		}
+		mBarDot.B += zBarDot
+		mBar.B += zBar
+	}
+	return s
+}
+
+// SquaresLossHVP is SquaresLossAdjointTangent without value and gradient, from network.go:115.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+func SquaresLossHVP(m *Perceptron, d *Batch, rBar float64, ws *AdjointWork, mDot, mBarDot *Perceptron) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if m != nil && (mDot == nil || m.W != nil && mDot.W == nil) {
+		mDotWhole := rt.MissingOf(m, mDot)
+		done := rt.Complete(mDotWhole)
+		SquaresLossHVP(m, d, rBar, ws, mDotWhole.Shadow, mBarDot)
+		done()
+		return
+	}
+	if m != nil && (mBarDot == nil || m.W != nil && mBarDot.W == nil) {
+		mBarDotWhole := rt.MissingOf(m, mBarDot)
+		done1 := rt.Complete(mBarDotWhole)
+		SquaresLossHVP(m, d, rBar, ws, mDot, mBarDotWhole.Shadow)
+		done1()
+		return
+	}
+	s1 := d.X
+	hi1 := len(s1)
+	for k := 0; k < hi1; k++ {
+		x := s1[k]
+		zDot := mDot.B
+		z := m.B
+		hi := len(x)
+		for j := 0; j < hi; j++ {
+			v := x[j]
+			t1 := v * m.W[j]
+			t2 := m.W[j]
+			zDot += v*mDot.W[j]*t2 + t1*mDot.W[j]
+			z += t1 * t2
+		}
+		t3 := math.Tanh(z)
+		eDot := zDot * rt.Sechsq(z)
+		e := t3 - d.Y[k][0]
+		_ = d.Y[k][0]
+		t := rBar * d.Y[k][0]
+		t5 := t + t
+		t6 := rt.Sechsq(z)
+		var d1 float64
+		t7 := -2 * t6 * math.Tanh(z)
+		if zDot != 0 || t7-t7 == 0 {
+			d1 += zDot * t7
+		} else {
+			d1 += rt.Skip()
+		}
+		t8 := t5 * e
+		zBarDot := t5*eDot*t6 + t8*d1
+		zBar := t8 * t6
+		for j1 := 0; j1 < hi; j1++ {
+			v1 := x[j1]
+			t9 := m.W[j1]
+			t10 := v1 * m.W[j1]
+			mBarDot.W[j1] += (zBarDot*t9+zBar*mDot.W[j1])*v1 + (zBarDot*t10 + zBar*(v1*mDot.W[j1]))
+		}
+		mBarDot.B += zBarDot
+	}
+}
+
+// SquaresLossTraced is SquaresLoss over Reals, from network.go:115.
+func SquaresLossTraced(m *perceptronReal, d *Batch) (r nabla.Real) {
+	s := nabla.Const(0)
+	s1 := d.X
+	for k := 0; k < len(s1); k++ {
+		x := s1[k]
+		z := m.B
+		for j := 0; j < len(x); j++ {
+			v := x[j]
+			z = z.Add(m.W[j].Scale(v).Mul(m.W[j]))
+		}
+		e := nabla.Tanh(z).Sub(nabla.Const(d.Y[k][0]))
+		s = s.Add(e.Sq().Scale(d.Y[k][0]))
+	}
+	return s
+}
+
+// MixedTangent returns Mixed(a, b, d) and the derivatives of its results in the direction (aDot, bDot), from network.go:131.
+// d is data, which carries no derivative.
+func MixedTangent(a, b *Perceptron, d *Batch, aDot, bDot *Perceptron) (product, penalty, productDot, penaltyDot float64) {
+	if a != nil && (aDot == nil || a.W != nil && aDot.W == nil) || b != nil && (bDot == nil || b.W != nil && bDot.W == nil) {
+		aDotWhole, bDotWhole := rt.MissingOf(a, aDot), rt.MissingOf(b, bDot)
+		done := rt.Complete(aDotWhole, bDotWhole)
+		product, penalty, productDot, penaltyDot = MixedTangent(a, b, d, aDotWhole.Shadow, bDotWhole.Shadow)
+		done()
+		return
+	}
+	productDot = 0
+	product = 1
+	s := d.X
+	for i := 0; i < len(s); i++ {
+		x := s[i]
+		t := x[0]
+		t1 := b.B
+		t2 := b.W[i%len(b.W)]
+		t3 := a.W[0]*t + t1*t2
+		productDot = productDot*t3 + product*(aDot.W[0]*t+(bDot.B*t2+t1*bDot.W[i%len(b.W)]))
+		product *= t3
+	}
+	t4 := a.B
+	t5 := b.B
+	t6 := a.W[0]
+	penaltyDot = (t4+t4)*aDot.B + (bDot.B*t6 + t5*aDot.W[0])
+	penalty = t4*t4 + t5*t6
+	return
+}
+
+// MixedTangent4 returns Mixed(a, b, d) and the derivatives of its results in 4 directions, those of aDot, bDot, from network.go:131.
+// d is data, which carries no derivative.
+func MixedTangent4(a, b *Perceptron, d *Batch, aDot, bDot *PerceptronLanes4) (product, penalty, productDot0, productDot1, productDot2, productDot3, penaltyDot0, penaltyDot1, penaltyDot2, penaltyDot3 float64) {
+	if a != nil && (aDot == nil || a.W != nil && aDot.W == nil) || b != nil && (bDot == nil || b.W != nil && bDot.W == nil) {
+		aDotWhole, bDotWhole := rt.MissingOf(a, aDot), rt.MissingOf(b, bDot)
+		done := rt.Complete(aDotWhole, bDotWhole)
+		product, penalty, productDot0, productDot1, productDot2, productDot3, penaltyDot0, penaltyDot1, penaltyDot2, penaltyDot3 = MixedTangent4(a, b, d, aDotWhole.Shadow, bDotWhole.Shadow)
+		done()
+		return
+	}
+	product = 1
+	s := d.X
+	productDot0 = 0
+	productDot1 = 0
+	productDot2 = 0
+	productDot3 = 0
+	for i := 0; i < len(s); i++ {
+		x := s[i]
+		t := x[0]
+		t1 := b.B
+		t2 := b.W[i%len(b.W)]
+		t3 := a.W[0]*t + t1*t2
+		aDotRow := &aDot.W[0]
+		bDotRow := &bDot.B
+		bDotRow1 := &bDot.W[i%len(b.W)]
+		productDot0 = productDot0*t3 + product*(aDotRow[0]*t+(bDotRow[0]*t2+t1*bDotRow1[0]))
+		productDot1 = productDot1*t3 + product*(aDotRow[1]*t+(bDotRow[1]*t2+t1*bDotRow1[1]))
+		productDot2 = productDot2*t3 + product*(aDotRow[2]*t+(bDotRow[2]*t2+t1*bDotRow1[2]))
+		productDot3 = productDot3*t3 + product*(aDotRow[3]*t+(bDotRow[3]*t2+t1*bDotRow1[3]))
+		product *= t3
+	}
+	t4 := a.B
+	t5 := b.B
+	t6 := a.W[0]
+	t7 := t4 + t4
+	aDotRow1 := &aDot.B
+	bDotRow2 := &bDot.B
+	aDotRow2 := &aDot.W[0]
+	penalty = t4*t4 + t5*t6
+	penaltyDot0 = t7*aDotRow1[0] + (bDotRow2[0]*t6 + t5*aDotRow2[0])
+	penaltyDot1 = t7*aDotRow1[1] + (bDotRow2[1]*t6 + t5*aDotRow2[1])
+	penaltyDot2 = t7*aDotRow1[2] + (bDotRow2[2]*t6 + t5*aDotRow2[2])
+	penaltyDot3 = t7*aDotRow1[3] + (bDotRow2[3]*t6 + t5*aDotRow2[3])
+	return
+}
+
+// MixedAdjoint returns Mixed(a, b, d), from network.go:131.
+// It adds the derivatives of the outputs, weighted by productBar, penaltyBar, to aBar, bBar.
+// Its first results product, penalty are those of Mixed; the weights are productBar of product, penaltyBar of penalty.
+// d is data, which carries no derivative.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+func MixedAdjoint(a, b *Perceptron, d *Batch, aBar, bBar *Perceptron, productBar, penaltyBar float64, ws *AdjointWork) (product, penalty float64) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if a != nil && (aBar == nil || a.W != nil && aBar.W == nil) || b != nil && (bBar == nil || b.W != nil && bBar.W == nil) {
+		aBarWhole, bBarWhole := rt.MissingOf(a, aBar), rt.MissingOf(b, bBar)
+		done := rt.Complete(aBarWhole, bBarWhole)
+		product, penalty = MixedAdjoint(a, b, d, aBarWhole.Shadow, bBarWhole.Shadow, productBar, penaltyBar, ws)
+		done()
+		return
+	}
+	ws.product = ws.product[:0]
+	product2 := 1.0
+	s := d.X
+	hi := len(s)
+	for i := 0; i < hi; i++ {
+		x := s[i]
+		ws.product = append(ws.product, product2)
+		product2 *= a.W[0]*x[0] + b.B*b.W[i%len(b.W)]
+	}
+	penalty2 := a.B*a.B + b.B*a.W[0]
+	product = product2
+	penalty = penalty2
+	aBar.B += (penaltyBar + penaltyBar) * a.B
+	bBar.B += penaltyBar * a.W[0]
+	aBar.W[0] += penaltyBar * b.B
+	for i1 := hi - 1; i1 > -1; i1-- {
+		x1 := s[i1]
+		t := productBar
+		product2 = ws.product[len(ws.product)-1]
+		ws.product = ws.product[:len(ws.product)-1]
+		productBar = t * (a.W[0]*x1[0] + b.B*b.W[i1%len(b.W)])
+		t1 := t * product2
+		aBar.W[0] += t1 * x1[0]
+		bBar.B += t1 * b.W[i1%len(b.W)]
+		bBar.W[i1%len(b.W)] += t1 * b.B
+	}
+	return
+}
+
+// MixedAdjointTangent computes MixedAdjoint and the derivatives of its bars in the direction (aDot, bDot),
+// for constant seeds, from network.go:131.
+// It adds the derivatives of aBar, bBar to aBarDot, bBarDot.
+// d is data, which carries no derivative.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+func MixedAdjointTangent(a, b *Perceptron, d *Batch, aBar, bBar *Perceptron, productBar, penaltyBar float64, ws *AdjointWork, aDot, bDot, aBarDot, bBarDot *Perceptron) (product, penalty float64) {
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if a != nil && (aDot == nil || a.W != nil && aDot.W == nil) || b != nil && (bDot == nil || b.W != nil && bDot.W == nil) {
+		aDotWhole, bDotWhole := rt.MissingOf(a, aDot), rt.MissingOf(b, bDot)
+		done := rt.Complete(aDotWhole, bDotWhole)
+		product, penalty = MixedAdjointTangent(a, b, d, aBar, bBar, productBar, penaltyBar, ws, aDotWhole.Shadow, bDotWhole.Shadow, aBarDot, bBarDot)
+		done()
+		return
+	}
+	if a != nil && (aBar == nil || a.W != nil && aBar.W == nil) || b != nil && (bBar == nil || b.W != nil && bBar.W == nil) {
+		aBarWhole, bBarWhole := rt.MissingOf(a, aBar), rt.MissingOf(b, bBar)
+		done1 := rt.Complete(aBarWhole, bBarWhole)
+		product, penalty = MixedAdjointTangent(a, b, d, aBarWhole.Shadow, bBarWhole.Shadow, productBar, penaltyBar, ws, aDot, bDot, aBarDot, bBarDot)
+		done1()
+		return
+	}
+	if a != nil && (aBarDot == nil || a.W != nil && aBarDot.W == nil) || b != nil && (bBarDot == nil || b.W != nil && bBarDot.W == nil) {
+		aBarDotWhole, bBarDotWhole := rt.MissingOf(a, aBarDot), rt.MissingOf(b, bBarDot)
+		done2 := rt.Complete(aBarDotWhole, bBarDotWhole)
+		product, penalty = MixedAdjointTangent(a, b, d, aBar, bBar, productBar, penaltyBar, ws, aDot, bDot, aBarDotWhole.Shadow, bBarDotWhole.Shadow)
+		done2()
+		return
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	var productBarDot float64
+	tapeDot.product = tapeDot.product[:0]
+	tape.product = tape.product[:0]
+	var product2Dot float64
+	product2 := 1.0
+	s := d.X
+	hi := len(s)
+	for i := 0; i < hi; i++ {
+		x := s[i]
+		tapeDot.product = append(tapeDot.product, product2Dot)
+		tape.product = append(tape.product, product2)
+		t2 := x[0]
+		t3 := b.B
+		t4 := b.W[i%len(b.W)]
+		t5 := a.W[0]*t2 + t3*t4
+		product2Dot = product2Dot*t5 + product2*(aDot.W[0]*t2+(bDot.B*t4+t3*bDot.W[i%len(b.W)]))
+		product2 *= t5
+	}
+	t6 := a.B
+	t7 := b.B
+	t8 := a.W[0]
+	penalty2 := t6*t6 + t7*t8
+	product = product2
+	penalty = penalty2
+	t9 := penaltyBar + penaltyBar
+	aBarDot.B += t9 * aDot.B
+	aBar.B += t9 * a.B
+	bBarDot.B += penaltyBar * aDot.W[0]
+	bBar.B += penaltyBar * a.W[0]
+	aBarDot.W[0] += penaltyBar * bDot.B
+	aBar.W[0] += penaltyBar * b.B
+	for i1 := hi - 1; i1 > -1; i1-- {
+		x1 := s[i1]
+		tDot := productBarDot
+		t := productBar
+		product2Dot = tapeDot.product[len(tape.product)-1]
+		product2 = tape.product[len(tape.product)-1]
+		tapeDot.product = tapeDot.product[:len(tape.product)-1]
+		tape.product = tape.product[:len(tape.product)-1]
+		t10 := x1[0]
+		t11 := b.B
+		t12 := b.W[i1%len(b.W)]
+		t13 := a.W[0]*t10 + t11*t12
+		productBarDot = tDot*t13 + t*(aDot.W[0]*t10+(bDot.B*t12+t11*bDot.W[i1%len(b.W)]))
+		productBar = t * t13
+		t1Dot := tDot*product2 + t*product2Dot
+		t1 := t * product2
+		t14 := x1[0]
+		aBarDot.W[0] += t1Dot * t14
+		aBar.W[0] += t1 * t14
+		t15 := b.W[i1%len(b.W)]
+		bBarDot.B += t1Dot*t15 + t1*bDot.W[i1%len(b.W)]
+		bBar.B += t1 * t15
+		t16 := b.B
+		bBarDot.W[i1%len(b.W)] += t1Dot*t16 + t1*bDot.B
+		bBar.W[i1%len(b.W)] += t1 * t16
+	}
+	return
+}
+
+// MixedTraced is Mixed over Reals, from network.go:131.
+func MixedTraced(a, b *perceptronReal, d *Batch) (product, penalty nabla.Real) {
+	product = nabla.Const(1)
+	s := d.X
+	for i := 0; i < len(s); i++ {
+		x := s[i]
+		product = product.Mul(a.W[0].Scale(x[0]).Add(b.B.Mul(b.W[i%len(b.W)])))
+	}
+	penalty = a.B.Sq().Add(b.B.Mul(a.W[0]))
+	return
+}
+
+// RowsLossTangent returns RowsLoss(m, d) and its derivative in the direction mDot, from network.go:149.
 // d is data, which carries no derivative.
 func RowsLossTangent(m *Rows, d *Batch, mDot *Rows) (r, rDot float64) {
 	if m != nil && (mDot == nil || rt.HollowRows(m.W1, mDot.W1) || rt.HollowRows(m.W2, mDot.W2) || m.B1 != nil && mDot.B1 == nil || m.B2 != nil && mDot.B2 == nil) {
@@ -1572,7 +2492,7 @@ func RowsLossTangent(m *Rows, d *Batch, mDot *Rows) (r, rDot float64) {
 	return s, sDot
 }
 
-// RowsLossTangent4 returns RowsLoss(m, d) and its derivatives in 4 directions, those of mDot, from network.go:100.
+// RowsLossTangent4 returns RowsLoss(m, d) and its derivatives in 4 directions, those of mDot, from network.go:149.
 // d is data, which carries no derivative.
 func RowsLossTangent4(m *Rows, d *Batch, mDot *RowsLanes4) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if m != nil && (mDot == nil || rt.HollowRows(m.W1, mDot.W1) || rt.HollowRows(m.W2, mDot.W2) || m.B1 != nil && mDot.B1 == nil || m.B2 != nil && mDot.B2 == nil) {
@@ -1690,7 +2610,7 @@ func RowsLossTangent4(m *Rows, d *Batch, mDot *RowsLanes4) (r, rDot0, rDot1, rDo
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// RowsLossAdjoint returns RowsLoss(m, d), from network.go:100.
+// RowsLossAdjoint returns RowsLoss(m, d), from network.go:149.
 // It adds the derivatives of the outputs, weighted by rBar, to mBar.
 // d is data, which carries no derivative.
 // Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
@@ -1841,7 +2761,7 @@ func RowsLossAdjoint(m *Rows, d *Batch, mBar *Rows, rBar float64, ws *AdjointWor
 }
 
 // RowsLossAdjointTangent computes RowsLossAdjoint and the derivatives of its bars in the direction mDot,
-// for constant seeds, from network.go:100.
+// for constant seeds, from network.go:149.
 // It adds the derivatives of mBar to mBarDot.
 // d is data, which carries no derivative.
 // Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
@@ -2093,7 +3013,7 @@ func RowsLossAdjointTangent(m *Rows, d *Batch, mBar *Rows, rBar float64, ws *Adj
 	return
 }
 
-// RowsLossTraced is RowsLoss over Reals, from network.go:100.
+// RowsLossTraced is RowsLoss over Reals, from network.go:149.
 func RowsLossTraced(m *rowsReal, d *Batch) (r nabla.Real) {
 	h := make([]nabla.Real, len(m.B1))
 	s := nabla.Const(0)
@@ -2133,7 +3053,7 @@ func RowsLossTraced(m *rowsReal, d *Batch) (r nabla.Real) {
 	return s
 }
 
-// DeepLossTangent returns m.Loss(d) and its derivative in the direction mDot, from network.go:142.
+// DeepLossTangent returns m.Loss(d) and its derivative in the direction mDot, from network.go:191.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 // dDot must hold zeros initially, in the shape of the argument that it is named after.
@@ -2212,7 +3132,7 @@ func DeepLossTangent(m *Deep, d *Batch, mDot *Deep, dDot *Batch) (r, rDot float6
 	return s * t4, sDot * t4
 }
 
-// DeepLossTangent4 returns m.Loss(d) and its derivatives in 4 directions, those of mDot, from network.go:142.
+// DeepLossTangent4 returns m.Loss(d) and its derivatives in 4 directions, those of mDot, from network.go:191.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 // dDot must hold zeros initially, in the shape of the argument that it is named after.
@@ -2335,7 +3255,7 @@ func DeepLossTangent4(m *Deep, d *Batch, mDot *DeepLanes4, dDot *BatchLanes4) (r
 	return s * t4, sDot0 * t4, sDot1 * t4, sDot2 * t4, sDot3 * t4
 }
 
-// DeepLossAdjoint returns m.Loss(d), from network.go:142.
+// DeepLossAdjoint returns m.Loss(d), from network.go:191.
 // It adds the derivatives of the outputs, weighted by rBar, to mBar.
 // The bars of memory that it writes hold the weights of the values written, and on return the derivatives
 // with respect to the values overwritten.
@@ -2539,7 +3459,7 @@ func DeepLossAdjoint(m *Deep, d *Batch, mBar *Deep, dBar *Batch, rBar float64, w
 }
 
 // DeepLossAdjointTangent computes DeepLossAdjoint and the derivatives of its bars in the direction mDot,
-// for constant seeds, from network.go:142.
+// for constant seeds, from network.go:191.
 // It adds the derivatives of mBar, dBar to mBarDot, dBarDot.
 // Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
 // Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
@@ -2886,7 +3806,7 @@ func DeepLossAdjointTangent(m *Deep, d *Batch, mBar *Deep, dBar *Batch, rBar flo
 	return
 }
 
-// DeepLossTraced is (*Deep).Loss over Reals, from network.go:142.
+// DeepLossTraced is (*Deep).Loss over Reals, from network.go:191.
 func DeepLossTraced(m *deepReal, d *batchReal) (r nabla.Real) {
 	m.Steps++
 	s := nabla.Const(0)
@@ -2929,7 +3849,7 @@ func DeepLossTraced(m *deepReal, d *batchReal) (r nabla.Real) {
 	return s.Scale(float64(m.Steps))
 }
 
-// DenseLossTangent returns DenseLoss(m, d) and the derivatives of its results in the direction mDot, from network.go:183.
+// DenseLossTangent returns DenseLoss(m, d) and the derivatives of its results in the direction mDot, from network.go:232.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
 // dDot must hold zeros initially, in the shape of the argument that it is named after.
@@ -2994,7 +3914,7 @@ func DenseLossTangent(m *Dense, d *Matrices, mDot *Dense, dDot *Matrices) (r, rD
 	return s1, s1Dot, nil
 }
 
-// DenseLossAdjoint returns DenseLoss(m, d), from network.go:183.
+// DenseLossAdjoint returns DenseLoss(m, d), from network.go:232.
 // It adds the derivatives of the outputs, weighted by rBar, to mBar.
 // Its first results r are those of DenseLoss, and the last is its error r1; the weights are rBar of r.
 // The bars of memory that it writes hold the weights of the values written, and on return the derivatives
@@ -3216,7 +4136,7 @@ func DenseLossAdjoint(m *Dense, d *Matrices, mBar *Dense, dBar *Matrices, rBar f
 }
 
 // DenseLossAdjointTangent computes DenseLossAdjoint and the derivatives of its bars in the direction mDot,
-// for constant seeds, from network.go:183.
+// for constant seeds, from network.go:232.
 // It adds the derivatives of mBar, dBar to mBarDot, dBarDot.
 // Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
 // Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
@@ -3578,7 +4498,7 @@ func DenseLossAdjointTangent(m *Dense, d *Matrices, mBar *Dense, dBar *Matrices,
 	return
 }
 
-// DenseLossTraced is DenseLoss over Reals, from network.go:183.
+// DenseLossTraced is DenseLoss over Reals, from network.go:232.
 func DenseLossTraced(m *denseReal, d *matricesReal) (r nabla.Real, r1 error) {
 	rows, _ := denseDimsTraced1(d.X)
 	var z denseReal1
@@ -5460,6 +6380,21 @@ func LossShadow(m *MLP) *MLP {
 	return rt.ShadowOf(m)
 }
 
+// UnitLossShadow returns memory for derivatives with respect to m: zeros, in the shape of the arguments.
+func UnitLossShadow(m *Perceptron) *Perceptron {
+	return rt.ShadowOf(m)
+}
+
+// SquaresLossShadow returns memory for derivatives with respect to m: zeros, in the shape of the arguments.
+func SquaresLossShadow(m *Perceptron) *Perceptron {
+	return rt.ShadowOf(m)
+}
+
+// MixedShadow returns memory for derivatives with respect to a, b: zeros, in the shape of the arguments.
+func MixedShadow(a *Perceptron, b *Perceptron) (*Perceptron, *Perceptron) {
+	return rt.ShadowOf(a), rt.ShadowOf(b)
+}
+
 // RowsLossShadow returns memory for derivatives with respect to m: zeros, in the shape of the arguments.
 func RowsLossShadow(m *Rows) *Rows {
 	return rt.ShadowOf(m)
@@ -5539,6 +6474,78 @@ func init() {
 			y[0] = LossFlatTraced(x[:len(x):len(x)], p.(*Sizes))
 			return 1
 		},
+	})
+	nabla.Register(UnitLoss, nabla.Generated{
+		Name: "UnitLoss", Version: 1,
+		ReadOnly: []string{"X", "Y"},
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workGradient AdjointWork
+			var workAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0], ydot[0] = UnitLossTangent(arg.Value.(*Perceptron), arg.Bound.(*Batch), arg.Dot.(*Perceptron))
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0] = UnitLossAdjoint(arg.Value.(*Perceptron), arg.Bound.(*Batch), arg.Bar.(*Perceptron), ybar[0], &workAdjoint)
+					return 1
+				},
+				Gradient: func(xbar, x []float64, p any) {
+					arg := p.(*nabla.StructArg)
+					UnitLossAdjointOnly(arg.Value.(*Perceptron), arg.Bound.(*Batch), arg.Bar.(*Perceptron), 1, &workGradient)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0] = UnitLossAdjointTangent(arg.Value.(*Perceptron), arg.Bound.(*Batch), arg.Bar.(*Perceptron), ybar[0], &workAdjointTangent, arg.Dot.(*Perceptron), arg.BarDot.(*Perceptron))
+					return 1
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, p any) int {
+			arg := p.(*nabla.StructArg)
+			y[0] = UnitLossTraced(arg.Traced.(*perceptronReal), arg.Bound.(*Batch))
+			return 1
+		},
+		TracedStruct: (*perceptronReal)(nil),
+	})
+	nabla.Register(SquaresLoss, nabla.Generated{
+		Name: "SquaresLoss", Version: 1,
+		ReadOnly: []string{"X", "Y"},
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workAdjointTangent AdjointWork
+			var workHVP AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0], ydot[0] = SquaresLossTangent(arg.Value.(*Perceptron), arg.Bound.(*Batch), arg.Dot.(*Perceptron))
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0] = SquaresLossAdjoint(arg.Value.(*Perceptron), arg.Bound.(*Batch), arg.Bar.(*Perceptron), ybar[0], &workAdjoint)
+					return 1
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+					arg := p.(*nabla.StructArg)
+					y[0] = SquaresLossAdjointTangent(arg.Value.(*Perceptron), arg.Bound.(*Batch), arg.Bar.(*Perceptron), ybar[0], &workAdjointTangent, arg.Dot.(*Perceptron), arg.BarDot.(*Perceptron))
+					return 1
+				},
+				HVP: func(xbardot, x, xdot []float64, p any) {
+					arg := p.(*nabla.StructArg)
+					SquaresLossHVP(arg.Value.(*Perceptron), arg.Bound.(*Batch), 1, &workHVP, arg.Dot.(*Perceptron), arg.BarDot.(*Perceptron))
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, p any) int {
+			arg := p.(*nabla.StructArg)
+			y[0] = SquaresLossTraced(arg.Traced.(*perceptronReal), arg.Bound.(*Batch))
+			return 1
+		},
+		TracedStruct: (*perceptronReal)(nil),
 	})
 	nabla.Register(RowsLoss, nabla.Generated{
 		Name: "RowsLoss", Version: 1,

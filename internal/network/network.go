@@ -87,6 +87,55 @@ func LossFlat(x []float64, d *Sizes) float64 {
 	return s
 }
 
+// A Perceptron has one unit.
+type Perceptron struct {
+	W []float64
+	B float64
+}
+
+// UnitLoss is the negative logarithm of the likelihood of the first outputs. The logarithm is dead in the gradient.
+//
+//nabla:differentiate wrt=m
+func UnitLoss(m *Perceptron, d *Batch) float64 {
+	s := 0.0
+	for k, x := range d.X {
+		z := m.B
+		for j, w := range m.W {
+			z += w * x[j]
+		}
+		s += math.Log1p(math.Exp(z)) - d.Y[k][0]*z
+	}
+	return s
+}
+
+// SquaresLoss is a weighted sum of squares of the errors of a unit whose input is quadratic in the weights. The
+// gradient is dead in Hessian-vector products.
+//
+//nabla:differentiate wrt=m
+func SquaresLoss(m *Perceptron, d *Batch) float64 {
+	s := 0.0
+	for k, x := range d.X {
+		z := m.B
+		for j, v := range x {
+			z += v * m.W[j] * m.W[j]
+		}
+		e := math.Tanh(z) - d.Y[k][0]
+		s += e * e * d.Y[k][0]
+	}
+	return s
+}
+
+// Mixed has two structs that carry derivatives, two results and data.
+//
+//nabla:differentiate wrt=a,b
+func Mixed(a, b *Perceptron, d *Batch) (product, penalty float64) {
+	product = 1
+	for i, x := range d.X {
+		product *= a.W[0]*x[0] + b.B*b.W[i%len(b.W)]
+	}
+	return product, a.B*a.B + b.B*a.W[0]
+}
+
 // Rows are an MLP with a slice for each row of weights.
 type Rows struct {
 	W1, W2 [][]float64

@@ -273,6 +273,90 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
+// TestWithoutValue compares gradients, by code that does not compute the value, and Hessian-vector products with closed
+// forms.
+func TestWithoutValue(t *testing.T) {
+	const n = 3
+	r := rand.New(rand.NewPCG(5, 6))
+	m, d := &Perceptron{numbers(r, n), 0.5}, &Batch{rows(r, 7, n), rows(r, 7, 1)}
+	f, l, err := nabla.BindStructPlain(UnitLoss, m, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, v := l.Flatten(nil, m), numbers(r, n+1)
+	g, hv := make([]float64, n+1), make([]float64, n+1)
+	for k, row := range d.X {
+		row = append(row[:n:n], 1)
+		z, zDot, y := 0.0, 0.0, d.Y[k][0]
+		for j := range row {
+			z += row[j] * x[j]
+			zDot += row[j] * v[j]
+		}
+		p := 1 / (1 + math.Exp(-z))
+		for j := range row {
+			g[j] += (p - y) * row[j]
+			hv[j] += p * (1 - p) * zDot * row[j]
+		}
+	}
+	p, err := nabla.PrepareGradient(f, source.Reverse{}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := nabla.PrepareHVP(f, source.Reverse{}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 { // some calls compare values, and compute them therefore
+		got, err := p.Gradient(nil, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, "gradient", got, g, 1e-12)
+		if got, err = q.HVP(nil, x, v); err != nil {
+			t.Fatal(err)
+		}
+		check(t, "product", got, hv, 1e-12)
+	}
+}
+
+// TestProductAlone compares Hessian-vector products by code that computes nothing else with a closed form.
+func TestProductAlone(t *testing.T) {
+	const n = 3
+	r := rand.New(rand.NewPCG(7, 8))
+	m, d := &Perceptron{numbers(r, n), 0.5}, &Batch{rows(r, 7, n), rows(r, 7, 1)}
+	f, l, err := nabla.BindStructPlain(SquaresLoss, m, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, v := l.Flatten(nil, m), numbers(r, n+1)
+	want := make([]float64, n+1)
+	for k, row := range d.X {
+		z, zDot, y := x[n], v[n], d.Y[k][0]
+		for j := range row {
+			z += x[j] * x[j] * row[j]
+			zDot += 2 * x[j] * v[j] * row[j]
+		}
+		th := math.Tanh(z)
+		slope := 1 - th*th
+		first, second := 2*y*(th-y)*slope, y*(2*slope*slope-4*(th-y)*th*slope) // derivatives by z
+		for j := range row {
+			want[j] += second*zDot*2*x[j]*row[j] + first*2*v[j]*row[j]
+		}
+		want[n] += second * zDot
+	}
+	q, err := nabla.PrepareHVP(f, source.Reverse{}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		got, err := q.HVP(nil, x, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, "product", got, want, 1e-12)
+	}
+}
+
 // TestDirect calls generated functions with structs: with the memory that LossShadow returns, without bars and
 // directions, and with bars of a part of the struct.
 func TestDirect(t *testing.T) {
@@ -308,6 +392,46 @@ func TestDirect(t *testing.T) {
 	if _, yDot := LossTangent(m, d, dot); math.Abs(yDot-bar.W2[3]) > 1e-12 {
 		t.Errorf("tangent %v, want %v", yDot, bar.W2[3])
 	}
+}
+
+// TestMixed compares the derivatives of two results with respect to two structs with differences.
+func TestMixed(t *testing.T) {
+	d := &Batch{X: [][]float64{{1.5}, {-0.5}, {2}}}
+	a, b := &Perceptron{[]float64{0.5}, 2}, &Perceptron{[]float64{1, -2}, 0.25}
+	weigh := func() float64 {
+		p, q := Mixed(a, b, d)
+		return 3*p - 2*q
+	}
+	aBar, bBar := MixedShadow(a, b)
+	MixedAdjoint(a, b, d, aBar, bBar, 3, -2, nil)
+	for _, c := range []struct {
+		name string
+		x    *float64
+		got  float64
+	}{{"a.W[0]", &a.W[0], aBar.W[0]}, {"a.B", &a.B, aBar.B}, {"b.W[0]", &b.W[0], bBar.W[0]},
+		{"b.W[1]", &b.W[1], bBar.W[1]}, {"b.B", &b.B, bBar.B}} {
+		const h = 1e-6
+		old := *c.x
+		*c.x = old + h
+		up := weigh()
+		*c.x = old - h
+		want := (up - weigh()) / (2 * h)
+		*c.x = old
+		if math.Abs(c.got-want) > 1e-7 {
+			t.Errorf("%s: %v, want %v", c.name, c.got, want)
+		}
+	}
+	only := mixedOnly(a, b, d)
+	if math.Abs(only.B-bBar.B) > 1e-14 {
+		t.Errorf("b alone: %v, want %v", only.B, bBar.B)
+	}
+}
+
+// mixedOnly returns the derivatives of TestMixed with respect to b; those with respect to a are not wanted.
+func mixedOnly(a, b *Perceptron, d *Batch) *Perceptron {
+	_, bBar := MixedShadow(nil, b)
+	MixedAdjoint(a, b, d, nil, bBar, 3, -2, nil)
+	return bBar
 }
 
 // TestError: the error of a function of a struct comes back from the call, from every engine.
