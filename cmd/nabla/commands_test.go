@@ -291,6 +291,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestProgramGolden(t *testing.T) {
+	longtest.Serial(t)
 	for _, tt := range []struct{ file, line string }{
 		{"T3.txt", "program -task T3 -n 3"},
 		{"T3_gradient.txt", "program -n 3 -stage vjp,simplified,scheduled"},
@@ -307,11 +308,10 @@ func TestProgramGolden(t *testing.T) {
 // TestProgramStages reads the text of every task back, and that of every stage
 // where it is not of a hundred thousand lines.
 func TestProgramStages(t *testing.T) {
+	longtest.Serial(t)
 	for _, task := range taskNames() {
 		names := stageNames()
-		if large := slices.Contains([]string{"T5", "gmm", "T7", "T8"}, task); large && testing.Short() {
-			continue
-		} else if large {
+		if slices.Contains([]string{"T5", "gmm", "T7", "T8"}, task) {
 			names = names[:1]
 		}
 		for _, stage := range names {

@@ -52,6 +52,7 @@ func genModule(t *testing.T, files map[string]string) string {
 const genMod = "module m\n\ngo 1.26\n"
 
 func TestGen(t *testing.T) {
+	longtest.Serial(t)
 	dir := genModule(t, map[string]string{"go.mod": genMod, "m.go": genLoss, "sub/s.go": "package sub\n"})
 	file := filepath.Join(dir, "nabla_gen.go")
 	stale := "nabla_gen.go: it is not up to date; run nabla gen\n"
@@ -95,6 +96,7 @@ func TestGen(t *testing.T) {
 
 // TestGenLayout divides the generated code, keeps the layout without the flag, and names left-over files.
 func TestGenLayout(t *testing.T) {
+	longtest.Serial(t)
 	genModule(t, map[string]string{"go.mod": genMod, "m.go": genLoss})
 	stale := func(names ...string) (text string) {
 		for _, name := range names {
@@ -175,6 +177,7 @@ func TestGenUsage(t *testing.T) {
 // and after its first generation.
 // TestGenFix: the warning of a closure has the source of a declared function, and -fix changes the source to that.
 func TestGenFix(t *testing.T) {
+	longtest.Serial(t)
 	mod, sum := dependent.Mod(t)
 	dir := genModule(t, map[string]string{"go.mod": genMod + mod, "go.sum": sum, "m.go": `package m
 

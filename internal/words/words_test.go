@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/words"
 )
 
@@ -22,6 +23,7 @@ import (
 //
 //	go test ./internal/words -v
 func TestWords(t *testing.T) {
+	longtest.Serial(t)
 	root := filepath.Join("..", "..")
 	packages := map[string]*words.Figures{}
 	var source, tests words.Figures
