@@ -144,7 +144,7 @@ func TestMistakeInOwnershipIsFound(t *testing.T) {
 
 // TestRandomGoroutines is TestRandomFunctions of programs with goroutines alone.
 func TestRandomGoroutines(t *testing.T) {
-	n := uint64(longtest.Cases(*fuzzCases, 20, 100, 5000))
+	n := uint64(longtest.Cases(*fuzzCases, 20, 100, 1500))
 	for seed := *fuzzFrom; seed < *fuzzFrom+n; seed++ {
 		data := randomData(seed)
 		data[0] = data[0]&^(96|24) | 8 // in goroutines, with one output
