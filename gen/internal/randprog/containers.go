@@ -44,7 +44,9 @@ func (g *generator) containerFloat(x *Node) *Node {
 
 // containerStmt returns a statement about containers, nil if there are none here.
 func (g *generator) containerStmt() *Node {
-	switch k := g.IntN(10); {
+	switch k := g.IntN(12); {
+	case k >= 10:
+		return g.onContainer(g.oneOf(functionStmts...), node(Int, "n"))
 	case k < 4 && g.has(Dict):
 		return g.dictStmt()
 	case k < 8 && g.has(Curve):
@@ -192,8 +194,79 @@ var sortStmts = []string{
 // sortStmt returns a statement that sorts.
 func (g *generator) sortStmt() *Node { return g.onContainer(g.oneOf(sortStmts...), node(Int, "n")) }
 
+// functionStmts holds statements about function values in memory, with operands as those of dictStmts.
+var functionStmts = []string{
+	"{\n#a := $3\n" +
+		"#l := []stage{{f: math.Sin, w: $4}, *newStage(func(#t float64) float64 { return math.Cos(#t*#a) }, 0.5)}\n" +
+		"#l = append(#l, stage{f: stageOf($1, #a)})\nif $7 {\n#l[0].f, #l[1].f = #l[1].f, #l[2].f\n}\n" +
+		"for _, #s := range #l {\n$5 = ($5 + #s.at($3))*0.5\n}\n}",
+	"{\n#a := $3\nvar #l []func(float64) float64\nfor #i := range 3 {\n#b := #a*0.5\n" +
+		"#l = append(#l, func(#t float64) float64 {\n#a = (#a + #b)*0.5\n" +
+		"return math.Sin(#t*#b) + float64(#i)*0.125\n})\n#a = (#a - $4)*0.5\n}\n" +
+		"#l[uint($1)%3] = stageOf($2, #a)\nfor _, #f := range #l {\nif #f != nil {\n" +
+		"$5 = ($5 + #f($3)*0.25)*0.5\n}\n}\n$5 = ($5 - #a)*0.5\n}",
+	"{\n#a := $3\n#o := []setting{weighted(#a), with(func(#t float64) float64 { return math.Tanh(#t + #a) })}\n" +
+		"if $7 {\n#o = append(#o, with(stageOf($1, $4)))\n}\n#s := build(#o...)\n$5 = (#s.at($4) + $5)*0.5\n}",
+	"{\n#m := map[int]func(float64) float64{}\n#m[$1] = stageOf($2, $3)\n#m[1] = math.Cos\n" +
+		"if #f := #m[$2]; #f != nil {\n$5 = ($5 + math.Sin(#f($4)))*0.5\n}\n}",
+	"{\n#a := $3\n#f := stageOf($1, $4)\nfor range 2 {\n#g := #f\n#f = func(#t float64) float64 {\n" +
+		"if #g == nil {\nreturn #t*0.5\n}\nreturn math.Sin(#g(#t) + #a)\n}\n}\n#a = $4*0.5\n" +
+		"$5 = ($5 + #f($4))*0.5\n}",
+	"{\n#s := stage{g: twice, w: $3}\n#s.f = #s.at\n#w := #s.w\n" +
+		"$5 = ($5 + #s.g(func(#t float64) float64 { return math.Sin(#t - #w) }, $4)*0.5 - #s.f($3)*0.25)*0.5\n}",
+}
+
 // containerLibrary is the source of declarations for programs with containers.
 const containerLibrary = `
+type stage struct {
+	f func(float64) float64
+	g func(f func(float64) float64, x float64) float64
+	w float64
+}
+
+func newStage(f func(float64) float64, w float64) *stage { return &stage{f: f, w: w} }
+
+func (s stage) at(x float64) float64 {
+	if s.f == nil {
+		return x*0.5 + s.w*0.25
+	}
+	return math.Sin(s.f(x))*0.5 + s.w*0.25
+}
+
+func stageOf(k int, a float64) func(float64) float64 {
+	switch uint(k) % 4 {
+	case 0:
+		return math.Sin
+	case 1:
+		return func(x float64) float64 { return math.Cos(x * a) }
+	case 2:
+		return line{a*0.5, 0.25}.at
+	}
+	return nil
+}
+
+func twice(f func(float64) float64, x float64) float64 { return f(f(x)) }
+
+type setting func(*stage)
+
+func weighted(w float64) setting { return func(s *stage) { s.w = w } }
+
+func with(f func(float64) float64) setting {
+	if f == nil {
+		return nil
+	}
+	return func(s *stage) { s.f = f }
+}
+
+func build(list ...setting) (s stage) {
+	for _, o := range list {
+		if o != nil {
+			o(&s)
+		}
+	}
+	return s
+}
+
 func orElse(d map[int]float64, k int, x float64) float64 {
 	if v, ok := d[k]; ok {
 		return v

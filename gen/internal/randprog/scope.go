@@ -20,8 +20,8 @@ type Options struct {
 	Checkpoints bool
 	// Complex makes programs with complex numbers.
 	Complex bool
-	// Containers makes programs with maps, interface values, package variables that are written, and sorting with
-	// closures.
+	// Containers makes programs with maps, interface values, functions in memory, package variables that are written,
+	// and sorting with closures.
 	Containers bool
 }
 
