@@ -290,6 +290,9 @@ func (c *contributors) entry(e *specialization) {
 	for _, to := range e.calls {
 		c.entry(to.specialization)
 	}
+	for _, to := range e.compared {
+		c.entry(to)
+	}
 }
 
 // node adds the declarations of all names in the source of a declaration.

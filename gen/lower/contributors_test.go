@@ -85,6 +85,8 @@ func Inferred(x float64) float64 { return inferred.k * x }
 func Value(x float64) float64  { return apply(inner, x) }
 func Closure(x float64) float64 { f := func(x float64) float64 { return inner(x) }; return f(x) }
 func apply(f func(float64) float64, x float64) float64 { return f(x) }
+func Stored(x float64) float64 { h := holding(inner); return h.f(x) }
+func Compared(x float64, h *holder) float64 { return h.g(x) }
 func Ruled(x float64) float64  { return ruled(x) }
 func Passive(x float64) float64 { return x * constant() }
 func Version(x float64) float64 { return versioned(x) }
@@ -99,6 +101,12 @@ func Generic(x float64) float64 { return generic[number](x) }
 func generic[T ~float64](x T) T { return x }
 func Refused(x float64) float64 { c := make(chan float64, 1); c <- inner(x); return <-c }
 func Two(x float64) float64    { return Func(x) + Const(x) }
+
+type holder struct{ f, g func(float64) float64 }
+
+func holding(f func(float64) float64) *holder { return &holder{f: f} }
+
+func (h *holder) Set() { h.g = versioned }
 
 const steep = 2 * slope
 const size = int(slope)
@@ -130,7 +138,7 @@ func TestConstraint(t *testing.T) {
 		"Ruled":   "!i && !r", "Passive": "!p", "Version": "!g", "Modern": "", "System": runtime.GOOS,
 		"Both":   "!b && " + runtime.GOARCH + " && " + runtime.GOOS,
 		"Module": "!dep", "Plain": "", "Iterated": "!y", "Sorted": "", "Generic": "!t", "Refused": "!f",
-		"Two": "!c && !f",
+		"Two": "!c && !f", "Stored": "!f", "Compared": "!g",
 	} {
 		fn := p.Lookup("m", name)
 		if _, err := p.Func(fn); (err == nil) != (name != "Refused") {

@@ -269,6 +269,7 @@ func (p *Program) foreignFunctions(e *specialization, s *ir.Call) ([]*storedFunc
 	for _, fn := range list {
 		if m := p.foreignFunction(e, fn, signatureOfValue(s)); m != nil && len(out) < maxDynamicTypes {
 			out = append(out, m)
+			e.compared = append(e.compared, m.e)
 		}
 	}
 	if len(out) == 0 {

@@ -129,9 +129,11 @@ type specialization struct {
 	// refusals holds the reasons why f itself cannot be lowered. allRefusals adds those of its callees.
 	refusals Refusals
 	// calls are the calls of lowered functions in f.
-	calls   []callSite
-	sources []*decl // declarations it was lowered from, inlined ones included
-	foreign bool    // no code can be generated in the package that declares it
+	calls []callSite
+	// compared are the functions that values made by other code may be, whose source goes into generated code as well.
+	compared []*specialization
+	sources  []*decl // declarations it was lowered from, inlined ones included
+	foreign  bool    // no code can be generated in the package that declares it
 	// storesFunctions is set if f has function values in memory.
 	storesFunctions bool
 }
@@ -383,7 +385,13 @@ func (p *Program) Adapted(f *ir.Func) (list []*packages.Package) {
 		if e.f != f && e.rewritten != f {
 			continue
 		}
+		reached := e.reachable()
 		for c := range e.reachable() {
+			for _, to := range c.compared {
+				maps.Copy(reached, to.reachable())
+			}
+		}
+		for c := range reached {
 			for _, d := range c.sources {
 				path := d.pkg.PkgPath
 				if p.own[d.pkg.Types] || path == nablaPath || strings.HasPrefix(path, nablaPath+"/") {
