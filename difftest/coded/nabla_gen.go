@@ -13445,9 +13445,7 @@ func bindingComputeForward(b *binding, y, x, yBar, xBar []float64, ws *AdjointWo
 												n := min(len(view), len(x))
 												window := view[:n]
 												_ = viewBar[:n]
-												for i8 := 0; i8 < len(window); i8++ {
-													ws.window = append(ws.window, window[i8])
-												}
+												ws.window = append(ws.window, window...)
 												copy(view, x)
 											}
 										}
@@ -13478,13 +13476,13 @@ func bindingComputeReverse(b *binding, y, x, yBar, xBar []float64, ws *AdjointWo
 			yBar1 := yBar[:len(yBar):len(yBar)][:hi7]
 			y1 := y[:len(y):len(y)][:hi7]
 			xBar1 := xBar[:len(xBar):len(xBar)][:hi7]
-			for i9 := hi7 - 1; i9 > -1; i9-- {
-				v3 := x[i9]
-				t := yBar1[i9]
-				yBar1[i9] = 0
-				y1[i9] = ws.y[len(ws.y)-1]
+			for i8 := hi7 - 1; i8 > -1; i8-- {
+				v3 := x[i8]
+				t := yBar1[i8]
+				yBar1[i8] = 0
+				y1[i8] = ws.y[len(ws.y)-1]
 				ws.y = ws.y[:len(ws.y)-1]
-				xBar1[i9] += t * math.Cos(v3)
+				xBar1[i8] += t * math.Cos(v3)
 			}
 		}
 	} else {
@@ -13640,10 +13638,8 @@ func bindingComputeReverse(b *binding, y, x, yBar, xBar []float64, ws *AdjointWo
 												t14 := ws.t14[0:n1:n1]
 												copy(t14, windowBar1)
 												clear(windowBar1)
-												for i10 := len(window1) - 1; i10 > -1; i10-- {
-													window1[i10] = ws.window[len(ws.window)-1]
-													ws.window = ws.window[:len(ws.window)-1]
-												}
+												copy(window1, ws.window[len(ws.window)-len(window1):])
+												ws.window = ws.window[:len(ws.window)-len(window1)]
 												if 0 < n1 {
 													t141 := t14[:len(t14):len(t14)][:n1]
 													xBar7 := xBar[:len(xBar):len(xBar)][:n1]
@@ -13789,9 +13785,7 @@ func bindingComputeForwardLanes4(b *binding, y, x []float64, yBar, xBar [][4]flo
 												n := min(len(view), len(x))
 												window := view[:n]
 												_ = viewBar[:n]
-												for i8 := 0; i8 < len(window); i8++ {
-													ws.window = append(ws.window, window[i8])
-												}
+												ws.window = append(ws.window, window...)
 												copy(view, x)
 											}
 										}
@@ -13822,10 +13816,10 @@ func bindingComputeReverseLanes4(b *binding, y, x []float64, yBar, xBar [][4]flo
 			yBar1 := yBar[:len(yBar):len(yBar)][:hi7]
 			y1 := y[:len(y):len(y)][:hi7]
 			xBar1 := xBar[:len(xBar):len(xBar)][:hi7]
-			for i9 := hi7 - 1; i9 > -1; i9-- {
-				v3 := x[i9]
-				yBar1Row := &yBar1[i9]
-				y1[i9] = ws.y[len(ws.y)-1]
+			for i8 := hi7 - 1; i8 > -1; i8-- {
+				v3 := x[i8]
+				yBar1Row := &yBar1[i8]
+				y1[i8] = ws.y[len(ws.y)-1]
 				t0 := yBar1Row[0]
 				t15 := yBar1Row[1]
 				yBar1Row[0] = 0
@@ -13836,7 +13830,7 @@ func bindingComputeReverseLanes4(b *binding, y, x []float64, yBar, xBar [][4]flo
 				yBar1Row[3] = 0
 				ws.y = ws.y[:len(ws.y)-1]
 				t16 := math.Cos(v3)
-				xBar1Row := &xBar1[i9]
+				xBar1Row := &xBar1[i8]
 				xBar1Row[0] += t0 * t16
 				xBar1Row[1] += t15 * t16
 				xBar1Row[2] += t21 * t16
@@ -14155,10 +14149,8 @@ func bindingComputeReverseLanes4(b *binding, y, x []float64, yBar, xBar [][4]flo
 												t14 := ws.t141[0:n1:n1]
 												copy(t14, windowBar1)
 												clear(windowBar1)
-												for i10 := len(window1) - 1; i10 > -1; i10-- {
-													window1[i10] = ws.window[len(ws.window)-1]
-													ws.window = ws.window[:len(ws.window)-1]
-												}
+												copy(window1, ws.window[len(ws.window)-len(window1):])
+												ws.window = ws.window[:len(ws.window)-len(window1)]
 												if 0 < n1 {
 													t141 := t14[:len(t14):len(t14)][:n1]
 													xBar7 := xBar[:len(xBar):len(xBar)][:n1]
@@ -14373,10 +14365,8 @@ func bindingComputeForwardTangent111110(b *binding, y, x, yBar, xBar []float64, 
 												window := view[:n]
 												_ = viewBarDot[:n]
 												_ = viewBar[:n]
-												for i8 := 0; i8 < len(window); i8++ {
-													wsDot.window = append(wsDot.window, windowDot[i8])
-													ws.window = append(ws.window, window[i8])
-												}
+												wsDot.window = append(wsDot.window, windowDot...)
+												ws.window = append(ws.window, window...)
 												copy(viewDot, xDot)
 												copy(view, x)
 											}
@@ -14417,20 +14407,20 @@ func bindingComputeReverseTangent111110(b *binding, y, x, yBar, xBar []float64, 
 			y1 := y[:len(y):len(y)][:hi7]
 			xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi7]
 			xBar1 := xBar[:len(xBar):len(xBar)][:hi7]
-			for i9 := hi7 - 1; i9 > -1; i9-- {
-				v3Dot := xDot[i9]
-				v3 := x[i9]
-				tDot := yBar1Dot[i9]
-				t := yBar1[i9]
-				yBar1Dot[i9] = 0
-				yBar1[i9] = 0
-				y1Dot[i9] = wsDot.y[len(ws.y)-1]
-				y1[i9] = ws.y[len(ws.y)-1]
+			for i8 := hi7 - 1; i8 > -1; i8-- {
+				v3Dot := xDot[i8]
+				v3 := x[i8]
+				tDot := yBar1Dot[i8]
+				t := yBar1[i8]
+				yBar1Dot[i8] = 0
+				yBar1[i8] = 0
+				y1Dot[i8] = wsDot.y[len(ws.y)-1]
+				y1[i8] = ws.y[len(ws.y)-1]
 				wsDot.y = wsDot.y[:len(ws.y)-1]
 				ws.y = ws.y[:len(ws.y)-1]
 				t15 := math.Cos(v3)
-				xBar1Dot[i9] += tDot*t15 + t*-(v3Dot*math.Sin(v3))
-				xBar1[i9] += t * t15
+				xBar1Dot[i8] += tDot*t15 + t*-(v3Dot*math.Sin(v3))
+				xBar1[i8] += t * t15
 			}
 		}
 	} else {
@@ -14687,12 +14677,10 @@ func bindingComputeReverseTangent111110(b *binding, y, x, yBar, xBar []float64, 
 												copy(t14, windowBar1)
 												clear(windowBar1Dot)
 												clear(windowBar1)
-												for i10 := len(window1) - 1; i10 > -1; i10-- {
-													window1Dot[i10] = wsDot.window[len(ws.window)-1]
-													window1[i10] = ws.window[len(ws.window)-1]
-													wsDot.window = wsDot.window[:len(ws.window)-1]
-													ws.window = ws.window[:len(ws.window)-1]
-												}
+												copy(window1Dot, wsDot.window[len(ws.window)-len(window1):])
+												copy(window1, ws.window[len(ws.window)-len(window1):])
+												wsDot.window = wsDot.window[:len(ws.window)-len(window1)]
+												ws.window = ws.window[:len(ws.window)-len(window1)]
 												if 0 < n1 {
 													t141Dot := t14Dot[:len(t14):len(t14)][:n1]
 													t141 := t14[:len(t14):len(t14)][:n1]
@@ -15400,9 +15388,7 @@ func bindingComputeForward1(b *binding, y, x []float64, bBar *binding, yBar1, xB
 												n2 := min(len(view), len(x))
 												window2 := view[:n2]
 												_ = viewBar2[:n2]
-												for i14 := 0; i14 < len(window2); i14++ {
-													ws1.window2 = append(ws1.window2, window2[i14])
-												}
+												ws1.window2 = append(ws1.window2, window2...)
 												copy(view, x)
 											}
 										}
@@ -15544,9 +15530,7 @@ func bindingComputeForward2(b *binding, y, x []float64, bBar1 *binding, yBar2, x
 												n3 := min(len(view), len(x))
 												window3 := view[:n3]
 												_ = viewBar3[:n3]
-												for i18 := 0; i18 < len(window3); i18++ {
-													ws2.window3 = append(ws2.window3, window3[i18])
-												}
+												ws2.window3 = append(ws2.window3, window3...)
 												copy(view, x)
 											}
 										}
@@ -15577,32 +15561,32 @@ func bindingComputeReverse1(b *binding, y, x []float64, bBar *binding, yBar1, xB
 			yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi8]
 			y1 := y[:len(y):len(y)][:hi8]
 			xBar11 := xBar1[:len(xBar1):len(xBar1)][:hi8]
-			for i15 := hi8 - 1; i15 > -1; i15-- {
-				v4 := x[i15]
-				t15 := yBar11[i15]
-				yBar11[i15] = 0
-				y1[i15] = ws1.y15[len(ws1.y15)-1]
+			for i12 := hi8 - 1; i12 > -1; i12-- {
+				v4 := x[i12]
+				t15 := yBar11[i12]
+				yBar11[i12] = 0
+				y1[i12] = ws1.y15[len(ws1.y15)-1]
 				ws1.y15 = ws1.y15[:len(ws1.y15)-1]
-				xBar11[i15] += t15 * math.Cos(v4)
+				xBar11[i12] += t15 * math.Cos(v4)
 			}
 		}
 	} else {
 		cond15 := tag2 == curveBase
 		if cond15 {
 			hi12 := len(y)
-			for i16 := hi12 - 1; i16 > -1; i16-- {
-				cond22 := 2*i16 < len(y)
+			for i13 := hi12 - 1; i13 > -1; i13-- {
+				cond22 := 2*i13 < len(y)
 				if cond22 {
-					t16 := yBar1[i16]
-					yBar1[i16] = 0
-					y[i16] = ws1.y16[len(ws1.y16)-1]
+					t16 := yBar1[i13]
+					yBar1[i13] = 0
+					y[i13] = ws1.y16[len(ws1.y16)-1]
 					ws1.y16 = ws1.y16[:len(ws1.y16)-1]
 					xBar1[0] += t16 * math.Cos(x[0])
 				} else {
 					arg2 := 2 * x[0]
-					t17 := yBar1[i16]
-					yBar1[i16] = 0
-					y[i16] = ws1.y17[len(ws1.y17)-1]
+					t17 := yBar1[i13]
+					yBar1[i13] = 0
+					y[i13] = ws1.y17[len(ws1.y17)-1]
 					ws1.y17 = ws1.y17[:len(ws1.y17)-1]
 					xBar1[0] += t17 * math.Cos(arg2) * 2
 				}
@@ -15739,15 +15723,13 @@ func bindingComputeReverse1(b *binding, y, x []float64, bBar *binding, yBar1, xB
 												t29 := ws1.t29[0:n21:n21]
 												copy(t29, window2Bar1)
 												clear(window2Bar1)
-												for i17 := len(window21) - 1; i17 > -1; i17-- {
-													window21[i17] = ws1.window2[len(ws1.window2)-1]
-													ws1.window2 = ws1.window2[:len(ws1.window2)-1]
-												}
+												copy(window21, ws1.window2[len(ws1.window2)-len(window21):])
+												ws1.window2 = ws1.window2[:len(ws1.window2)-len(window21)]
 												if 0 < n21 {
 													t291 := t29[:len(t29):len(t29)][:n21]
 													xBar17 := xBar1[:len(xBar1):len(xBar1)][:n21]
-													for i12 := 0; i12 < n21; i12++ {
-														xBar17[i12] += t291[i12]
+													for i9 := 0; i9 < n21; i9++ {
+														xBar17[i9] += t291[i9]
 													}
 												}
 											}
@@ -15777,32 +15759,32 @@ func bindingComputeReverse2(b *binding, y, x []float64, bBar1 *binding, yBar2, x
 			yBar21 := yBar2[:len(yBar2):len(yBar2)][:hi9]
 			y1 := y[:len(y):len(y)][:hi9]
 			xBar21 := xBar2[:len(xBar2):len(xBar2)][:hi9]
-			for i19 := hi9 - 1; i19 > -1; i19-- {
-				v5 := x[i19]
-				t30 := yBar21[i19]
-				yBar21[i19] = 0
-				y1[i19] = ws2.y25[len(ws2.y25)-1]
+			for i14 := hi9 - 1; i14 > -1; i14-- {
+				v5 := x[i14]
+				t30 := yBar21[i14]
+				yBar21[i14] = 0
+				y1[i14] = ws2.y25[len(ws2.y25)-1]
 				ws2.y25 = ws2.y25[:len(ws2.y25)-1]
-				xBar21[i19] += t30 * math.Cos(v5)
+				xBar21[i14] += t30 * math.Cos(v5)
 			}
 		}
 	} else {
 		cond17 := tag3 == curveBase
 		if cond17 {
 			hi13 := len(y)
-			for i110 := hi13 - 1; i110 > -1; i110-- {
-				cond23 := 2*i110 < len(y)
+			for i15 := hi13 - 1; i15 > -1; i15-- {
+				cond23 := 2*i15 < len(y)
 				if cond23 {
-					t31 := yBar2[i110]
-					yBar2[i110] = 0
-					y[i110] = ws2.y26[len(ws2.y26)-1]
+					t31 := yBar2[i15]
+					yBar2[i15] = 0
+					y[i15] = ws2.y26[len(ws2.y26)-1]
 					ws2.y26 = ws2.y26[:len(ws2.y26)-1]
 					xBar2[0] += t31 * math.Cos(x[0])
 				} else {
 					arg3 := 2 * x[0]
-					t32 := yBar2[i110]
-					yBar2[i110] = 0
-					y[i110] = ws2.y27[len(ws2.y27)-1]
+					t32 := yBar2[i15]
+					yBar2[i15] = 0
+					y[i15] = ws2.y27[len(ws2.y27)-1]
 					ws2.y27 = ws2.y27[:len(ws2.y27)-1]
 					xBar2[0] += t32 * math.Cos(arg3) * 2
 				}
@@ -15939,15 +15921,13 @@ func bindingComputeReverse2(b *binding, y, x []float64, bBar1 *binding, yBar2, x
 												t44 := ws2.t44[0:n31:n31]
 												copy(t44, window3Bar1)
 												clear(window3Bar1)
-												for i20 := len(window31) - 1; i20 > -1; i20-- {
-													window31[i20] = ws2.window3[len(ws2.window3)-1]
-													ws2.window3 = ws2.window3[:len(ws2.window3)-1]
-												}
+												copy(window31, ws2.window3[len(ws2.window3)-len(window31):])
+												ws2.window3 = ws2.window3[:len(ws2.window3)-len(window31)]
 												if 0 < n31 {
 													t441 := t44[:len(t44):len(t44)][:n31]
 													xBar27 := xBar2[:len(xBar2):len(xBar2)][:n31]
-													for i13 := 0; i13 < n31; i13++ {
-														xBar27[i13] += t441[i13]
+													for i10 := 0; i10 < n31; i10++ {
+														xBar27[i10] += t441[i10]
 													}
 												}
 											}
@@ -16088,9 +16068,7 @@ func bindingComputeForwardLanes41(b *binding, y, x []float64, bBar *bindingLanes
 												n2 := min(len(view), len(x))
 												window2 := view[:n2]
 												_ = viewBar2[:n2]
-												for i14 := 0; i14 < len(window2); i14++ {
-													ws1.window2 = append(ws1.window2, window2[i14])
-												}
+												ws1.window2 = append(ws1.window2, window2...)
 												copy(view, x)
 											}
 										}
@@ -16232,9 +16210,7 @@ func bindingComputeForwardLanes42(b *binding, y, x []float64, bBar1 *bindingLane
 												n3 := min(len(view), len(x))
 												window3 := view[:n3]
 												_ = viewBar3[:n3]
-												for i18 := 0; i18 < len(window3); i18++ {
-													ws2.window3 = append(ws2.window3, window3[i18])
-												}
+												ws2.window3 = append(ws2.window3, window3...)
 												copy(view, x)
 											}
 										}
@@ -16265,10 +16241,10 @@ func bindingComputeReverseLanes41(b *binding, y, x []float64, bBar *bindingLanes
 			yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi8]
 			y1 := y[:len(y):len(y)][:hi8]
 			xBar11 := xBar1[:len(xBar1):len(xBar1)][:hi8]
-			for i15 := hi8 - 1; i15 > -1; i15-- {
-				v4 := x[i15]
-				yBar11Row := &yBar11[i15]
-				y1[i15] = ws1.y15[len(ws1.y15)-1]
+			for i12 := hi8 - 1; i12 > -1; i12-- {
+				v4 := x[i12]
+				yBar11Row := &yBar11[i12]
+				y1[i12] = ws1.y15[len(ws1.y15)-1]
 				t150 := yBar11Row[0]
 				t151 := yBar11Row[1]
 				yBar11Row[0] = 0
@@ -16279,7 +16255,7 @@ func bindingComputeReverseLanes41(b *binding, y, x []float64, bBar *bindingLanes
 				yBar11Row[3] = 0
 				ws1.y15 = ws1.y15[:len(ws1.y15)-1]
 				t := math.Cos(v4)
-				xBar11Row := &xBar11[i15]
+				xBar11Row := &xBar11[i12]
 				xBar11Row[0] += t150 * t
 				xBar11Row[1] += t151 * t
 				xBar11Row[2] += t152 * t
@@ -16290,11 +16266,11 @@ func bindingComputeReverseLanes41(b *binding, y, x []float64, bBar *bindingLanes
 		cond15 := tag2 == curveBase
 		if cond15 {
 			hi12 := len(y)
-			for i16 := hi12 - 1; i16 > -1; i16-- {
-				cond22 := 2*i16 < len(y)
+			for i13 := hi12 - 1; i13 > -1; i13-- {
+				cond22 := 2*i13 < len(y)
 				if cond22 {
-					yBar1Row := &yBar1[i16]
-					y[i16] = ws1.y16[len(ws1.y16)-1]
+					yBar1Row := &yBar1[i13]
+					y[i13] = ws1.y16[len(ws1.y16)-1]
 					t160 := yBar1Row[0]
 					t161 := yBar1Row[1]
 					yBar1Row[0] = 0
@@ -16312,8 +16288,8 @@ func bindingComputeReverseLanes41(b *binding, y, x []float64, bBar *bindingLanes
 					xBar1Row[3] += t163 * t1
 				} else {
 					arg2 := 2 * x[0]
-					yBar1Row1 := &yBar1[i16]
-					y[i16] = ws1.y17[len(ws1.y17)-1]
+					yBar1Row1 := &yBar1[i13]
+					y[i13] = ws1.y17[len(ws1.y17)-1]
 					t170 := yBar1Row1[0]
 					t171 := yBar1Row1[1]
 					yBar1Row1[0] = 0
@@ -16598,16 +16574,14 @@ func bindingComputeReverseLanes41(b *binding, y, x []float64, bBar *bindingLanes
 												t29 := ws1.t291[0:n21:n21]
 												copy(t29, window2Bar1)
 												clear(window2Bar1)
-												for i17 := len(window21) - 1; i17 > -1; i17-- {
-													window21[i17] = ws1.window2[len(ws1.window2)-1]
-													ws1.window2 = ws1.window2[:len(ws1.window2)-1]
-												}
+												copy(window21, ws1.window2[len(ws1.window2)-len(window21):])
+												ws1.window2 = ws1.window2[:len(ws1.window2)-len(window21)]
 												if 0 < n21 {
 													t291 := t29[:len(t29):len(t29)][:n21]
 													xBar17 := xBar1[:len(xBar1):len(xBar1)][:n21]
-													for i12 := 0; i12 < n21; i12++ {
-														t291Row := &t291[i12]
-														xBar17Row := &xBar17[i12]
+													for i9 := 0; i9 < n21; i9++ {
+														t291Row := &t291[i9]
+														xBar17Row := &xBar17[i9]
 														xBar17Row[0] += t291Row[0]
 														xBar17Row[1] += t291Row[1]
 														xBar17Row[2] += t291Row[2]
@@ -16641,10 +16615,10 @@ func bindingComputeReverseLanes42(b *binding, y, x []float64, bBar1 *bindingLane
 			yBar21 := yBar2[:len(yBar2):len(yBar2)][:hi9]
 			y1 := y[:len(y):len(y)][:hi9]
 			xBar21 := xBar2[:len(xBar2):len(xBar2)][:hi9]
-			for i19 := hi9 - 1; i19 > -1; i19-- {
-				v5 := x[i19]
-				yBar21Row := &yBar21[i19]
-				y1[i19] = ws2.y25[len(ws2.y25)-1]
+			for i14 := hi9 - 1; i14 > -1; i14-- {
+				v5 := x[i14]
+				yBar21Row := &yBar21[i14]
+				y1[i14] = ws2.y25[len(ws2.y25)-1]
 				t300 := yBar21Row[0]
 				t301 := yBar21Row[1]
 				yBar21Row[0] = 0
@@ -16655,7 +16629,7 @@ func bindingComputeReverseLanes42(b *binding, y, x []float64, bBar1 *bindingLane
 				yBar21Row[3] = 0
 				ws2.y25 = ws2.y25[:len(ws2.y25)-1]
 				t := math.Cos(v5)
-				xBar21Row := &xBar21[i19]
+				xBar21Row := &xBar21[i14]
 				xBar21Row[0] += t300 * t
 				xBar21Row[1] += t301 * t
 				xBar21Row[2] += t302 * t
@@ -16666,11 +16640,11 @@ func bindingComputeReverseLanes42(b *binding, y, x []float64, bBar1 *bindingLane
 		cond17 := tag3 == curveBase
 		if cond17 {
 			hi13 := len(y)
-			for i110 := hi13 - 1; i110 > -1; i110-- {
-				cond23 := 2*i110 < len(y)
+			for i15 := hi13 - 1; i15 > -1; i15-- {
+				cond23 := 2*i15 < len(y)
 				if cond23 {
-					yBar2Row := &yBar2[i110]
-					y[i110] = ws2.y26[len(ws2.y26)-1]
+					yBar2Row := &yBar2[i15]
+					y[i15] = ws2.y26[len(ws2.y26)-1]
 					t310 := yBar2Row[0]
 					t311 := yBar2Row[1]
 					yBar2Row[0] = 0
@@ -16688,8 +16662,8 @@ func bindingComputeReverseLanes42(b *binding, y, x []float64, bBar1 *bindingLane
 					xBar2Row[3] += t313 * t1
 				} else {
 					arg3 := 2 * x[0]
-					yBar2Row1 := &yBar2[i110]
-					y[i110] = ws2.y27[len(ws2.y27)-1]
+					yBar2Row1 := &yBar2[i15]
+					y[i15] = ws2.y27[len(ws2.y27)-1]
 					t320 := yBar2Row1[0]
 					t321 := yBar2Row1[1]
 					yBar2Row1[0] = 0
@@ -16974,16 +16948,14 @@ func bindingComputeReverseLanes42(b *binding, y, x []float64, bBar1 *bindingLane
 												t44 := ws2.t441[0:n31:n31]
 												copy(t44, window3Bar1)
 												clear(window3Bar1)
-												for i20 := len(window31) - 1; i20 > -1; i20-- {
-													window31[i20] = ws2.window3[len(ws2.window3)-1]
-													ws2.window3 = ws2.window3[:len(ws2.window3)-1]
-												}
+												copy(window31, ws2.window3[len(ws2.window3)-len(window31):])
+												ws2.window3 = ws2.window3[:len(ws2.window3)-len(window31)]
 												if 0 < n31 {
 													t441 := t44[:len(t44):len(t44)][:n31]
 													xBar27 := xBar2[:len(xBar2):len(xBar2)][:n31]
-													for i13 := 0; i13 < n31; i13++ {
-														t441Row := &t441[i13]
-														xBar27Row := &xBar27[i13]
+													for i10 := 0; i10 < n31; i10++ {
+														t441Row := &t441[i10]
+														xBar27Row := &xBar27[i10]
 														xBar27Row[0] += t441Row[0]
 														xBar27Row[1] += t441Row[1]
 														xBar27Row[2] += t441Row[2]
@@ -17192,10 +17164,8 @@ func bindingComputeForwardTangent1111111(b *binding, y, x []float64, bBar *bindi
 												window2 := view[:n2]
 												_ = viewBar2Dot[:n2]
 												_ = viewBar2[:n2]
-												for i14 := 0; i14 < len(window2); i14++ {
-													ws1Dot.window2 = append(ws1Dot.window2, window2Dot[i14])
-													ws1.window2 = append(ws1.window2, window2[i14])
-												}
+												ws1Dot.window2 = append(ws1Dot.window2, window2Dot...)
+												ws1.window2 = append(ws1.window2, window2...)
 												copy(viewDot, xDot)
 												copy(view, x)
 											}
@@ -17404,10 +17374,8 @@ func bindingComputeForwardTangent11111111(b *binding, y, x []float64, bBar1 *bin
 												window3 := view[:n3]
 												_ = viewBar3Dot[:n3]
 												_ = viewBar3[:n3]
-												for i18 := 0; i18 < len(window3); i18++ {
-													ws2Dot.window3 = append(ws2Dot.window3, window3Dot[i18])
-													ws2.window3 = append(ws2.window3, window3[i18])
-												}
+												ws2Dot.window3 = append(ws2Dot.window3, window3Dot...)
+												ws2.window3 = append(ws2.window3, window3...)
 												copy(viewDot, xDot)
 												copy(view, x)
 											}
@@ -17448,35 +17416,35 @@ func bindingComputeReverseTangent1111111(b *binding, y, x []float64, bBar *bindi
 			y1 := y[:len(y):len(y)][:hi8]
 			xBar11Dot := xBar1Dot[:len(xBar1):len(xBar1)][:hi8]
 			xBar11 := xBar1[:len(xBar1):len(xBar1)][:hi8]
-			for i15 := hi8 - 1; i15 > -1; i15-- {
-				v4Dot := xDot[i15]
-				v4 := x[i15]
-				t15Dot := yBar11Dot[i15]
-				t15 := yBar11[i15]
-				yBar11Dot[i15] = 0
-				yBar11[i15] = 0
-				y1Dot[i15] = ws1Dot.y15[len(ws1.y15)-1]
-				y1[i15] = ws1.y15[len(ws1.y15)-1]
+			for i12 := hi8 - 1; i12 > -1; i12-- {
+				v4Dot := xDot[i12]
+				v4 := x[i12]
+				t15Dot := yBar11Dot[i12]
+				t15 := yBar11[i12]
+				yBar11Dot[i12] = 0
+				yBar11[i12] = 0
+				y1Dot[i12] = ws1Dot.y15[len(ws1.y15)-1]
+				y1[i12] = ws1.y15[len(ws1.y15)-1]
 				ws1Dot.y15 = ws1Dot.y15[:len(ws1.y15)-1]
 				ws1.y15 = ws1.y15[:len(ws1.y15)-1]
 				t := math.Cos(v4)
-				xBar11Dot[i15] += t15Dot*t + t15*-(v4Dot*math.Sin(v4))
-				xBar11[i15] += t15 * t
+				xBar11Dot[i12] += t15Dot*t + t15*-(v4Dot*math.Sin(v4))
+				xBar11[i12] += t15 * t
 			}
 		}
 	} else {
 		cond15 := tag2 == curveBase
 		if cond15 {
 			hi12 := len(y)
-			for i16 := hi12 - 1; i16 > -1; i16-- {
-				cond22 := 2*i16 < len(y)
+			for i13 := hi12 - 1; i13 > -1; i13-- {
+				cond22 := 2*i13 < len(y)
 				if cond22 {
-					t16Dot := yBar1Dot[i16]
-					t16 := yBar1[i16]
-					yBar1Dot[i16] = 0
-					yBar1[i16] = 0
-					yDot[i16] = ws1Dot.y16[len(ws1.y16)-1]
-					y[i16] = ws1.y16[len(ws1.y16)-1]
+					t16Dot := yBar1Dot[i13]
+					t16 := yBar1[i13]
+					yBar1Dot[i13] = 0
+					yBar1[i13] = 0
+					yDot[i13] = ws1Dot.y16[len(ws1.y16)-1]
+					y[i13] = ws1.y16[len(ws1.y16)-1]
 					ws1Dot.y16 = ws1Dot.y16[:len(ws1.y16)-1]
 					ws1.y16 = ws1.y16[:len(ws1.y16)-1]
 					t1 := x[0]
@@ -17486,12 +17454,12 @@ func bindingComputeReverseTangent1111111(b *binding, y, x []float64, bBar *bindi
 				} else {
 					arg2Dot := 2 * xDot[0]
 					arg2 := 2 * x[0]
-					t17Dot := yBar1Dot[i16]
-					t17 := yBar1[i16]
-					yBar1Dot[i16] = 0
-					yBar1[i16] = 0
-					yDot[i16] = ws1Dot.y17[len(ws1.y17)-1]
-					y[i16] = ws1.y17[len(ws1.y17)-1]
+					t17Dot := yBar1Dot[i13]
+					t17 := yBar1[i13]
+					yBar1Dot[i13] = 0
+					yBar1[i13] = 0
+					yDot[i13] = ws1Dot.y17[len(ws1.y17)-1]
+					y[i13] = ws1.y17[len(ws1.y17)-1]
 					ws1Dot.y17 = ws1Dot.y17[:len(ws1.y17)-1]
 					ws1.y17 = ws1.y17[:len(ws1.y17)-1]
 					t3 := math.Cos(arg2)
@@ -17718,20 +17686,18 @@ func bindingComputeReverseTangent1111111(b *binding, y, x []float64, bBar *bindi
 												copy(t29, window2Bar1)
 												clear(window2Bar1Dot)
 												clear(window2Bar1)
-												for i17 := len(window21) - 1; i17 > -1; i17-- {
-													window21Dot[i17] = ws1Dot.window2[len(ws1.window2)-1]
-													window21[i17] = ws1.window2[len(ws1.window2)-1]
-													ws1Dot.window2 = ws1Dot.window2[:len(ws1.window2)-1]
-													ws1.window2 = ws1.window2[:len(ws1.window2)-1]
-												}
+												copy(window21Dot, ws1Dot.window2[len(ws1.window2)-len(window21):])
+												copy(window21, ws1.window2[len(ws1.window2)-len(window21):])
+												ws1Dot.window2 = ws1Dot.window2[:len(ws1.window2)-len(window21)]
+												ws1.window2 = ws1.window2[:len(ws1.window2)-len(window21)]
 												if 0 < n21 {
 													t291Dot := t29Dot[:len(t29):len(t29)][:n21]
 													t291 := t29[:len(t29):len(t29)][:n21]
 													xBar17Dot := xBar1Dot[:len(xBar1):len(xBar1)][:n21]
 													xBar17 := xBar1[:len(xBar1):len(xBar1)][:n21]
-													for i12 := 0; i12 < n21; i12++ {
-														xBar17Dot[i12] += t291Dot[i12]
-														xBar17[i12] += t291[i12]
+													for i9 := 0; i9 < n21; i9++ {
+														xBar17Dot[i9] += t291Dot[i9]
+														xBar17[i9] += t291[i9]
 													}
 												}
 											}
@@ -17768,35 +17734,35 @@ func bindingComputeReverseTangent11111111(b *binding, y, x []float64, bBar1 *bin
 			y1 := y[:len(y):len(y)][:hi9]
 			xBar21Dot := xBar2Dot[:len(xBar2):len(xBar2)][:hi9]
 			xBar21 := xBar2[:len(xBar2):len(xBar2)][:hi9]
-			for i19 := hi9 - 1; i19 > -1; i19-- {
-				v5Dot := xDot[i19]
-				v5 := x[i19]
-				t30Dot := yBar21Dot[i19]
-				t30 := yBar21[i19]
-				yBar21Dot[i19] = 0
-				yBar21[i19] = 0
-				y1Dot[i19] = ws2Dot.y25[len(ws2.y25)-1]
-				y1[i19] = ws2.y25[len(ws2.y25)-1]
+			for i14 := hi9 - 1; i14 > -1; i14-- {
+				v5Dot := xDot[i14]
+				v5 := x[i14]
+				t30Dot := yBar21Dot[i14]
+				t30 := yBar21[i14]
+				yBar21Dot[i14] = 0
+				yBar21[i14] = 0
+				y1Dot[i14] = ws2Dot.y25[len(ws2.y25)-1]
+				y1[i14] = ws2.y25[len(ws2.y25)-1]
 				ws2Dot.y25 = ws2Dot.y25[:len(ws2.y25)-1]
 				ws2.y25 = ws2.y25[:len(ws2.y25)-1]
 				t := math.Cos(v5)
-				xBar21Dot[i19] += t30Dot*t + t30*-(v5Dot*math.Sin(v5))
-				xBar21[i19] += t30 * t
+				xBar21Dot[i14] += t30Dot*t + t30*-(v5Dot*math.Sin(v5))
+				xBar21[i14] += t30 * t
 			}
 		}
 	} else {
 		cond17 := tag3 == curveBase
 		if cond17 {
 			hi13 := len(y)
-			for i110 := hi13 - 1; i110 > -1; i110-- {
-				cond23 := 2*i110 < len(y)
+			for i15 := hi13 - 1; i15 > -1; i15-- {
+				cond23 := 2*i15 < len(y)
 				if cond23 {
-					t31Dot := yBar2Dot[i110]
-					t31 := yBar2[i110]
-					yBar2Dot[i110] = 0
-					yBar2[i110] = 0
-					yDot[i110] = ws2Dot.y26[len(ws2.y26)-1]
-					y[i110] = ws2.y26[len(ws2.y26)-1]
+					t31Dot := yBar2Dot[i15]
+					t31 := yBar2[i15]
+					yBar2Dot[i15] = 0
+					yBar2[i15] = 0
+					yDot[i15] = ws2Dot.y26[len(ws2.y26)-1]
+					y[i15] = ws2.y26[len(ws2.y26)-1]
 					ws2Dot.y26 = ws2Dot.y26[:len(ws2.y26)-1]
 					ws2.y26 = ws2.y26[:len(ws2.y26)-1]
 					t1 := x[0]
@@ -17806,12 +17772,12 @@ func bindingComputeReverseTangent11111111(b *binding, y, x []float64, bBar1 *bin
 				} else {
 					arg3Dot := 2 * xDot[0]
 					arg3 := 2 * x[0]
-					t32Dot := yBar2Dot[i110]
-					t32 := yBar2[i110]
-					yBar2Dot[i110] = 0
-					yBar2[i110] = 0
-					yDot[i110] = ws2Dot.y27[len(ws2.y27)-1]
-					y[i110] = ws2.y27[len(ws2.y27)-1]
+					t32Dot := yBar2Dot[i15]
+					t32 := yBar2[i15]
+					yBar2Dot[i15] = 0
+					yBar2[i15] = 0
+					yDot[i15] = ws2Dot.y27[len(ws2.y27)-1]
+					y[i15] = ws2.y27[len(ws2.y27)-1]
 					ws2Dot.y27 = ws2Dot.y27[:len(ws2.y27)-1]
 					ws2.y27 = ws2.y27[:len(ws2.y27)-1]
 					t3 := math.Cos(arg3)
@@ -18038,20 +18004,18 @@ func bindingComputeReverseTangent11111111(b *binding, y, x []float64, bBar1 *bin
 												copy(t44, window3Bar1)
 												clear(window3Bar1Dot)
 												clear(window3Bar1)
-												for i20 := len(window31) - 1; i20 > -1; i20-- {
-													window31Dot[i20] = ws2Dot.window3[len(ws2.window3)-1]
-													window31[i20] = ws2.window3[len(ws2.window3)-1]
-													ws2Dot.window3 = ws2Dot.window3[:len(ws2.window3)-1]
-													ws2.window3 = ws2.window3[:len(ws2.window3)-1]
-												}
+												copy(window31Dot, ws2Dot.window3[len(ws2.window3)-len(window31):])
+												copy(window31, ws2.window3[len(ws2.window3)-len(window31):])
+												ws2Dot.window3 = ws2Dot.window3[:len(ws2.window3)-len(window31)]
+												ws2.window3 = ws2.window3[:len(ws2.window3)-len(window31)]
 												if 0 < n31 {
 													t441Dot := t44Dot[:len(t44):len(t44)][:n31]
 													t441 := t44[:len(t44):len(t44)][:n31]
 													xBar27Dot := xBar2Dot[:len(xBar2):len(xBar2)][:n31]
 													xBar27 := xBar2[:len(xBar2):len(xBar2)][:n31]
-													for i13 := 0; i13 < n31; i13++ {
-														xBar27Dot[i13] += t441Dot[i13]
-														xBar27[i13] += t441[i13]
+													for i10 := 0; i10 < n31; i10++ {
+														xBar27Dot[i10] += t441Dot[i10]
+														xBar27[i10] += t441[i10]
 													}
 												}
 											}
@@ -18269,9 +18233,7 @@ func cachedIntoForward(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1
 		n1 := min(len(y), len(buf))
 		window1 := y[:n1]
 		_ = yBar1[:n1]
-		for i8 := 0; i8 < len(window1); i8++ {
-			ws1.window1 = append(ws1.window1, window1[i8])
-		}
+		ws1.window1 = append(ws1.window1, window1...)
 		copy(y, buf)
 	} else {
 		bindingComputeForward2(b, y, x, bBar1, yBar1, xBar1, ws1)
@@ -18316,13 +18278,13 @@ func cachedIntoReverse(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1
 			hi1 := len(y)
 			if hi1 > 0 {
 				yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi1]
-				for i9 := hi1 - 1; i9 > -1; i9-- {
-					t6 := yBar11[i9]
-					yBar11[i9] = 0
-					y[i9] = ws1.y34[len(ws1.y34)-1]
+				for i8 := hi1 - 1; i8 > -1; i8-- {
+					t6 := yBar11[i8]
+					yBar11[i8] = 0
+					y[i8] = ws1.y34[len(ws1.y34)-1]
 					ws1.y34 = ws1.y34[:len(ws1.y34)-1]
-					yBar11[i9] += t6 * (b.A + b.V[0])
-					t7 := t6 * y[i9]
+					yBar11[i8] += t6 * (b.A + b.V[0])
+					t7 := t6 * y[i8]
 					bBar1.A += t7
 					bBar1.V[0] += t7
 				}
@@ -18342,10 +18304,8 @@ func cachedIntoReverse(y, x []float64, b *binding, yBar1, xBar1 []float64, bBar1
 		t4 := ws1.t42[0:n11:n11]
 		copy(t4, window1Bar1)
 		clear(window1Bar1)
-		for i10 := len(window11) - 1; i10 > -1; i10-- {
-			window11[i10] = ws1.window1[len(ws1.window1)-1]
-			ws1.window1 = ws1.window1[:len(ws1.window1)-1]
-		}
+		copy(window11, ws1.window1[len(ws1.window1)-len(window11):])
+		ws1.window1 = ws1.window1[:len(ws1.window1)-len(window11)]
 		if 0 < n11 {
 			t41 := t4[:len(t4):len(t4)][:n11]
 			bufBar111 := bufBar11[:len(bufBar11):len(bufBar11)][:n11]
@@ -18411,9 +18371,7 @@ func cachedIntoForwardLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 		n1 := min(len(y), len(buf))
 		window1 := y[:n1]
 		_ = yBar1[:n1]
-		for i8 := 0; i8 < len(window1); i8++ {
-			ws1.window1 = append(ws1.window1, window1[i8])
-		}
+		ws1.window1 = append(ws1.window1, window1...)
 		copy(y, buf)
 	} else {
 		bindingComputeForwardLanes42(b, y, x, bBar1, yBar1, xBar1, ws1)
@@ -18469,9 +18427,9 @@ func cachedIntoReverseLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 			hi1 := len(y)
 			if hi1 > 0 {
 				yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi1]
-				for i9 := hi1 - 1; i9 > -1; i9-- {
-					yBar11Row := &yBar11[i9]
-					y[i9] = ws1.y34[len(ws1.y34)-1]
+				for i8 := hi1 - 1; i8 > -1; i8-- {
+					yBar11Row := &yBar11[i8]
+					y[i8] = ws1.y34[len(ws1.y34)-1]
 					t60 := yBar11Row[0]
 					t61 := yBar11Row[1]
 					yBar11Row[0] = 0
@@ -18482,8 +18440,8 @@ func cachedIntoReverseLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 					yBar11Row[3] = 0
 					ws1.y34 = ws1.y34[:len(ws1.y34)-1]
 					t := b.A + b.V[0]
-					yBar11Row1 := &yBar11[i9]
-					t1 := y[i9]
+					yBar11Row1 := &yBar11[i8]
+					t1 := y[i8]
 					bBar1Row1 := &bBar1.A
 					bBar1Row2 := &bBar1.V[0]
 					yBar11Row1[0] += t60 * t
@@ -18519,10 +18477,8 @@ func cachedIntoReverseLanes4(y, x []float64, b *binding, yBar1, xBar1 [][4]float
 		t4 := ws1.t421[0:n11:n11]
 		copy(t4, window1Bar1)
 		clear(window1Bar1)
-		for i10 := len(window11) - 1; i10 > -1; i10-- {
-			window11[i10] = ws1.window1[len(ws1.window1)-1]
-			ws1.window1 = ws1.window1[:len(ws1.window1)-1]
-		}
+		copy(window11, ws1.window1[len(ws1.window1)-len(window11):])
+		ws1.window1 = ws1.window1[:len(ws1.window1)-len(window11)]
 		if 0 < n11 {
 			t41 := t4[:len(t4):len(t4)][:n11]
 			bufBar111 := bufBar11[:len(bufBar11):len(bufBar11)][:n11]
@@ -18597,10 +18553,8 @@ func cachedIntoForwardTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []
 		window1 := y[:n1]
 		_ = yBar1Dot[:n1]
 		_ = yBar1[:n1]
-		for i8 := 0; i8 < len(window1); i8++ {
-			ws1Dot.window1 = append(ws1Dot.window1, window1Dot[i8])
-			ws1.window1 = append(ws1.window1, window1[i8])
-		}
+		ws1Dot.window1 = append(ws1Dot.window1, window1Dot...)
+		ws1.window1 = append(ws1.window1, window1...)
 		copy(yDot, bufDot)
 		copy(y, buf)
 	} else {
@@ -18658,20 +18612,20 @@ func cachedIntoReverseTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []
 			if hi1 > 0 {
 				yBar11Dot := yBar1Dot[:len(yBar1):len(yBar1)][:hi1]
 				yBar11 := yBar1[:len(yBar1):len(yBar1)][:hi1]
-				for i9 := hi1 - 1; i9 > -1; i9-- {
-					t6Dot := yBar11Dot[i9]
-					t6 := yBar11[i9]
-					yBar11Dot[i9] = 0
-					yBar11[i9] = 0
-					yDot[i9] = ws1Dot.y34[len(ws1.y34)-1]
-					y[i9] = ws1.y34[len(ws1.y34)-1]
+				for i8 := hi1 - 1; i8 > -1; i8-- {
+					t6Dot := yBar11Dot[i8]
+					t6 := yBar11[i8]
+					yBar11Dot[i8] = 0
+					yBar11[i8] = 0
+					yDot[i8] = ws1Dot.y34[len(ws1.y34)-1]
+					y[i8] = ws1.y34[len(ws1.y34)-1]
 					ws1Dot.y34 = ws1Dot.y34[:len(ws1.y34)-1]
 					ws1.y34 = ws1.y34[:len(ws1.y34)-1]
 					t := b.A + b.V[0]
-					yBar11Dot[i9] += t6Dot*t + t6*(bDot.A+bDot.V[0])
-					yBar11[i9] += t6 * t
-					t1 := y[i9]
-					t7Dot := t6Dot*t1 + t6*yDot[i9]
+					yBar11Dot[i8] += t6Dot*t + t6*(bDot.A+bDot.V[0])
+					yBar11[i8] += t6 * t
+					t1 := y[i8]
+					t7Dot := t6Dot*t1 + t6*yDot[i8]
 					t7 := t6 * t1
 					bBar1Dot.A += t7Dot
 					bBar1.A += t7
@@ -18703,12 +18657,10 @@ func cachedIntoReverseTangent1111111(y, x []float64, b *binding, yBar1, xBar1 []
 		copy(t4, window1Bar1)
 		clear(window1Bar1Dot)
 		clear(window1Bar1)
-		for i10 := len(window11) - 1; i10 > -1; i10-- {
-			window11Dot[i10] = ws1Dot.window1[len(ws1.window1)-1]
-			window11[i10] = ws1.window1[len(ws1.window1)-1]
-			ws1Dot.window1 = ws1Dot.window1[:len(ws1.window1)-1]
-			ws1.window1 = ws1.window1[:len(ws1.window1)-1]
-		}
+		copy(window11Dot, ws1Dot.window1[len(ws1.window1)-len(window11):])
+		copy(window11, ws1.window1[len(ws1.window1)-len(window11):])
+		ws1Dot.window1 = ws1Dot.window1[:len(ws1.window1)-len(window11)]
+		ws1.window1 = ws1.window1[:len(ws1.window1)-len(window11)]
 		if 0 < n11 {
 			t41Dot := t4Dot[:len(t4):len(t4)][:n11]
 			t41 := t4[:len(t4):len(t4)][:n11]
@@ -20964,10 +20916,8 @@ func bindingComputeForwardTangent110110(b *binding, y, x, yBar, xBar []float64, 
 												windowDot := viewDot[:n]
 												window := view[:n]
 												_ = viewBar[:n]
-												for i8 := 0; i8 < len(window); i8++ {
-													wsDot.window = append(wsDot.window, windowDot[i8])
-													ws.window = append(ws.window, window[i8])
-												}
+												wsDot.window = append(wsDot.window, windowDot...)
+												ws.window = append(ws.window, window...)
 												copy(viewDot, xDot)
 												copy(view, x)
 											}
@@ -21007,18 +20957,18 @@ func bindingComputeReverseTangent110110(b *binding, y, x, yBar, xBar []float64, 
 			y1 := y[:len(y):len(y)][:hi7]
 			xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi7]
 			xBar1 := xBar[:len(xBar):len(xBar)][:hi7]
-			for i9 := hi7 - 1; i9 > -1; i9-- {
-				v3Dot := xDot[i9]
-				v3 := x[i9]
-				t := yBar1[i9]
-				yBar1[i9] = 0
-				y1Dot[i9] = wsDot.y[len(ws.y)-1]
-				y1[i9] = ws.y[len(ws.y)-1]
+			for i8 := hi7 - 1; i8 > -1; i8-- {
+				v3Dot := xDot[i8]
+				v3 := x[i8]
+				t := yBar1[i8]
+				yBar1[i8] = 0
+				y1Dot[i8] = wsDot.y[len(ws.y)-1]
+				y1[i8] = ws.y[len(ws.y)-1]
 				wsDot.y = wsDot.y[:len(ws.y)-1]
 				ws.y = ws.y[:len(ws.y)-1]
 				t15 := math.Cos(v3)
-				xBar1Dot[i9] += t * -(v3Dot * math.Sin(v3))
-				xBar1[i9] += t * t15
+				xBar1Dot[i8] += t * -(v3Dot * math.Sin(v3))
+				xBar1[i8] += t * t15
 			}
 		}
 	} else {
@@ -21249,12 +21199,10 @@ func bindingComputeReverseTangent110110(b *binding, y, x, yBar, xBar []float64, 
 												clear(t14Dot[:min(len(t14), len(windowBar1))])
 												copy(t14, windowBar1)
 												clear(windowBar1)
-												for i10 := len(window1) - 1; i10 > -1; i10-- {
-													window1Dot[i10] = wsDot.window[len(ws.window)-1]
-													window1[i10] = ws.window[len(ws.window)-1]
-													wsDot.window = wsDot.window[:len(ws.window)-1]
-													ws.window = ws.window[:len(ws.window)-1]
-												}
+												copy(window1Dot, wsDot.window[len(ws.window)-len(window1):])
+												copy(window1, ws.window[len(ws.window)-len(window1):])
+												wsDot.window = wsDot.window[:len(ws.window)-len(window1)]
+												ws.window = ws.window[:len(ws.window)-len(window1)]
 												if 0 < n1 {
 													t141Dot := t14Dot[:len(t14):len(t14)][:n1]
 													t141 := t14[:len(t14):len(t14)][:n1]

@@ -15,7 +15,8 @@ import (
 //	         top := &ws.frames[len(ws.frames)-1]          x = top.x; y = top.y
 //	         top.x = x; …; top.y = y                      ws.frames = ws.frames[:len(ws.frames)-1]
 //	stack    ws.x = append(ws.x, x)                       x = ws.x[len(ws.x)-1]; ws.x = ws.x[:len(ws.x)-1]
-//	slice    for i := range s { push s[i] }               for i := len(s)-1; i >= 0; i-- { pop s[i] }
+//	slice    ws.x = append(ws.x, s...)                    copy(s, ws.x[len(ws.x)-len(s):])
+//	                                                      ws.x = ws.x[:len(ws.x)-len(s)]
 //	inverse  nothing, for n += k                          n = n - k
 //
 // Stacks keep their memory between calls, so that from the second call on recording does not allocate.
@@ -121,7 +122,7 @@ func (e *emitter) newStack(base string, t types.Type) *tapeStack {
 	return &s
 }
 
-// emitRecord returns statements that record the old value of w. The elements of a slice are pushed in ascending order.
+// emitRecord returns statements that record the old value of w. The elements of a slice are pushed together.
 func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
 	to := e.storage[w]
 	switch {
@@ -134,13 +135,10 @@ func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
 	case w.slice == nil:
 		return []ir.Stmt{to.stack.push(at, ir.LoadOf(w.place, w.valueType()))}
 	}
-	i := e.sp.g.local("i", integer)
-	body := ir.Block{to.stack.push(at, ir.LoadOf(ir.Extend(w.slice.Place(), ir.IndexStep(i.Load())), w.valueType()))}
-	return []ir.Stmt{upward(e.sp.g.names, at, i, ir.Count(0), ir.LenOf(w.slice.Load()), body)}
+	return []ir.Stmt{to.stack.pushAll(at, w.slice.Load())}
 }
 
-// emitRestore returns statements that restore the old value of w. The elements of a slice are popped in descending
-// order.
+// emitRestore returns statements that restore the old value of w.
 func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
 	to := e.storage[w]
 	switch {
@@ -153,7 +151,5 @@ func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
 	case w.slice == nil:
 		return to.stack.pop(at, w.place)
 	}
-	i := e.sp.g.local("i", integer)
-	body := ir.Block(to.stack.pop(at, ir.Extend(w.slice.Place(), ir.IndexStep(i.Load()))))
-	return []ir.Stmt{downward(e.sp.g.names, at, i, ir.Count(0), ir.LenOf(w.slice.Load()), body)}
+	return to.stack.popAll(at, w.slice.Load())
 }

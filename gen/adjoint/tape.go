@@ -104,6 +104,21 @@ func (s tapeStack) drop(at ir.At) ir.Stmt {
 		E: &ir.Slice{Typed: ir.Typed{T: types.NewSlice(s.elem)}, X: s.load(), Hi: s.last()}}
 }
 
+// pushAll returns a statement that pushes the elements of e, a slice.
+func (s tapeStack) pushAll(at ir.At, e ir.Expr) ir.Stmt {
+	return &ir.Append{At: at, P: s.place(), S: s.load(), Elems: []ir.Expr{e}, Spread: true}
+}
+
+// popAll returns statements that pop as many values as e, a slice, has elements into these, in the order of pushAll.
+func (s tapeStack) popAll(at ir.At, e ir.Expr) []ir.Stmt {
+	t := ir.Typed{T: types.NewSlice(s.elem)}
+	rest := &ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: ir.LenOf(s.load()), Y: ir.LenOf(e)}
+	return []ir.Stmt{
+		&ir.Copy{At: at, Dst: e, Src: &ir.Slice{Typed: t, X: s.load(), Lo: rest}},
+		&ir.Set{At: at, P: s.place(), E: &ir.Slice{Typed: t, X: s.load(), Hi: rest}},
+	}
+}
+
 // last returns the index of the top.
 func (s tapeStack) last() ir.Expr {
 	return &ir.Binary{Typed: ir.Typed{T: integer}, Op: token.SUB, X: ir.LenOf(s.load()), Y: ir.Count(1)}

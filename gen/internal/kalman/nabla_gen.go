@@ -2100,17 +2100,13 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseForward(v *mat.VecDense, a *mat.Dens
 	}
 	t12, t12Bar := vectorPtrMatVecDenseForward(b, bBar, ws)
 	view := z.Data
-	for i := 0; i < len(view); i++ {
-		ws.view = append(ws.view, view[i])
-	}
+	ws.view = append(ws.view, view...)
 	matad.ProductVec(t10, x, t12, z)
 	cond7 := !ok2
 	if cond7 {
 		t13, t13Bar = vecDenseRawVectorForward(v, vBar, ws)
 		view1 := t13.Data
-		for i1 := 0; i1 < len(view1); i1++ {
-			ws.view1 = append(ws.view1, view1[i1])
-		}
+		ws.view1 = append(ws.view1, view1...)
 		blas64.Copy(z, t13)
 	}
 	ws.cond1 = append(ws.cond1, cond1)
@@ -2195,9 +2191,7 @@ func denseMulPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense,
 	y, ty, yBar := operandPtrMatDenseForward(b, bBar, ws)
 	z1, z1Bar := workspaceForward(m, ok2, mBar, ws)
 	view := z1.Data
-	for i := 0; i < len(view); i++ {
-		ws.view3 = append(ws.view3, view[i])
-	}
+	ws.view3 = append(ws.view3, view...)
 	matad.Product(tx, ty, x, y, z1)
 	cond9 := !ok2
 	if cond9 {
@@ -2288,9 +2282,7 @@ func denseMulPtrMatDenseMatadTransposedForward(m, a *mat.Dense, b matad.Transpos
 	y, ty, yBar := operandMatadTransposedForward(b, bBar, ws)
 	z1, z1Bar := workspaceForward(m, ok2, mBar, ws)
 	view := z1.Data
-	for i := 0; i < len(view); i++ {
-		ws.view4 = append(ws.view4, view[i])
-	}
+	ws.view4 = append(ws.view4, view...)
 	matad.Product(tx, ty, x, y, z1)
 	cond9 := !ok2
 	if cond9 {
@@ -2382,9 +2374,7 @@ func denseInversePtrMatDenseForward(m, a, mBar, aBar *mat.Dense, ws *AdjointWork
 		t3, t3Bar = denseRawMatrixForward(m, mBar, ws)
 		var t2 bool
 		view1 := t3.Data
-		for i := 0; i < len(view1); i++ {
-			ws.view11 = append(ws.view11, view1[i])
-		}
+		ws.view11 = append(ws.view11, view1...)
 		t2 = matad.InverseLU(g, swaps, t3)
 		cond3 := !t2 || math.IsInf(cond, 1)
 		if cond3 {
@@ -2584,10 +2574,8 @@ func denseMulPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 	if cond91 {
 		restoreReverse(z11, mBar, z1Bar1, ws)
 	}
-	for i1 := len(view1) - 1; i1 > -1; i1-- {
-		view1[i1] = ws.view3[len(ws.view3)-1]
-		ws.view3 = ws.view3[:len(ws.view3)-1]
-	}
+	copy(view1, ws.view3[len(ws.view3)-len(view1):])
+	ws.view3 = ws.view3[:len(ws.view3)-len(view1)]
 	matad.ProductPullback(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1)
 	receiveReverse(m, mBar, ws)
 }
@@ -2634,16 +2622,12 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseReverse(v, vBar *mat.VecDense, aBar 
 	ws.t13 = ws.t13[:len(ws.t13)-1]
 	if cond71 {
 		view11 := t131.Data
-		for i2 := len(view11) - 1; i2 > -1; i2-- {
-			view11[i2] = ws.view1[len(ws.view1)-1]
-			ws.view1 = ws.view1[:len(ws.view1)-1]
-		}
+		copy(view11, ws.view1[len(ws.view1)-len(view11):])
+		ws.view1 = ws.view1[:len(ws.view1)-len(view11)]
 		blas64ad.CopyPullback(z1, t131, zBar1, t13Bar1)
 	}
-	for i3 := len(view2) - 1; i3 > -1; i3-- {
-		view2[i3] = ws.view[len(ws.view)-1]
-		ws.view = ws.view[:len(ws.view)-1]
-	}
+	copy(view2, ws.view[len(ws.view)-len(view2):])
+	ws.view = ws.view[:len(ws.view)-len(view2)]
 	matad.ProductVecPullback(t101, x1, t121, z1, xBar1, t12Bar1, zBar1)
 	receiveVecReverse(v, vBar, ws)
 }
@@ -2666,10 +2650,8 @@ func denseInversePtrMatDenseReverse(m, mBar, aBar *mat.Dense, ws *AdjointWork) {
 	ws.t32 = ws.t32[:len(ws.t32)-1]
 	if !cond21 {
 		view11 := t31.Data
-		for i1 := len(view11) - 1; i1 > -1; i1-- {
-			view11[i1] = ws.view11[len(ws.view11)-1]
-			ws.view11 = ws.view11[:len(ws.view11)-1]
-		}
+		copy(view11, ws.view11[len(ws.view11)-len(view11):])
+		ws.view11 = ws.view11[:len(ws.view11)-len(view11)]
 		matad.InverseLUPullback(g1, swaps1, t31, gBar1, t3Bar1)
 	}
 	if t5 {
@@ -2716,10 +2698,8 @@ func denseMulPtrMatDenseMatadTransposedReverse(m, mBar, aBar *mat.Dense, bBar ma
 	if cond91 {
 		restoreReverse(z11, mBar, z1Bar1, ws)
 	}
-	for i1 := len(view1) - 1; i1 > -1; i1-- {
-		view1[i1] = ws.view4[len(ws.view4)-1]
-		ws.view4 = ws.view4[:len(ws.view4)-1]
-	}
+	copy(view1, ws.view4[len(ws.view4)-len(view1):])
+	ws.view4 = ws.view4[:len(ws.view4)-len(view1)]
 	matad.ProductPullback(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1)
 	receiveReverse(m, mBar, ws)
 }
@@ -2975,20 +2955,16 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseForwardTangent1111111(v *mat.VecDens
 	t12, t12Bar, t12Dot, t12BarDot := vectorPtrMatVecDenseForwardTangent111(b, bBar, ws, bDot, bBarDot, wsDot)
 	viewDot := zDot.Data
 	view := z.Data
-	for i := 0; i < len(view); i++ {
-		wsDot.view = append(wsDot.view, viewDot[i])
-		ws.view = append(ws.view, view[i])
-	}
+	wsDot.view = append(wsDot.view, viewDot...)
+	ws.view = append(ws.view, view...)
 	matad.ProductVecTangent(t10, x, t12, z, xDot, t12Dot, zDot)
 	cond7 := !ok2
 	if cond7 {
 		t13, t13Bar, t13Dot, t13BarDot = vecDenseRawVectorForwardTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 		view1Dot := t13Dot.Data
 		view1 := t13.Data
-		for i1 := 0; i1 < len(view1); i1++ {
-			wsDot.view1 = append(wsDot.view1, view1Dot[i1])
-			ws.view1 = append(ws.view1, view1[i1])
-		}
+		wsDot.view1 = append(wsDot.view1, view1Dot...)
+		ws.view1 = append(ws.view1, view1...)
 		blas64ad.CopyTangent(z, t13, zDot, t13Dot)
 	}
 	ws.cond1 = append(ws.cond1, cond1)
@@ -3084,10 +3060,8 @@ func denseMulPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bB
 	z1, z1Bar, z1Dot, z1BarDot := workspaceForwardTangent1101(m, ok2, mBar, ws, mDot, mBarDot, wsDot)
 	viewDot := z1Dot.Data
 	view := z1.Data
-	for i := 0; i < len(view); i++ {
-		wsDot.view3 = append(wsDot.view3, viewDot[i])
-		ws.view3 = append(ws.view3, view[i])
-	}
+	wsDot.view3 = append(wsDot.view3, viewDot...)
+	ws.view3 = append(ws.view3, view...)
 	matad.ProductTangent(tx, ty, x, y, z1, xDot, yDot, z1Dot)
 	cond9 := !ok2
 	if cond9 {
@@ -3185,10 +3159,8 @@ func denseMulPtrMatDenseMatadTransposedForwardTangent1111111(m, a *mat.Dense, b 
 	z1, z1Bar, z1Dot, z1BarDot := workspaceForwardTangent1101(m, ok2, mBar, ws, mDot, mBarDot, wsDot)
 	viewDot := z1Dot.Data
 	view := z1.Data
-	for i := 0; i < len(view); i++ {
-		wsDot.view4 = append(wsDot.view4, viewDot[i])
-		ws.view4 = append(ws.view4, view[i])
-	}
+	wsDot.view4 = append(wsDot.view4, viewDot...)
+	ws.view4 = append(ws.view4, view...)
 	matad.ProductTangent(tx, ty, x, y, z1, xDot, yDot, z1Dot)
 	cond9 := !ok2
 	if cond9 {
@@ -3293,10 +3265,8 @@ func denseInversePtrMatDenseForwardTangent11111(m, a, mBar, aBar *mat.Dense, ws 
 		var t2 bool
 		view1Dot := t3Dot.Data
 		view1 := t3.Data
-		for i := 0; i < len(view1); i++ {
-			wsDot.view11 = append(wsDot.view11, view1Dot[i])
-			ws.view11 = append(ws.view11, view1[i])
-		}
+		wsDot.view11 = append(wsDot.view11, view1Dot...)
+		ws.view11 = append(ws.view11, view1...)
 		t2 = matad.InverseLUTangent(g, swaps, t3, gDot, t3Dot)
 		cond3 := !t2 || math.IsInf(cond, 1)
 		if cond3 {
@@ -3564,12 +3534,10 @@ func denseMulPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 	if cond91 {
 		restoreReverseTangent1111(z11, mBar, z1Bar1, ws, z11Dot, mBarDot, z1Bar1Dot, wsDot)
 	}
-	for i1 := len(view1) - 1; i1 > -1; i1-- {
-		view1Dot[i1] = wsDot.view3[len(ws.view3)-1]
-		view1[i1] = ws.view3[len(ws.view3)-1]
-		wsDot.view3 = wsDot.view3[:len(ws.view3)-1]
-		ws.view3 = ws.view3[:len(ws.view3)-1]
-	}
+	copy(view1Dot, wsDot.view3[len(ws.view3)-len(view1):])
+	copy(view1, ws.view3[len(ws.view3)-len(view1):])
+	wsDot.view3 = wsDot.view3[:len(ws.view3)-len(view1)]
+	ws.view3 = ws.view3[:len(ws.view3)-len(view1)]
 	productPullbackTangent11111100(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1, x1Dot, y1Dot, z11Dot, xBar1Dot, yBar1Dot, z1Bar1Dot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 }
@@ -3636,20 +3604,16 @@ func vecDenseMulVecPtrMatDensePtrMatVecDenseReverseTangent11111(v, vBar *mat.Vec
 	if cond71 {
 		view11Dot := t131Dot.Data
 		view11 := t131.Data
-		for i2 := len(view11) - 1; i2 > -1; i2-- {
-			view11Dot[i2] = wsDot.view1[len(ws.view1)-1]
-			view11[i2] = ws.view1[len(ws.view1)-1]
-			wsDot.view1 = wsDot.view1[:len(ws.view1)-1]
-			ws.view1 = ws.view1[:len(ws.view1)-1]
-		}
+		copy(view11Dot, wsDot.view1[len(ws.view1)-len(view11):])
+		copy(view11, ws.view1[len(ws.view1)-len(view11):])
+		wsDot.view1 = wsDot.view1[:len(ws.view1)-len(view11)]
+		ws.view1 = ws.view1[:len(ws.view1)-len(view11)]
 		copyPullbackTangent1111(z1, t131, zBar1, t13Bar1, z1Dot, t131Dot, zBar1Dot, t13Bar1Dot)
 	}
-	for i3 := len(view2) - 1; i3 > -1; i3-- {
-		view2Dot[i3] = wsDot.view[len(ws.view)-1]
-		view2[i3] = ws.view[len(ws.view)-1]
-		wsDot.view = wsDot.view[:len(ws.view)-1]
-		ws.view = ws.view[:len(ws.view)-1]
-	}
+	copy(view2Dot, wsDot.view[len(ws.view)-len(view2):])
+	copy(view2, ws.view[len(ws.view)-len(view2):])
+	wsDot.view = wsDot.view[:len(ws.view)-len(view2)]
+	ws.view = ws.view[:len(ws.view)-len(view2)]
 	productVecPullbackTangent1111110(t101, x1, t121, z1, xBar1, t12Bar1, zBar1, x1Dot, t121Dot, z1Dot, xBar1Dot, t12Bar1Dot, zBar1Dot)
 	receiveVecReverseTangent111(v, vBar, ws, vDot, vBarDot, wsDot)
 }
@@ -3681,12 +3645,10 @@ func denseInversePtrMatDenseReverseTangent1111(m, mBar, aBar *mat.Dense, ws *Adj
 	if !cond21 {
 		view11Dot := t31Dot.Data
 		view11 := t31.Data
-		for i1 := len(view11) - 1; i1 > -1; i1-- {
-			view11Dot[i1] = wsDot.view11[len(ws.view11)-1]
-			view11[i1] = ws.view11[len(ws.view11)-1]
-			wsDot.view11 = wsDot.view11[:len(ws.view11)-1]
-			ws.view11 = ws.view11[:len(ws.view11)-1]
-		}
+		copy(view11Dot, wsDot.view11[len(ws.view11)-len(view11):])
+		copy(view11, ws.view11[len(ws.view11)-len(view11):])
+		wsDot.view11 = wsDot.view11[:len(ws.view11)-len(view11)]
+		ws.view11 = ws.view11[:len(ws.view11)-len(view11)]
 		inverseLUPullbackTangent11101(g1, swaps1, t31, gBar1, t3Bar1, g1Dot, t31Dot, gBar1Dot, t3Bar1Dot)
 	}
 	if t5 {
@@ -3746,12 +3708,10 @@ func denseMulPtrMatDenseMatadTransposedReverseTangent11111(m, mBar, aBar *mat.De
 	if cond91 {
 		restoreReverseTangent1111(z11, mBar, z1Bar1, ws, z11Dot, mBarDot, z1Bar1Dot, wsDot)
 	}
-	for i1 := len(view1) - 1; i1 > -1; i1-- {
-		view1Dot[i1] = wsDot.view4[len(ws.view4)-1]
-		view1[i1] = ws.view4[len(ws.view4)-1]
-		wsDot.view4 = wsDot.view4[:len(ws.view4)-1]
-		ws.view4 = ws.view4[:len(ws.view4)-1]
-	}
+	copy(view1Dot, wsDot.view4[len(ws.view4)-len(view1):])
+	copy(view1, ws.view4[len(ws.view4)-len(view1):])
+	wsDot.view4 = wsDot.view4[:len(ws.view4)-len(view1)]
+	ws.view4 = ws.view4[:len(ws.view4)-len(view1)]
 	productPullbackTangent11111100(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1, x1Dot, y1Dot, z11Dot, xBar1Dot, yBar1Dot, z1Bar1Dot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 }
@@ -4273,9 +4233,7 @@ func restoreForward(m *mat.Dense, z blas64.General, mBar *mat.Dense, zBar blas64
 		n := min(len(view), len(view1))
 		window := view[:n]
 		_ = viewBar[:n]
-		for i2 := 0; i2 < len(window); i2++ {
-			ws.window = append(ws.window, window[i2])
-		}
+		ws.window = append(ws.window, window...)
 		copy(view, view1)
 	}
 	ws.toBar = append(ws.toBar, toBar)
@@ -4505,11 +4463,11 @@ func restoreReverse(z blas64.General, mBar *mat.Dense, zBar blas64.General, ws *
 	to1Data := ws.to[len(ws.to)-1].Data
 	to1Stride := ws.to[len(ws.to)-1].Stride
 	ws.to = ws.to[:len(ws.to)-1]
-	for i4 := zRows - 1; i4 > -1; i4-- {
-		viewBar1 := toBar1Data[i4*to1Stride : i4*to1Stride+zCols]
-		view2 := to1Data[i4*to1Stride : i4*to1Stride+zCols]
-		view1Bar1 := zBarData[i4*zStride : i4*zStride+zCols]
-		view11 := zData[i4*zStride : i4*zStride+zCols]
+	for i2 := zRows - 1; i2 > -1; i2-- {
+		viewBar1 := toBar1Data[i2*to1Stride : i2*to1Stride+zCols]
+		view2 := to1Data[i2*to1Stride : i2*to1Stride+zCols]
+		view1Bar1 := zBarData[i2*zStride : i2*zStride+zCols]
+		view11 := zData[i2*zStride : i2*zStride+zCols]
 		n1 := min(len(view2), len(view11))
 		window1 := view2[:n1]
 		windowBar1 := viewBar1[:n1]
@@ -4520,10 +4478,8 @@ func restoreReverse(z blas64.General, mBar *mat.Dense, zBar blas64.General, ws *
 		t := ws.t4[0:n1:n1]
 		copy(t, windowBar1)
 		clear(windowBar1)
-		for i3 := len(window1) - 1; i3 > -1; i3-- {
-			window1[i3] = ws.window[len(ws.window)-1]
-			ws.window = ws.window[:len(ws.window)-1]
-		}
+		copy(window1, ws.window[len(ws.window)-len(window1):])
+		ws.window = ws.window[:len(ws.window)-len(window1)]
 		if 0 < n1 {
 			t1 := t[:len(t):len(t)][:n1]
 			view1Bar11 := view1Bar1[:len(view1Bar1):len(view1Bar1)][:n1]
@@ -4863,10 +4819,8 @@ func restoreForwardTangent11111(m *mat.Dense, z blas64.General, mBar *mat.Dense,
 		window := view[:n]
 		_ = viewBarDot[:n]
 		_ = viewBar[:n]
-		for i2 := 0; i2 < len(window); i2++ {
-			wsDot.window = append(wsDot.window, windowDot[i2])
-			ws.window = append(ws.window, window[i2])
-		}
+		wsDot.window = append(wsDot.window, windowDot...)
+		ws.window = append(ws.window, window...)
 		copy(viewDot, view1Dot)
 		copy(view, view1)
 	}
@@ -5206,15 +5160,15 @@ func restoreReverseTangent1111(z blas64.General, mBar *mat.Dense, zBar blas64.Ge
 	to1Stride := ws.to[len(ws.to)-1].Stride
 	wsDot.to = wsDot.to[:len(ws.to)-1]
 	ws.to = ws.to[:len(ws.to)-1]
-	for i4 := zRows - 1; i4 > -1; i4-- {
-		viewBar1Dot := toBar1DataDot[i4*to1Stride : i4*to1Stride+zCols]
-		viewBar1 := toBar1Data[i4*to1Stride : i4*to1Stride+zCols]
-		view2Dot := to1DataDot[i4*to1Stride : i4*to1Stride+zCols]
-		view2 := to1Data[i4*to1Stride : i4*to1Stride+zCols]
-		view1Bar1Dot := zBarDataDot[i4*zStride : i4*zStride+zCols]
-		view1Bar1 := zBarData[i4*zStride : i4*zStride+zCols]
-		_ = zDataDot[i4*zStride : i4*zStride+zCols]
-		view11 := zData[i4*zStride : i4*zStride+zCols]
+	for i2 := zRows - 1; i2 > -1; i2-- {
+		viewBar1Dot := toBar1DataDot[i2*to1Stride : i2*to1Stride+zCols]
+		viewBar1 := toBar1Data[i2*to1Stride : i2*to1Stride+zCols]
+		view2Dot := to1DataDot[i2*to1Stride : i2*to1Stride+zCols]
+		view2 := to1Data[i2*to1Stride : i2*to1Stride+zCols]
+		view1Bar1Dot := zBarDataDot[i2*zStride : i2*zStride+zCols]
+		view1Bar1 := zBarData[i2*zStride : i2*zStride+zCols]
+		_ = zDataDot[i2*zStride : i2*zStride+zCols]
+		view11 := zData[i2*zStride : i2*zStride+zCols]
 		n1 := min(len(view2), len(view11))
 		window1Dot := view2Dot[:n1]
 		window1 := view2[:n1]
@@ -5232,12 +5186,10 @@ func restoreReverseTangent1111(z blas64.General, mBar *mat.Dense, zBar blas64.Ge
 		copy(t, windowBar1)
 		clear(windowBar1Dot)
 		clear(windowBar1)
-		for i3 := len(window1) - 1; i3 > -1; i3-- {
-			window1Dot[i3] = wsDot.window[len(ws.window)-1]
-			window1[i3] = ws.window[len(ws.window)-1]
-			wsDot.window = wsDot.window[:len(ws.window)-1]
-			ws.window = ws.window[:len(ws.window)-1]
-		}
+		copy(window1Dot, wsDot.window[len(ws.window)-len(window1):])
+		copy(window1, ws.window[len(ws.window)-len(window1):])
+		wsDot.window = wsDot.window[:len(ws.window)-len(window1)]
+		ws.window = ws.window[:len(ws.window)-len(window1)]
 		if 0 < n1 {
 			t1Dot := tDot[:len(t):len(t)][:n1]
 			t1 := t[:len(t):len(t)][:n1]
@@ -5841,9 +5793,7 @@ func copyElementsForward(z, x blas64.General, t blas.Transpose, zBar, xBar blas6
 			n := min(len(view), len(view1))
 			window := view[:n]
 			_ = viewBar[:n]
-			for i3 := 0; i3 < len(window); i3++ {
-				ws.window1 = append(ws.window1, window[i3])
-			}
+			ws.window1 = append(ws.window1, window...)
 			copy(view, view1)
 		}
 	}
@@ -5861,16 +5811,16 @@ func copyElementsReverse(z, x blas64.General, t blas.Transpose, zBar, xBar blas6
 	xBarData := xBar.Data
 	cond1 := t == 84
 	if cond1 {
-		for i4 := zRows - 1; i4 > -1; i4-- {
+		for i3 := zRows - 1; i3 > -1; i3-- {
 			if zCols > 0 {
-				zBarData1 := zBarData[i4*zStride : len(zBarData) : len(zBarData)][:zCols]
-				zData1 := zData[i4*zStride : len(zData) : len(zData)][:zCols]
+				zBarData1 := zBarData[i3*zStride : len(zBarData) : len(zBarData)][:zCols]
+				zData1 := zData[i3*zStride : len(zData) : len(zData)][:zCols]
 				for j1 := zCols - 1; j1 > -1; j1-- {
 					t1 := zBarData1[j1]
 					zBarData1[j1] = 0
 					zData1[j1] = ws.zData[len(ws.zData)-1]
 					ws.zData = ws.zData[:len(ws.zData)-1]
-					xBarData[j1*xStride+i4] += t1
+					xBarData[j1*xStride+i3] += t1
 				}
 			}
 		}
@@ -5890,10 +5840,8 @@ func copyElementsReverse(z, x blas64.General, t blas.Transpose, zBar, xBar blas6
 			t2 := ws.t23[0:n1:n1]
 			copy(t2, windowBar1)
 			clear(windowBar1)
-			for i5 := len(window1) - 1; i5 > -1; i5-- {
-				window1[i5] = ws.window1[len(ws.window1)-1]
-				ws.window1 = ws.window1[:len(ws.window1)-1]
-			}
+			copy(window1, ws.window1[len(ws.window1)-len(window1):])
+			ws.window1 = ws.window1[:len(ws.window1)-len(window1)]
 			if 0 < n1 {
 				t21 := t2[:len(t2):len(t2)][:n1]
 				view1Bar11 := view1Bar1[:len(view1Bar1):len(view1Bar1)][:n1]
@@ -6103,10 +6051,8 @@ func copyElementsForwardTangent111011(z, x blas64.General, t blas.Transpose, zBa
 			window := view[:n]
 			_ = viewBarDot[:n]
 			_ = viewBar[:n]
-			for i3 := 0; i3 < len(window); i3++ {
-				wsDot.window1 = append(wsDot.window1, windowDot[i3])
-				ws.window1 = append(ws.window1, window[i3])
-			}
+			wsDot.window1 = append(wsDot.window1, windowDot...)
+			ws.window1 = append(ws.window1, window...)
 			copy(viewDot, view1Dot)
 			copy(view, view1)
 		}
@@ -6145,12 +6091,12 @@ func copyElementsReverseTangent111011(z, x blas64.General, t blas.Transpose, zBa
 	xBarData := xBar.Data
 	cond1 := t == 84
 	if cond1 {
-		for i4 := zRows - 1; i4 > -1; i4-- {
+		for i3 := zRows - 1; i3 > -1; i3-- {
 			if zCols > 0 {
-				zBarData1Dot := zBarDataDot[i4*zStride : len(zBarData) : len(zBarData)][:zCols]
-				zBarData1 := zBarData[i4*zStride : len(zBarData) : len(zBarData)][:zCols]
-				zData1Dot := zDataDot[i4*zStride : len(zData) : len(zData)][:zCols]
-				zData1 := zData[i4*zStride : len(zData) : len(zData)][:zCols]
+				zBarData1Dot := zBarDataDot[i3*zStride : len(zBarData) : len(zBarData)][:zCols]
+				zBarData1 := zBarData[i3*zStride : len(zBarData) : len(zBarData)][:zCols]
+				zData1Dot := zDataDot[i3*zStride : len(zData) : len(zData)][:zCols]
+				zData1 := zData[i3*zStride : len(zData) : len(zData)][:zCols]
 				for j1 := zCols - 1; j1 > -1; j1-- {
 					t1Dot := zBarData1Dot[j1]
 					t1 := zBarData1[j1]
@@ -6160,8 +6106,8 @@ func copyElementsReverseTangent111011(z, x blas64.General, t blas.Transpose, zBa
 					zData1[j1] = ws.zData[len(ws.zData)-1]
 					wsDot.zData = wsDot.zData[:len(ws.zData)-1]
 					ws.zData = ws.zData[:len(ws.zData)-1]
-					xBarDataDot[j1*xStride+i4] += t1Dot
-					xBarData[j1*xStride+i4] += t1
+					xBarDataDot[j1*xStride+i3] += t1Dot
+					xBarData[j1*xStride+i3] += t1
 				}
 			}
 		}
@@ -6192,12 +6138,10 @@ func copyElementsReverseTangent111011(z, x blas64.General, t blas.Transpose, zBa
 			copy(t2, windowBar1)
 			clear(windowBar1Dot)
 			clear(windowBar1)
-			for i5 := len(window1) - 1; i5 > -1; i5-- {
-				window1Dot[i5] = wsDot.window1[len(ws.window1)-1]
-				window1[i5] = ws.window1[len(ws.window1)-1]
-				wsDot.window1 = wsDot.window1[:len(ws.window1)-1]
-				ws.window1 = ws.window1[:len(ws.window1)-1]
-			}
+			copy(window1Dot, wsDot.window1[len(ws.window1)-len(window1):])
+			copy(window1, ws.window1[len(ws.window1)-len(window1):])
+			wsDot.window1 = wsDot.window1[:len(ws.window1)-len(window1)]
+			ws.window1 = ws.window1[:len(ws.window1)-len(window1)]
 			if 0 < n1 {
 				t21Dot := t2Dot[:len(t2):len(t2)][:n1]
 				t21 := t2[:len(t2):len(t2)][:n1]
