@@ -51,6 +51,30 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestRunCancels: where a derivative is zero by cancellation, as that of an expectation by a rotation that leaves it as
+// it is, the rounding errors of the differences are no error of the derivative.
+func TestRunCancels(t *testing.T) {
+	f := func(x []float64) []float64 {
+		p := math.Pow(math.Abs(math.Cos(x[0]/2)), 2) + math.Pow(math.Abs(math.Sin(x[0]/2)), 2)
+		return []float64{p * math.Cos(x[1])}
+	}
+	r := Run(&Case{
+		Name: "cancels", At: [][]float64{{0.4, 1.1}}, F: f,
+		Tangent: func(x, d []float64) (y, dy []float64) {
+			return f(x), []float64{2e-17*d[0] - math.Sin(x[1])*d[1]}
+		},
+		Adjoint: func(x, w []float64) (y, bar []float64) {
+			return f(x), []float64{2e-17 * w[0], -w[0] * math.Sin(x[1])}
+		},
+		Second: func(x, w, d []float64) (bar, dbar []float64) {
+			return []float64{2e-17 * w[0], -w[0] * math.Sin(x[1])}, []float64{0, -w[0] * math.Cos(x[1]) * d[1]}
+		},
+	})
+	if r.Wrong != "" || r.Unclear != "" || r.Error > 1e-9 {
+		t.Errorf("wrong %q, unclear %q, error %g", r.Wrong, r.Unclear, r.Error)
+	}
+}
+
 func TestRunAtKink(t *testing.T) {
 	c := cube(0, 0, 0)
 	smooth := c.F

@@ -89,11 +89,15 @@ func (f *Facts) checkPassiveCall(c *ir.Call) error {
 		}
 	}
 	if callee == nil && c.Callee.Rule.Stores {
-		for _, a := range c.Args {
+		for i, a := range c.Args {
 			if f.Carries(a) {
 				what := "a number that carries a derivative is stored in a map that code without derivatives may see"
 				remedy := "make the map in a function that is differentiated, and pass it to such functions only; or " +
 					"use a slice"
+				if i == 1 {
+					what = "a number that carries a derivative is a key of a map"
+					remedy = "use keys that depend on no argument with a derivative, such as indices"
+				}
 				return &Error{Pos: c.Pos, Func: f.Func.Name, What: what, Remedy: remedy}
 			}
 		}

@@ -209,6 +209,14 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	}
 	// Functions without a rule are lowered from their source.
 	d := l.sourceOf(fn)
+	if why, remedy := withoutSource(fn.FullName()); why != "" {
+		l.arguments(call, list, sig, s)
+		l.refuse(call, "call of "+fn.FullName(), why, remedy)
+		return nil, nil
+	}
+	if fn.FullName() == onceDo {
+		return l.once(call, fn, args)
+	}
 	if ok, why := passiveStandard(fn); ok && !isGeneric(fn) {
 		rest, _ := l.arguments(call, list, sig, s)
 		if !l.writerArgument(call, fn) {

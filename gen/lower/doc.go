@@ -60,10 +60,10 @@
 // A package-level variable that the function writes is scratch: its derivatives end with the call, and the variable has
 // its value at the end as after a call of the function. Numbers that may be read before they are written are refused,
 // unless they only count or carry no derivative, since they may be results of an earlier call that are used again. An
-// array or a slice is written if any element is. The variable must be a number, an array or
-// struct of such, or a slice of these whose memory no other name leads to. As the function itself, its derivatives must
-// not be called in several goroutines at the same time. Forms over Reals leave the variable as it is, and so does a
-// panic.
+// array or a slice is written if any element is. The variable must be a number, an array or struct of such, or a slice
+// of these whose memory no other name leads to. As the function itself, its derivatives must not be called in several
+// goroutines at the same time. Forms over Reals leave the variable as it is, and so does a panic. The method Do of
+// sync.Once is called with a declared function, which computes constants.
 //
 // The scope of loop variables is that of the Go version of the file that contains the loop: one
 // variable per loop before Go 1.22, one per iteration since, also in copies of the function.

@@ -157,7 +157,7 @@ func loadError(dir string, env []string, p *packages.Package) error {
 // the others are not type-checked, which saves time.
 func lowerable(path string) bool {
 	switch path {
-	case "cmp", "maps", "math/bits", "slices", "sort":
+	case "cmp", "container/heap", "maps", "math/bits", "slices", "sort":
 		return true
 	}
 	return false

@@ -20,13 +20,8 @@ import (
 // the type of m are refused.
 func (l *lowerer) mapCall(n ast.Node, name string, m ir.Expr, args []ir.Expr, results ...types.Type) []*ir.Var {
 	t := m.Type().Underlying().(*types.Map)
-	key, elem := ir.HasRefs(t.Key()), types.IsInterface(t.Elem())
-	if key || elem {
-		reason := "its keys lead to other memory"
-		if elem {
-			reason = "its elements are interface values"
-		}
-		l.refuse(n, "map of type "+typeText(m.Type()), reason,
+	if ir.HasRefs(t.Key()) {
+		l.refuse(n, "map of type "+typeText(m.Type()), "its keys lead to other memory",
 			"use a map of numbers, strings or structs of them, or a slice")
 		return nil
 	}

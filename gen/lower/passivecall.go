@@ -93,6 +93,42 @@ func passiveRemedy(fn *types.Func) string {
 	return remedyRule
 }
 
+// withoutSource returns why a function of the standard library is refused whose source is not lowered, and what to do
+// instead; "" for others.
+func withoutSource(name string) (why, remedy string) {
+	switch name {
+	case "maps.Clone":
+		return "its source is part of the run-time system", "make a map, and fill it with maps.Copy"
+	case "fmt.Sscan", "fmt.Sscanf", "fmt.Sscanln", "fmt.Scan", "fmt.Scanf", "fmt.Scanln", "fmt.Fscan", "fmt.Fscanf",
+		"fmt.Fscanln":
+		return "it stores numbers through pointers in interface values",
+			"use strconv.ParseFloat, or a function with //nabla:passive that returns the numbers"
+	}
+	return "", ""
+}
+
+// onceDo is the method of sync.Once.
+const onceDo = "(*sync.Once).Do"
+
+// once lowers a call of the method Do of sync.Once with a declared function, which computes package variables from
+// package variables: they carry no derivative. It is called as it is, where the function calls it.
+func (l *lowerer) once(call *ast.CallExpr, fn *types.Func, args []ir.Expr) (*ir.Callee, []ir.Expr) {
+	var f *types.Func
+	switch x := ast.Unparen(call.Args[0]).(type) {
+	case *ast.Ident:
+		f, _ = l.d.pkg.TypesInfo.Uses[x].(*types.Func)
+	case *ast.SelectorExpr:
+		f, _ = l.d.pkg.TypesInfo.Uses[x.Sel].(*types.Func)
+	}
+	if f == nil || f.Signature().Recv() != nil {
+		l.refuse(call, "call of "+fn.FullName(), "the function that it calls is not a declared one",
+			"declare a function for it, and pass its name")
+		return nil, nil
+	}
+	v := &ir.Var{Name: f.Pkg().Name() + "." + f.Name(), Type: f.Type(), Kind: ir.Global, Object: f, Pos: l.pos(call)}
+	return &ir.Callee{Rule: passiveRule(fn)}, append(args, v.Load())
+}
+
 // isErrorText reports whether fn is the method of type error.
 func isErrorText(fn *types.Func) bool { return fn.Pkg() == nil && fn.Name() == "Error" }
 

@@ -95,6 +95,17 @@ func (p *Program) rewriteScratch(f *ir.Func, others []*ir.Func) (*ir.Func, Refus
 			if !ok || c.Callee.Rule == nil || c.Callee.Rule.Object == nil {
 				return true
 			}
+			for _, e := range c.Args {
+				p := ir.PlaceOf(e)
+				if p == nil || p.Root.Object == nil || !isFuncType(e.Type()) {
+					continue
+				}
+				for _, v := range w.vars {
+					if v.Object.Pkg() == p.Root.Object.Pkg() {
+						out = append(out, scratchRefusal(g, c.Pos, v, "a function that is called once may use it too"))
+					}
+				}
+			}
 			for _, v := range w.vars {
 				if v.Object.Pkg() == c.Callee.Rule.Object.Pkg() {
 					out = append(out, scratchRefusal(g, c.Pos, v, "a function with a rule may use it too"))

@@ -135,6 +135,8 @@ func TestScratchReads(t *testing.T) {
 		{"prepare(); return table[2]*x[0]", ""},
 		{"if !filled { table[1], filled = 2, true }; return table[1]*x[0]", ""},
 		{"prepare(); for i := range x { buf[i] = table[i]*x[i] }; return sum(buf[:3])", ""},
+		{"prepare(); s := 0.0; for i := range x { if i > 0 { s += buf[i-1] }; buf[i] = x[i]*table[i] }; return s", ""},
+		{"if !filled { table[1], filled = 2, true }; for i, v := range x { buf[i] = v }; return buf[0]*table[1]", ""},
 		{"count[0]++; if count[0] > 3 { return 0 }; return x[0]", ""},
 		{"first++; n := first; if n > 5 { return 2*x[0] }; return x[0]", ""},
 		{"for _, v := range x { hist[int(v)&3]++ }; return x[0]", ""},

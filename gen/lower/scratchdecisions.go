@@ -50,8 +50,8 @@ func (w *stateFlow) expr(e ir.Expr) (found bool) {
 }
 
 // block applies the statements of b. If control is set, whether they are executed depends on numbers of earlier calls.
-// It reports whether that holds for the statements after b.
-func (w *stateFlow) block(b ir.Block, control bool, within map[*ir.Func]bool) bool {
+// It reports whether b may leave for another place than its end depending on them.
+func (w *stateFlow) block(b ir.Block, control bool, within map[*ir.Func]bool) (leaves bool) {
 	for _, s := range b {
 		depends := control
 		ir.EachExpr(s, func(e ir.Expr) { depends = depends || w.expr(e) })
@@ -62,11 +62,11 @@ func (w *stateFlow) block(b ir.Block, control bool, within map[*ir.Func]bool) bo
 			}
 			for _, body := range ir.Blocks(s) {
 				if w.block(*body, depends, within) || depends && ir.LeavesBeyond(*body) {
-					control = true // as another statement is the next one then
+					leaves, control = true, true // another statement is the next one then
 				}
 			}
-			if l, ok := s.(*ir.Loop); ok && control && !w.decided[s] {
-				w.decided[l], w.changed = true, true
+			if _, ok := s.(*ir.Loop); ok && control && !w.decided[s] {
+				w.decided[s], w.changed = true, true
 			}
 			continue
 		case *ir.Call:
@@ -88,7 +88,7 @@ func (w *stateFlow) block(b ir.Block, control bool, within map[*ir.Func]bool) bo
 		}
 		ir.EachResult(s, w.add)
 	}
-	return control
+	return leaves
 }
 
 // call passes dependence from arguments to parameters, and back by way of memory and results.

@@ -35,7 +35,7 @@ type mapAnalysis struct {
 // isSlotMap reports whether maps of type t can be slot maps.
 func isSlotMap(t *types.Map) bool {
 	k := t.Key()
-	if ir.HasRefs(k) || ir.ContainsFloats(k) {
+	if ir.HasRefs(k) {
 		return false
 	}
 	return hasFloats(t.Elem()) || ir.HasRefs(t.Elem())
