@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -62,13 +61,9 @@ func (a *app) values(command, flag string) []string {
 	case "stage":
 		return stageNames()
 	case "layout":
-		return slices.DeleteFunc(slices.Sorted(maps.Keys(layouts)), func(name string) bool { return name == "" })
+		return layoutNames()
 	case "dump": // STAGE:FUNC; the function is left to the user
-		var list []string
-		for _, stage := range gen.Stages() {
-			list = append(list, stage+":")
-		}
-		return list
+		return gen.Stages()
 	case "format":
 		switch command {
 		case "bench":

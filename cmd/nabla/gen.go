@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/nabla-ad/nabla/gen"
+	"github.com/nabla-ad/nabla/internal/spelling"
 )
 
 func (a *app) gen() *cli.Command {
@@ -114,7 +115,11 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	}
 	stage, function, found := strings.Cut(c.String("dump"), ":")
 	if c.IsSet("dump") && (!found || stage == "" || function == "") {
-		return usagef("gen: -dump %q: want STAGE:FUNC, such as lowered:Loss", c.String("dump"))
+		meant := ""
+		if near := spelling.Nearest(stage, gen.Stages()); near != "" && near != stage {
+			meant = fmt.Sprintf("; did you mean %s? stages: %s", near, strings.Join(gen.Stages(), ", "))
+		}
+		return usagef("gen: -dump %q: want STAGE:FUNC, such as lowered:Loss%s", c.String("dump"), meant)
 	}
 	lanes, err := parseLanes(c)
 	if err != nil {
@@ -122,7 +127,7 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	}
 	layout, ok := layouts[c.String("layout")]
 	if !ok || c.IsSet("layout") && layout == gen.KeepLayout {
-		return usagef("gen: -layout %q: want package or source", c.String("layout"))
+		return unknown("gen", "layout", c.String("layout"), layoutNames())
 	}
 	opts := genOptions
 	opts.Lanes, opts.SIMD, opts.Layout = lanes, c.Bool("simd"), layout
@@ -176,9 +181,14 @@ func (a *app) fix(p *gen.Program, patterns []string, opts *gen.Options) (*gen.Pr
 	return gen.Load(".", patterns, opts)
 }
 
-// layouts are the values of the flag -layout.
+// layouts maps the values of the flag -layout to layouts. The value of a flag that is not given is empty.
 var layouts = map[string]gen.Layout{
 	"": gen.KeepLayout, "package": gen.OnePerPackage, "source": gen.OnePerSource,
+}
+
+// layoutNames returns the values of the flag -layout.
+func layoutNames() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(layouts)), func(name string) bool { return name == "" })
 }
 
 // parseLanes parses the flag -lanes.

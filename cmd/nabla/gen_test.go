@@ -124,7 +124,7 @@ func TestGenLayout(t *testing.T) {
 	}
 	for _, args := range [][]string{{"-layout", "files"}, {"-layout", ""}} {
 		r := do(t, nil, append([]string{"gen"}, args...)...)
-		if r.code != 2 || !strings.Contains(r.err, "want package or source") {
+		if r.code != 2 || !strings.Contains(r.err, "layouts: package, source") {
 			t.Errorf("%q: exit code %d, stderr %q", args, r.code, r.err)
 		}
 	}
