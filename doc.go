@@ -40,8 +40,8 @@
 // An operator takes a function over [Real], which every engine can run, or one over float64. The
 // latter is a black box, for finite differences only, unless code has been generated from it; see
 // [Register]. In-place functions, functions with data and functions of structs are first wrapped in
-// a [Func]; see [InPlace], [Bind], [BindInPlace], [BindMethod] and [Struct]. A function must
-// satisfy these conditions:
+// a [Func]; see [InPlace], [Bind], [BindInPlace], [BindMethod], [Struct], [StructPlain] and
+// [BindStructPlain]. A function must satisfy these conditions:
 //
 //  1. It does not keep its arguments after it returns.
 //  2. At one point it takes the same branches and returns the same outputs, as many as
