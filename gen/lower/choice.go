@@ -165,10 +165,11 @@ func (l *lowerer) assignments(o types.Object) (list []ast.Expr, at []ast.Stmt, a
 }
 
 // declareChoice declares o as a choice of first and the functions that are assigned to it, and reports whether they are
-// all known where it is declared. A nil first is the first of them.
+// all known where it is declared. A nil first is the first of them. A variable that changes after a function literal
+// has captured it is none, as the literal may be stored.
 func (l *lowerer) declareChoice(n ast.Node, o types.Object, first *funcValue) bool {
 	list, _, all := l.assignments(o)
-	if !all || l.facts.byReference(o) {
+	if !all || l.facts.byReference(o) || changesCaptured(l, o) {
 		return false
 	}
 	index := map[ast.Expr]int{}

@@ -121,6 +121,23 @@ func changesAfter(l *lowerer, lit *ast.FuncLit, o types.Object) change {
 	return out
 }
 
+// changesCaptured reports whether the variable o may change after a function literal that refers to it is evaluated.
+func changesCaptured(l *lowerer, o types.Object) (found bool) {
+	ast.Inspect(l.d.node, func(n ast.Node) bool {
+		lit, ok := n.(*ast.FuncLit)
+		if !ok || lit.Pos() <= o.Pos() && o.Pos() < lit.End() {
+			return !found
+		}
+		ast.Inspect(lit, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			found = found || ok && l.info.Uses[id] == o && changesAfter(l, lit, o) != neverChanges
+			return !found
+		})
+		return !found
+	})
+	return found
+}
+
 // isResult reports whether v is a result with a name, which return statements assign, of a function around a literal.
 func isResult(l *lowerer, v *types.Var) bool {
 	of := func(t *ast.FuncType) bool {
