@@ -4691,9 +4691,7 @@ func denseMulPtrMatDensePtrMatDenseForward(m, a, b, mBar, aBar, bBar *mat.Dense,
 	y, ty, yBar := operandPtrMatDenseForward(b, bBar, ws)
 	z1, z1Bar := workspaceForward(m, ok2, mBar, ws)
 	view := z1.Data
-	for i := 0; i < len(view); i++ {
-		ws.view = append(ws.view, view[i])
-	}
+	ws.view = append(ws.view, view...)
 	matad.Product(tx, ty, x, y, z1)
 	cond9 := !ok2
 	if cond9 {
@@ -4784,10 +4782,8 @@ func denseMulPtrMatDensePtrMatDenseReverse(m, mBar, aBar, bBar *mat.Dense, ws *A
 	if cond91 {
 		restoreReverse(z11, mBar, z1Bar1, ws)
 	}
-	for i1 := len(view1) - 1; i1 > -1; i1-- {
-		view1[i1] = ws.view[len(ws.view)-1]
-		ws.view = ws.view[:len(ws.view)-1]
-	}
+	copy(view1, ws.view[len(ws.view)-len(view1):])
+	ws.view = ws.view[:len(ws.view)-len(view1)]
 	matad.ProductPullback(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1)
 	receiveReverse(m, mBar, ws)
 }
@@ -4871,10 +4867,8 @@ func denseMulPtrMatDensePtrMatDenseForwardTangent1111111(m, a, b, mBar, aBar, bB
 	z1, z1Bar, z1Dot, z1BarDot := workspaceForwardTangent1101(m, ok2, mBar, ws, mDot, mBarDot, wsDot)
 	viewDot := z1Dot.Data
 	view := z1.Data
-	for i := 0; i < len(view); i++ {
-		wsDot.view = append(wsDot.view, viewDot[i])
-		ws.view = append(ws.view, view[i])
-	}
+	wsDot.view = append(wsDot.view, viewDot...)
+	ws.view = append(ws.view, view...)
 	matad.ProductTangent(tx, ty, x, y, z1, xDot, yDot, z1Dot)
 	cond9 := !ok2
 	if cond9 {
@@ -4987,12 +4981,10 @@ func denseMulPtrMatDensePtrMatDenseReverseTangent11111(m, mBar, aBar, bBar *mat.
 	if cond91 {
 		restoreReverseTangent1111(z11, mBar, z1Bar1, ws, z11Dot, mBarDot, z1Bar1Dot, wsDot)
 	}
-	for i1 := len(view1) - 1; i1 > -1; i1-- {
-		view1Dot[i1] = wsDot.view[len(ws.view)-1]
-		view1[i1] = ws.view[len(ws.view)-1]
-		wsDot.view = wsDot.view[:len(ws.view)-1]
-		ws.view = ws.view[:len(ws.view)-1]
-	}
+	copy(view1Dot, wsDot.view[len(ws.view)-len(view1):])
+	copy(view1, ws.view[len(ws.view)-len(view1):])
+	wsDot.view = wsDot.view[:len(ws.view)-len(view1)]
+	ws.view = ws.view[:len(ws.view)-len(view1)]
 	productPullbackTangent11111100(tx1, ty1, x1, y1, z11, xBar1, yBar1, z1Bar1, x1Dot, y1Dot, z11Dot, xBar1Dot, yBar1Dot, z1Bar1Dot)
 	receiveReverseTangent111(m, mBar, ws, mDot, mBarDot, wsDot)
 }
@@ -5261,9 +5253,7 @@ func restoreForward(m *mat.Dense, z blas64.General, mBar *mat.Dense, zBar blas64
 		n := min(len(view), len(view1))
 		window := view[:n]
 		_ = viewBar[:n]
-		for i2 := 0; i2 < len(window); i2++ {
-			ws.window = append(ws.window, window[i2])
-		}
+		ws.window = append(ws.window, window...)
 		copy(view, view1)
 	}
 	ws.toBar = append(ws.toBar, toBar)
@@ -5282,11 +5272,11 @@ func restoreReverse(z blas64.General, mBar *mat.Dense, zBar blas64.General, ws *
 	to1Data := ws.to[len(ws.to)-1].Data
 	to1Stride := ws.to[len(ws.to)-1].Stride
 	ws.to = ws.to[:len(ws.to)-1]
-	for i4 := zRows - 1; i4 > -1; i4-- {
-		viewBar1 := toBar1Data[i4*to1Stride : i4*to1Stride+zCols]
-		view2 := to1Data[i4*to1Stride : i4*to1Stride+zCols]
-		view1Bar1 := zBarData[i4*zStride : i4*zStride+zCols]
-		view11 := zData[i4*zStride : i4*zStride+zCols]
+	for i2 := zRows - 1; i2 > -1; i2-- {
+		viewBar1 := toBar1Data[i2*to1Stride : i2*to1Stride+zCols]
+		view2 := to1Data[i2*to1Stride : i2*to1Stride+zCols]
+		view1Bar1 := zBarData[i2*zStride : i2*zStride+zCols]
+		view11 := zData[i2*zStride : i2*zStride+zCols]
 		n1 := min(len(view2), len(view11))
 		window1 := view2[:n1]
 		windowBar1 := viewBar1[:n1]
@@ -5297,10 +5287,8 @@ func restoreReverse(z blas64.General, mBar *mat.Dense, zBar blas64.General, ws *
 		t := ws.t2[0:n1:n1]
 		copy(t, windowBar1)
 		clear(windowBar1)
-		for i3 := len(window1) - 1; i3 > -1; i3-- {
-			window1[i3] = ws.window[len(ws.window)-1]
-			ws.window = ws.window[:len(ws.window)-1]
-		}
+		copy(window1, ws.window[len(ws.window)-len(window1):])
+		ws.window = ws.window[:len(ws.window)-len(window1)]
 		if 0 < n1 {
 			t1 := t[:len(t):len(t)][:n1]
 			view1Bar11 := view1Bar1[:len(view1Bar1):len(view1Bar1)][:n1]
@@ -5419,10 +5407,8 @@ func restoreForwardTangent11111(m *mat.Dense, z blas64.General, mBar *mat.Dense,
 		window := view[:n]
 		_ = viewBarDot[:n]
 		_ = viewBar[:n]
-		for i2 := 0; i2 < len(window); i2++ {
-			wsDot.window = append(wsDot.window, windowDot[i2])
-			ws.window = append(ws.window, window[i2])
-		}
+		wsDot.window = append(wsDot.window, windowDot...)
+		ws.window = append(ws.window, window...)
 		copy(viewDot, view1Dot)
 		copy(view, view1)
 	}
@@ -5450,15 +5436,15 @@ func restoreReverseTangent1111(z blas64.General, mBar *mat.Dense, zBar blas64.Ge
 	to1Stride := ws.to[len(ws.to)-1].Stride
 	wsDot.to = wsDot.to[:len(ws.to)-1]
 	ws.to = ws.to[:len(ws.to)-1]
-	for i4 := zRows - 1; i4 > -1; i4-- {
-		viewBar1Dot := toBar1DataDot[i4*to1Stride : i4*to1Stride+zCols]
-		viewBar1 := toBar1Data[i4*to1Stride : i4*to1Stride+zCols]
-		view2Dot := to1DataDot[i4*to1Stride : i4*to1Stride+zCols]
-		view2 := to1Data[i4*to1Stride : i4*to1Stride+zCols]
-		view1Bar1Dot := zBarDataDot[i4*zStride : i4*zStride+zCols]
-		view1Bar1 := zBarData[i4*zStride : i4*zStride+zCols]
-		_ = zDataDot[i4*zStride : i4*zStride+zCols]
-		view11 := zData[i4*zStride : i4*zStride+zCols]
+	for i2 := zRows - 1; i2 > -1; i2-- {
+		viewBar1Dot := toBar1DataDot[i2*to1Stride : i2*to1Stride+zCols]
+		viewBar1 := toBar1Data[i2*to1Stride : i2*to1Stride+zCols]
+		view2Dot := to1DataDot[i2*to1Stride : i2*to1Stride+zCols]
+		view2 := to1Data[i2*to1Stride : i2*to1Stride+zCols]
+		view1Bar1Dot := zBarDataDot[i2*zStride : i2*zStride+zCols]
+		view1Bar1 := zBarData[i2*zStride : i2*zStride+zCols]
+		_ = zDataDot[i2*zStride : i2*zStride+zCols]
+		view11 := zData[i2*zStride : i2*zStride+zCols]
 		n1 := min(len(view2), len(view11))
 		window1Dot := view2Dot[:n1]
 		window1 := view2[:n1]
@@ -5476,12 +5462,10 @@ func restoreReverseTangent1111(z blas64.General, mBar *mat.Dense, zBar blas64.Ge
 		copy(t, windowBar1)
 		clear(windowBar1Dot)
 		clear(windowBar1)
-		for i3 := len(window1) - 1; i3 > -1; i3-- {
-			window1Dot[i3] = wsDot.window[len(ws.window)-1]
-			window1[i3] = ws.window[len(ws.window)-1]
-			wsDot.window = wsDot.window[:len(ws.window)-1]
-			ws.window = ws.window[:len(ws.window)-1]
-		}
+		copy(window1Dot, wsDot.window[len(ws.window)-len(window1):])
+		copy(window1, ws.window[len(ws.window)-len(window1):])
+		wsDot.window = wsDot.window[:len(ws.window)-len(window1)]
+		ws.window = ws.window[:len(ws.window)-len(window1)]
 		if 0 < n1 {
 			t1Dot := tDot[:len(t):len(t)][:n1]
 			t1 := t[:len(t):len(t)][:n1]
