@@ -23,7 +23,7 @@ import (
 var preferred = map[string]string{
 	root + "mat.Matrix": "Dense", root + "mat.Vector": "VecDense", root + "mat.Symmetric": "SymDense",
 	root + "mat.Triangular": "TriDense", root + "mat.Diagonal": "DiagDense", root + "mat.Banded": "BandDense",
-	root + "mat.RawVectorer": "VecDense", root + "mat.RawMatrixer": "Dense",
+	root + "mat.RawVectorer": "VecDense", root + "mat.RawMatrixer": "Dense", "math/rand/v2.Source": "PCG",
 }
 
 // callable reports whether another package can call a function.
