@@ -46,7 +46,7 @@ type change uint8
 const (
 	neverChanges change = iota
 	assignedLater
-	loopVariableChanges // it is a variable of a loop that the body assigns to, or that all iterations share
+	loopVariableChanges // the body of the loop assigns to the variable, or all iterations of a range share it
 )
 
 // changesAfter reports how the variable o of the function that l lowers may change after lit is evaluated: by an
@@ -65,13 +65,20 @@ func changesAfter(l *lowerer, lit *ast.FuncLit, o types.Object) change {
 			return true
 		}
 		for _, n := range stack {
-			switch n.(type) {
-			case *ast.ForStmt, *ast.RangeStmt:
-				around := n.Pos() <= lit.Pos() && lit.End() <= n.End()
-				declared := n.Pos() <= o.Pos() && o.Pos() < n.End()
-				if around && !declared {
-					return true
+			iteration := n // the nodes in which a variable is one of an iteration
+			switch n := n.(type) {
+			case *ast.ForStmt:
+				if l.facts.perLoop {
+					iteration = n.Body
 				}
+			case *ast.RangeStmt:
+			default:
+				continue
+			}
+			around := n.Pos() <= lit.Pos() && lit.End() <= n.End()
+			declared := iteration.Pos() <= o.Pos() && o.Pos() < iteration.End()
+			if around && !declared {
+				return true
 			}
 		}
 		return false
@@ -81,13 +88,14 @@ func changesAfter(l *lowerer, lit *ast.FuncLit, o types.Object) change {
 			return
 		}
 		for _, n := range stack {
-			if f, ok := n.(*ast.ForStmt); ok && f.Init != nil && f.Init.Pos() <= o.Pos() && o.Pos() < f.Init.End() {
-				if f.Post != nil && f.Post.Pos() <= e.Pos() && e.Pos() < f.Post.End() && !l.facts.perLoop {
-					return // of the next iteration, which has a variable of its own
-				}
-				note(loopVariableChanges)
-				return
+			f, ok := n.(*ast.ForStmt)
+			if l.facts.perLoop || !ok || f.Init == nil || o.Pos() < f.Init.Pos() || f.Init.End() <= o.Pos() {
+				continue
 			}
+			if f.Post == nil || e.Pos() < f.Post.Pos() || f.Post.End() <= e.Pos() {
+				note(loopVariableChanges)
+			}
+			return // the post statement changes the variable of the next iteration
 		}
 		note(assignedLater)
 	}

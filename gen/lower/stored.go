@@ -127,6 +127,18 @@ func (l *lowerer) functionOperand(e ast.Expr, t types.Type) ir.Expr {
 		}
 		return l.functionValue(e)
 	}
+	if v.fn != nil && l.p.decls[v.fn.Origin()] == nil && !isMath(v.fn) && l.p.rule(v.fn.Origin()) == nil {
+		// A variable with a function that cannot be differentiated is read, as the value may never be called.
+		id := identOf(e)
+		if x, ok := ast.Unparen(e).(*ast.SelectorExpr); ok {
+			id = x.Sel
+		}
+		if id != nil {
+			if p, ok := l.variable(id); ok {
+				return ir.LoadOf(p, t)
+			}
+		}
+	}
 	return l.functionExpr(e, v, t)
 }
 
