@@ -199,7 +199,7 @@ func TestRandom(t *testing.T) {
 		names = variantNames()
 	}
 	randprog.Files(t, "testdata/failures", adjoints(names))
-	randprog.Test(t, longtest.Cases(*programs, 12, 30, 100), *firstSeed, 4, "testdata/failures", adjoints(names))
+	randprog.Test(t, longtest.Cases(*programs, 12, 15, 100), *firstSeed, 4, "testdata/failures", adjoints(names))
 }
 
 // TestRandomComplex does the same with programs that compute with complex numbers.
@@ -208,7 +208,7 @@ func TestRandomComplex(t *testing.T) {
 	if *variant == "all" {
 		names = variantNames()
 	}
-	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 4, 10, 60), *firstSeed, 4,
+	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 4, 6, 60), *firstSeed, 4,
 		"testdata/failures", adjoints(names))
 }
 
@@ -219,6 +219,6 @@ func TestRandomContainers(t *testing.T) {
 	if *variant == "all" {
 		names = variantNames()
 	}
-	randprog.TestWith(t, randprog.Options{Containers: true}, longtest.Cases(*programs, 4, 10, 60), *firstSeed, 4,
+	randprog.TestWith(t, randprog.Options{Containers: true}, longtest.Cases(*programs, 4, 6, 60), *firstSeed, 4,
 		"testdata/failures", adjoints(names))
 }
