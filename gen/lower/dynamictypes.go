@@ -142,7 +142,19 @@ func hasTypeParam(t types.Type) bool {
 
 // file records the conversions in a file.
 func (c *conversions) file(info *types.Info, f *ast.File) {
-	var signatures []*types.Signature // of the enclosing functions
+	inspectFuncs(info, f, func(n ast.Node, sig *types.Signature) {
+		if r, ok := n.(*ast.ReturnStmt); ok && sig != nil {
+			c.tuple(info, sig.Results(), r.Results, false)
+			return
+		}
+		c.node(info, n)
+	})
+}
+
+// inspectFuncs calls visit for each node of a file, in the order of [ast.Inspect], with the signature of the innermost
+// function that the node is in or that it is, nil outside of functions.
+func inspectFuncs(info *types.Info, f *ast.File, visit func(n ast.Node, sig *types.Signature)) {
+	signatures := []*types.Signature{nil} // of the enclosing functions
 	var stack []ast.Node
 	ast.Inspect(f, func(n ast.Node) bool {
 		if n == nil {
@@ -167,13 +179,8 @@ func (c *conversions) file(info *types.Info, f *ast.File) {
 				sig = new(types.Signature)
 			}
 			signatures = append(signatures, sig)
-		case *ast.ReturnStmt:
-			if len(signatures) > 0 {
-				c.tuple(info, signatures[len(signatures)-1].Results(), n.Results, false)
-			}
-		default:
-			c.node(info, n)
 		}
+		visit(n, signatures[len(signatures)-1])
 		return true
 	})
 }

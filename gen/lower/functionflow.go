@@ -217,40 +217,17 @@ func (w *functionFlow) assignAll(to []types.Object, values []ast.Expr) {
 
 // file notes the assignments in a file.
 func (w *functionFlow) file(f *ast.File) {
-	var signatures []*types.Signature // of the functions around a node
-	var stack []ast.Node
-	ast.Inspect(f, func(n ast.Node) bool {
-		if n == nil {
-			switch stack[len(stack)-1].(type) {
-			case *ast.FuncDecl, *ast.FuncLit:
-				signatures = signatures[:len(signatures)-1]
-			}
-			stack = stack[:len(stack)-1]
-			return true
-		}
-		stack = append(stack, n)
+	inspectFuncs(w.info, f, func(n ast.Node, sig *types.Signature) {
 		switch n := n.(type) {
-		case *ast.FuncDecl:
-			sig := new(types.Signature)
-			if fn, ok := w.info.Defs[n.Name].(*types.Func); ok {
-				sig = fn.Signature()
-			}
-			signatures = append(signatures, sig)
 		case *ast.FuncLit:
-			sig, ok := w.info.TypeOf(n).(*types.Signature)
-			if !ok {
-				sig = new(types.Signature)
-			}
-			signatures = append(signatures, sig)
 			w.link(sig)
 		case *ast.ReturnStmt:
-			if len(signatures) > 0 {
-				w.assignAll(objectsOf(signatures[len(signatures)-1].Results()), n.Results)
+			if sig != nil {
+				w.assignAll(objectsOf(sig.Results()), n.Results)
 			}
 		default:
 			w.node(n)
 		}
-		return true
 	})
 }
 

@@ -115,7 +115,8 @@ func (w *functionRewriter) ReplaceExpr(e ir.Expr, g *functionGroup) ir.Expr {
 			y = x.Y
 		}
 		if isFuncType(y.Type()) && w.Replaces(w.Value(y)) {
-			return &ir.Binary{Typed: x.Typed, Op: x.Op, X: w.which(w.placeOf(y)), Y: integer(0, types.Typ[types.Int])}
+			which := retype.Which(w.PlaceOf("fn", y))
+			return &ir.Binary{Typed: x.Typed, Op: x.Op, X: which, Y: integer(0, types.Typ[types.Int])}
 		}
 	case *ir.Opaque:
 		m := w.p.storedFunctionOf(x)
@@ -128,20 +129,6 @@ func (w *functionRewriter) ReplaceExpr(e ir.Expr, g *functionGroup) ir.Expr {
 		}
 	}
 	return nil
-}
-
-// placeOf returns the place of the rewritten function value e.
-func (w *functionRewriter) placeOf(e ir.Expr) *ir.Place {
-	y := w.Expr(e, nil)
-	if l, ok := y.(*ir.Load); ok {
-		return l.P
-	}
-	return w.Temp("fn", y.Type(), y).Place()
-}
-
-// which returns the number of the function at p.
-func (w *functionRewriter) which(p *ir.Place) ir.Expr {
-	return ir.LoadOf(ir.Extend(p, ir.FieldStep(0)), types.Typ[types.Int])
 }
 
 // make returns a value of the function m, with the captured variables that e has, for a place of group g.
@@ -202,7 +189,7 @@ func (w *functionRewriter) ReplaceStmt(stmt ir.Stmt) bool {
 // call emits a call of a function value of group g: a branch for each function that it may be.
 func (w *functionRewriter) call(s *ir.Call, g *functionGroup) {
 	sig := signatureOfValue(s)
-	p := w.placeOf(s.Args[0])
+	p := w.PlaceOf("fn", s.Args[0])
 	list := g.Facts().of(sig)
 	foreign := !w.Replaces(g)
 	out := ir.Block{&ir.Panic{At: s.At, E: nilDereferenceError()}}
@@ -225,7 +212,7 @@ func (w *functionRewriter) call(s *ir.Call, g *functionGroup) {
 			return &ir.Opaque{Typed: boolean, Format: ir.IsFunctionCall,
 				Args: []ir.Expr{ir.LoadOf(p, p.Type()), w.p.functionVar(list[k-1].fn).Load()}}
 		}
-		return &ir.Binary{Typed: boolean, Op: token.EQL, X: w.which(p), Y: integer(int64(k), types.Typ[types.Int])}
+		return &ir.Binary{Typed: boolean, Op: token.EQL, X: retype.Which(p), Y: integer(int64(k), types.Typ[types.Int])}
 	}
 	for k := len(list) - 1; k >= 0; k-- {
 		m := list[k]

@@ -70,7 +70,8 @@ func (w *unionRewriter) ReplaceExpr(e ir.Expr, g *unionGroup) ir.Expr {
 			y = x.Y
 		}
 		if isInterface(y.Type()) && w.isUnion(y) {
-			return &ir.Binary{Typed: x.Typed, Op: x.Op, X: w.which(w.placeOf(y)), Y: integer(0, types.Typ[types.Int])}
+			which := retype.Which(w.PlaceOf("dyn", y))
+			return &ir.Binary{Typed: x.Typed, Op: x.Op, X: which, Y: integer(0, types.Typ[types.Int])}
 		}
 	case *ir.TypeTest:
 		if w.isUnion(x.X) {
@@ -97,30 +98,18 @@ func (w *unionRewriter) ReplaceExpr(e ir.Expr, g *unionGroup) ir.Expr {
 	return nil
 }
 
-// placeOf returns the place of the rewritten interface value e.
-func (w *unionRewriter) placeOf(e ir.Expr) *ir.Place {
-	y := w.Expr(e, nil)
-	if l, ok := y.(*ir.Load); ok {
-		return l.P
-	}
-	return w.Temp("dyn", y.Type(), y).Place()
-}
-
-// which returns the number of the type of the union at p.
-func (w *unionRewriter) which(p *ir.Place) ir.Expr {
-	return ir.LoadOf(ir.Extend(p, ir.FieldStep(0)), types.Typ[types.Int])
-}
-
 // test returns the test x of the type of a union.
 func (w *unionRewriter) test(x *ir.TypeTest) ir.Expr {
-	p := w.placeOf(x.X)
+	p := w.PlaceOf("dyn", x.X)
 	var out ir.Expr = truth(false)
 	for i, t := range w.Value(x.X).Facts().types {
 		if in, ok := x.Of.Underlying().(*types.Interface); ok && !types.Implements(t, in) ||
 			!ok && !types.Identical(t, x.Of) {
 			continue
 		}
-		is := &ir.Binary{Typed: x.Typed, Op: token.EQL, X: w.which(p), Y: integer(int64(i+1), types.Typ[types.Int])}
+		is := &ir.Binary{
+			Typed: x.Typed, Op: token.EQL, X: retype.Which(p), Y: integer(int64(i+1), types.Typ[types.Int]),
+		}
 		if ir.IsConst(out) {
 			out = is
 		} else {
@@ -147,7 +136,7 @@ func (w *unionRewriter) convert(x *ir.Convert, g *unionGroup) ir.Expr {
 // assert returns the value of an interface value of group g as one of the type of x, which may be another interface. It
 // emits a panic for other types, unless a test around it has shown the type.
 func (w *unionRewriter) assert(x *ir.Convert, g *unionGroup) ir.Expr {
-	p := w.placeOf(x.X)
+	p := w.PlaceOf("dyn", x.X)
 	tested := w.known[ir.VarOf(x.X)]
 	if known := tested != nil && types.Identical(tested, x.T); !known && ir.IsAssertion(x) {
 		test := w.test(&ir.TypeTest{Typed: boolean, X: x.X, Of: x.T})

@@ -321,6 +321,20 @@ func (w *Rewriter[F]) Temp(name string, t types.Type, e ir.Expr) *ir.Var {
 	return v
 }
 
+// PlaceOf returns a place that holds the rewritten e: that of a variable with the given base name unless e is loaded.
+func (w *Rewriter[F]) PlaceOf(name string, e ir.Expr) *ir.Place {
+	y := w.Expr(e, nil)
+	if l, ok := y.(*ir.Load); ok {
+		return l.P
+	}
+	return w.Temp(name, y.Type(), y).Place()
+}
+
+// Which returns the first field of the struct at p: the number of the type or function that it holds.
+func Which(p *ir.Place) ir.Expr {
+	return ir.LoadOf(ir.Extend(p, ir.FieldStep(0)), types.Typ[types.Int])
+}
+
 // stmt emits the rewritten s.
 func (w *Rewriter[F]) stmt(s ir.Stmt) {
 	switch s := s.(type) {
