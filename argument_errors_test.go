@@ -152,9 +152,8 @@ func TestNilFunction(t *testing.T) {
 func TestNilBackend(t *testing.T) {
 	for _, op := range operators {
 		for _, b := range []nabla.Backend{
-			nil, nabla.SecondOrder{}, nabla.SecondOrder{Outer: compiled}, nabla.SecondOrder{Inner: compiled},
-			nabla.Policy{}, nabla.SecondOrder{Outer: nabla.Policy{}, Inner: compiled},
-			(*reversediff.Backend)(nil), (*finitediff.Backend)(nil), nabla.Policy{Backend: (*tracker.Backend)(nil)},
+			(*nabla.Auto)(nil), (*reversediff.Backend)(nil), (*finitediff.Backend)(nil),
+			nabla.Policy{Backend: (*tracker.Backend)(nil)},
 			nabla.SecondOrder{Outer: (*forwarddiff.Backend)(nil), Inner: compiled},
 		} {
 			if _, err := op.prepare(scalarFunc(product), b, []float64{1, 2}); !errors.Is(err, nabla.ErrUnsupported) {

@@ -9,7 +9,7 @@ import (
 
 // Backend is an engine with its settings: a value such as forwarddiff.Backend{} or
 // reversediff.Backend{Compile: true}, or a composite of engines such as [SecondOrder] or
-// [AutoSparse].
+// [AutoSparse]. Nil is [Auto].
 type Backend = engine.Backend
 
 // SecondOrder differentiates with Inner and the result with Outer. First-order operators use Inner
@@ -89,9 +89,12 @@ func (p Policy) Name() string {
 	return s
 }
 
-// nameOf returns the name of b, "<nil>" for one that is nil.
+// nameOf returns the name of b, "<nil>" for a pointer that is nil.
 func nameOf(b Backend) string {
-	if b == nil || nilValue(b) {
+	switch {
+	case b == nil:
+		return Auto{}.Name()
+	case nilValue(b):
 		return "<nil>"
 	}
 	return b.Name()
@@ -121,16 +124,13 @@ func (r *resolved) also(p engine.Policy) {
 	}
 }
 
-// resolve takes the composites off b. op names the operator in errors.
+// resolve takes the composites off b, which has no Auto in it. op names the operator in errors.
 func resolve(op string, b Backend) (resolved, error) {
 	var r resolved
 	within := "the backend"
 	for {
 		b = pointed(b)
 		switch c := b.(type) {
-		case nil:
-			return r, &UnsupportedError{What: op + ": " + within + " is nil",
-				Remedy: "pass an engine such as forwarddiff.Backend{}"}
 		case Policy:
 			within = "Policy.Backend"
 			if c.OnGuard > Fail {
@@ -183,9 +183,6 @@ func resolve(op string, b Backend) (resolved, error) {
 
 // addSecondOrder adds the engines of c, and their policies, to r.
 func (r *resolved) addSecondOrder(op string, c SecondOrder) error {
-	if c.Outer == nil || c.Inner == nil {
-		return half(op, c, "SecondOrder.Outer", c.Outer, "SecondOrder.Inner")
-	}
 	outer, err := resolve(op, c.Outer)
 	if err != nil {
 		return err
@@ -219,9 +216,6 @@ func (r *resolved) addSecondOrder(op string, c SecondOrder) error {
 
 // addMixedMode adds the engines of c, and their policies, to r.
 func (r *resolved) addMixedMode(op string, c MixedMode) error {
-	if c.Forward == nil || c.Reverse == nil {
-		return half(op, c, "MixedMode.Forward", c.Forward, "MixedMode.Reverse")
-	}
 	forward, err := resolve(op, c.Forward)
 	if err != nil {
 		return err
@@ -246,15 +240,6 @@ func (r *resolved) addMixedMode(op string, c MixedMode) error {
 		r.inner = r.outer
 	}
 	return nil
-}
-
-// half returns the error for a composite of two backends of which one is nil.
-func half(op string, b Backend, first string, c Backend, second string) error {
-	if c == nil {
-		second = first
-	}
-	return &UnsupportedError{What: fmt.Sprintf("%s: %s of %s is nil", op, second, b.Name()),
-		Remedy: "set it to an engine such as forwarddiff.Backend{}"}
 }
 
 // pointed returns the composite that b points to, or b itself if it is no pointer to a composite.
@@ -289,31 +274,4 @@ func pointed(b Backend) Backend {
 func nilValue(b Backend) bool {
 	v := reflect.ValueOf(b)
 	return v.Kind() == reflect.Pointer && v.IsNil() && v.Type().Elem().Implements(reflect.TypeFor[Backend]())
-}
-
-// once returns b prepared for a single first-order call: engines that implement engine.OneShotter
-// are replaced by their one-shot form.
-func once(b Backend) Backend {
-	switch c := pointed(b).(type) {
-	case Policy:
-		c.Backend = once(c.Backend)
-		return c
-	case Preparation:
-		c.Backend = once(c.Backend)
-		return c
-	case SecondOrder:
-		c.Inner = once(c.Inner)
-		return c
-	case AutoSparse:
-		c.Dense = once(c.Dense)
-		return c
-	case MixedMode:
-		c.Forward, c.Reverse = once(c.Forward), once(c.Reverse)
-		return c
-	case engine.OneShotter:
-		if !nilValue(b) {
-			return c.OneShot()
-		}
-	}
-	return b
 }

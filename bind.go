@@ -63,7 +63,7 @@ func outOfPlace[P any](fn *Func, p P, g any) *Func {
 		})
 	case func([]Real, P) []Real:
 		return traced(fn, p, func(y, x []Real, c engine.Context) int {
-			return giveReals(y, g(x, argOf[P](c)))
+			return give(y, g(x, argOf[P](c)))
 		})
 	case func([]float64, P) float64:
 		fn.m, fn.scalar = 1, true
@@ -74,7 +74,7 @@ func outOfPlace[P any](fn *Func, p P, g any) *Func {
 	default:
 		h := g.(func([]float64, P) []float64)
 		return stateless(*fn, body{plain: func(y, x []float64, c engine.Context) int {
-			return giveFloats(y, h(x, argOf[P](c)))
+			return give(y, h(x, argOf[P](c)))
 		}})
 	}
 }

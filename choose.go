@@ -95,9 +95,12 @@ func choose(rules race.Rules, f any, x []float64, backends []Backend) (*Choice, 
 		return nil, err
 	}
 	n, m := fn.Dims()
-	candidates := make([]race.Candidate, len(backends))
+	candidates, backends := make([]race.Candidate, len(backends)), slices.Clone(backends)
 	for i, b := range backends {
-		candidates[i] = candidateOf(b, f, x, m, n)
+		if b == nil {
+			b, backends[i] = Auto{}, Auto{}
+		}
+		candidates[i] = candidateOf(b, f, fn, x)
 	}
 	results, ranking, err := rules.Run(candidates, m, n)
 	choice := choiceOf(backends, results, ranking)
@@ -110,10 +113,11 @@ func choose(rules race.Rules, f any, x []float64, backends []Backend) (*Choice, 
 	return choice, nil
 }
 
-// candidateOf returns the candidate that computes value and derivative of f at x, an m×n matrix, by b.
-func candidateOf(b Backend, f any, x []float64, m, n int) race.Candidate {
+// candidateOf returns the candidate that computes value and derivative of f, which is fn, at x by b.
+func candidateOf(b Backend, f any, fn *engine.Function, x []float64) race.Candidate {
+	n, m := fn.Dims()
 	c := race.Candidate{Name: nameOf(b)}
-	r, err := resolve("Choose", b)
+	r, err := resolveFor("Choose", b, fn)
 	if err != nil {
 		c.Prepare = func() (race.Call, error) { return nil, err }
 		return c

@@ -78,11 +78,7 @@ func wrongSign(_ int, xbar []float64) error { xbar[1] = -xbar[1]; return nil }
 func names(c *nabla.Choice) []string {
 	var s []string
 	for _, r := range c.Rows {
-		if r.Backend == nil {
-			s = append(s, "nil")
-			continue
-		}
-		s = append(s, r.Backend.Name())
+		s = append(s, nabla.NameOfForTest(r.Backend))
 	}
 	return s
 }
@@ -111,7 +107,7 @@ func TestChoose(t *testing.T) {
 				}
 				return nil
 			}},
-		nil,
+		(*tracker.Backend)(nil),
 	}
 	x := []float64{1, 2}
 	c, err := nabla.ChooseForTest(clock.Now, paraboloid, x, candidates...)
@@ -122,7 +118,7 @@ func TestChoose(t *testing.T) {
 		t.Errorf("chose %v", c.Backend)
 	}
 	if want := []string{"fast", "steady", "slow", "liar", "failing", "gives up", "wears out",
-		"nil"}; !slices.Equal(names(c), want) {
+		"<nil>"}; !slices.Equal(names(c), want) {
 		t.Fatalf("rows %q, want %q", names(c), want)
 	}
 	for i, want := range []time.Duration{2 * time.Microsecond, 3 * time.Microsecond, 50 * time.Millisecond} {
@@ -163,7 +159,7 @@ liar       thrown out: derivatives disagree: component 1 is -13, and 13 by slow
 failing    thrown out: no gears
 gives up   thrown out: no gears
 wears out  thrown out: derivatives disagree: after many calls at one point component 0 is 5, and 4 in the first call
-<nil>      thrown out: Choose: the backend is nil; pass an engine such as forwarddiff.Backend{}`
+<nil>      thrown out: Choose: the backend is nil (a *tracker.Backend); pass an engine such as forwarddiff.Backend{}`
 	if c.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", c, want)
 	}

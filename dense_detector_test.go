@@ -130,7 +130,7 @@ func TestDenseDetectorErrors(t *testing.T) {
 		d    nabla.DenseDetector
 		want string
 	}{
-		"no backend": {nabla.DenseDetector{}, "backend is nil"},
+		"no backend": {nabla.DenseDetector{Backend: (*forwarddiff.Backend)(nil)}, "backend is nil"},
 		"tolerance":  {nabla.DenseDetector{Backend: forwarddiff.Backend{}, Tol: -1}, "Tol is -1"},
 		"NaN":        {nabla.DenseDetector{Backend: forwarddiff.Backend{}, Tol: math.NaN()}, "Tol is NaN"},
 		"point": {nabla.DenseDetector{Backend: forwarddiff.Backend{}, Points: [][]float64{{1}}},

@@ -96,6 +96,9 @@ func (p *DerivativePrep) ValueAndDerivative(x float64) (y, dy float64, err error
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *DerivativePrep) Recordings() int { return p.base().recordings() }
 
+// Explain returns how p computes its operator. See [Auto].
+func (p *DerivativePrep) Explain() Explanation { return p.base().explain() }
+
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *DerivativePrep) Clone() *DerivativePrep { return clone(p) }
 
@@ -112,7 +115,7 @@ func CurveDerivative[F CurveFunc](f F, b Backend, t float64) ([]float64, error) 
 
 // ValueAndCurveDerivative returns f(t) and f'(t).
 func ValueAndCurveDerivative[F CurveFunc](f F, b Backend, t float64) (y, dy []float64, err error) {
-	p, err := PrepareCurveDerivative(f, b, t)
+	p, err := PrepareCurveDerivative(f, single(b), t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -180,6 +183,9 @@ func (p *CurveDerivativePrep) valueAndDerivative(y, dst []float64, t float64) (_
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *CurveDerivativePrep) Recordings() int { return p.base().recordings() }
+
+// Explain returns how p computes its operator. See [Auto].
+func (p *CurveDerivativePrep) Explain() Explanation { return p.base().explain() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *CurveDerivativePrep) Clone() *CurveDerivativePrep { return clone(p) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -187,14 +188,14 @@ func (d DenseDetector) find(of string, f sparsity.Function, x []float64,
 	at func(g *engine.Function, b *resolved, x []float64,
 		put func(i, j int, v float64)) error) (*sparsity.Pattern, error) {
 	const op = "DenseDetector"
-	b, err := resolve(op, d.Backend)
-	if err != nil {
-		return nil, err
-	}
 	g, ok := f.(*engine.Function)
 	if !ok {
 		return nil, &UnsupportedError{What: fmt.Sprintf("%s: the function is a %T", op, f),
 			Remedy: "pass an *engine.Function"}
+	}
+	b, err := resolveFor(of, d.Backend, g)
+	if err != nil {
+		return nil, core.Within(op, err)
 	}
 	if math.IsNaN(d.Tol) || d.Tol < 0 {
 		return nil, &UnsupportedError{What: fmt.Sprintf("%s: Tol is %v", op, d.Tol), Remedy: "use a size from 0 on"}

@@ -8,7 +8,7 @@ import (
 
 // HessianDiagonal returns the diagonal of ∇²f(x). See [PrepareHessianDiagonal].
 func HessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) ([]float64, error) {
-	p, err := PrepareHessianDiagonal(f, b, x)
+	p, err := PrepareHessianDiagonal(f, single(b), x)
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +188,9 @@ func (p *HessianDiagonalPrep) products(grad, dst, x []float64) (y float64, err e
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *HessianDiagonalPrep) Recordings() int { return p.base().recordings() }
+
+// Explain returns how p computes its operator. See [Auto].
+func (p *HessianDiagonalPrep) Explain() Explanation { return p.base().explain() }
 
 // Clone returns a prepared object for use in another goroutine, with the same pattern and groups if it is sparse; see
 // [GradientPrep.Clone].

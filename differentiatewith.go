@@ -14,11 +14,13 @@ import (
 // differences inside a function in reverse mode. First and second derivatives of the outer function
 // are available; for second ones b computes Hessian-vector products of f. f must not capture active
 // numbers. f is prepared once for each length of x. An error of b ends the calling function, and the
-// operator that differentiates it returns the error.
+// operator that differentiates it returns the error. [DifferentiateVectorWith] is the same for
+// functions with several outputs.
 //
 // Several goroutines may call the returned function if they may call f.
 func DifferentiateWith[F ScalarFunc](f F, b Backend) func(x []Real) Real {
-	rule := &boxValue{&blackBox{f: f, b: b}} // one pointer, so that recordings can be compared
+	// One pointer, so that recordings can be compared.
+	rule := &boxValue{&blackBox{op: "DifferentiateWith", f: f, want: wantScalar, b: b}}
 	return func(x []Real) Real {
 		rule.ready(x)
 		return real(core.Call(rule, reps(x))[0])
@@ -28,9 +30,11 @@ func DifferentiateWith[F ScalarFunc](f F, b Backend) func(x []Real) Real {
 // A blackBox is a function with the prepared operators of another engine. Operators are reused for
 // inputs of the same length: free maps the length of x to those not in use.
 type blackBox struct {
+	op   string
 	f    any
+	want shapeWant
 	b    Backend
-	able atomic.Bool // b has prepared a gradient of f
+	able atomic.Bool // b has prepared a derivative of f
 	mu   sync.Mutex
 	free map[int][]*boxed
 }
@@ -44,9 +48,10 @@ type boxed struct {
 	grad []float64
 	hv   []float64
 	y    []float64
+	all  *boxedVector // in place of g, h and the buffers, for a box of DifferentiateVectorWith
 }
 
-// ready prepares the gradient of f if x is traced. An engine that records ahead makes the trace
+// ready prepares the gradient, or the Jacobian, of f if x is traced. An engine that records ahead makes the trace
 // when it prepares, so that a function which b cannot differentiate is an error of the preparation
 // and not of a later reverse sweep.
 func (b *blackBox) ready(x []Real) {
@@ -75,18 +80,23 @@ func (b *blackBox) take(x []float64) *boxed {
 		return u
 	}
 	b.mu.Unlock()
-	r, err := resolve("DifferentiateWith", b.b)
+	f, err := functionOf(b.op, b.f, x, b.want)
 	abort(err)
-	f, err := functionOf("DifferentiateWith", b.f, x, wantScalar)
+	r, err := resolveFor(b.op, b.b, f)
 	abort(err)
 	_ = f.Own() // for several goroutines, if the struct can be copied
-	n := len(x)
-	return &boxed{f: f.With(n, 1, r.policy), r: r, grad: make([]float64, n), hv: make([]float64, n),
-		y: make([]float64, 1)}
+	n, m := f.Dims()
+	u := &boxed{f: f.With(n, m, r.policy), r: r}
+	if b.want == wantVector {
+		u.all = newBoxedVector(u)
+	} else {
+		u.grad, u.hv, u.y = make([]float64, n), make([]float64, n), make([]float64, 1)
+	}
+	return u
 }
 
 func (b *blackBox) give(u *boxed) {
-	n := len(u.grad)
+	n, _ := u.f.Dims()
 	b.mu.Lock()
 	if b.free == nil {
 		b.free = map[int][]*boxed{}
@@ -95,8 +105,12 @@ func (b *blackBox) give(u *boxed) {
 	b.mu.Unlock()
 }
 
-// prepare prepares the gradient at x unless that has been done.
+// prepare prepares first derivatives at x unless that has been done.
 func (u *boxed) prepare(x []float64) {
+	if u.all != nil {
+		u.all.prepare(x)
+		return
+	}
 	if u.g == nil {
 		var err error
 		u.g, err = engine.PrepareGradient(u.r.inner, u.f, x)
@@ -153,8 +167,13 @@ func (b *boxValue) Cotangent(int) core.Custom { return &boxCotangent{b.blackBox}
 
 // errThird is the error for third derivatives.
 var errThird = &UnsupportedError{
-	What:   "third derivatives through DifferentiateWith",
+	What:   "third derivatives through DifferentiateWith or DifferentiateVectorWith",
 	Remedy: "write the inner function over nabla.Real, or give it a Rule over Reals",
+}
+
+// noThird returns the tangent or cotangent of b, the derivative of a black box, which has no derivatives.
+func noThird(b core.Custom, n int, reverse bool) core.Custom {
+	return &core.Applied{Of: b, N: n, Reverse: reverse, Refuse: errThird, NoValue: true}
 }
 
 // A boxTangent is the custom rule (x, v) ↦ ∇f(x)·v.
@@ -164,11 +183,11 @@ func (b *boxTangent) Name() string      { return "DifferentiateWith(" + nameOf(b
 func (b *boxTangent) Outputs(n int) int { return 1 }
 
 func (b *boxTangent) Tangent(n int) core.Custom {
-	return &core.Applied{Of: b, N: n, Refuse: errThird}
+	return noThird(b, n, false)
 }
 
 func (b *boxTangent) Cotangent(n int) core.Custom {
-	return &core.Applied{Of: b, N: n, Reverse: true, Refuse: errThird}
+	return noThird(b, n, true)
 }
 
 func (b *boxTangent) Value(y, xv []float64) {
@@ -202,11 +221,11 @@ func (b *boxCotangent) Name() string      { return "DifferentiateWith(" + nameOf
 func (b *boxCotangent) Outputs(n int) int { return n - 1 }
 
 func (b *boxCotangent) Tangent(n int) core.Custom {
-	return &core.Applied{Of: b, N: n, Refuse: errThird}
+	return noThird(b, n, false)
 }
 
 func (b *boxCotangent) Cotangent(n int) core.Custom {
-	return &core.Applied{Of: b, N: n, Reverse: true, Refuse: errThird}
+	return noThird(b, n, true)
 }
 
 func (b *boxCotangent) Value(y, xw []float64) {

@@ -41,7 +41,8 @@
 // latter is a black box, for finite differences only, unless code has been generated from it; see
 // [Register]. In-place functions, functions with data and functions of structs are first wrapped in
 // a [Func]; see [InPlace], [Bind], [BindInPlace], [BindMethod], [Struct], [StructPlain] and
-// [BindStructPlain]. A function must satisfy these conditions:
+// [BindStructPlain]. Functions of structs that write their outputs are passed with [StructInPlace]
+// and [BindStructInPlace]. A function must satisfy these conditions:
 //
 //  1. It does not keep its arguments after it returns.
 //  2. At one point it takes the same branches and returns the same outputs, as many as
@@ -61,9 +62,11 @@
 //	backend/tracker          a new tape for every call               many inputs, wild control flow
 //	backend/source           generated Go code                       functions over float64
 //
-// [SecondOrder] combines two engines, [AutoSparse] exploits zeros in Jacobians and Hessians, and
-// [Policy] controls how recordings are kept valid. [Choose] finds the fastest engine for a function
-// by measurement. To write an engine, see package engine and CONTRIBUTING.md.
+// A nil Backend is [Auto], which selects the engine for the function and the operator; method
+// Explain of a prepared object says which one, and why. [SecondOrder] combines two engines,
+// [AutoSparse] exploits zeros in Jacobians and Hessians, and [Policy] controls how recordings are
+// kept valid. [Choose] finds the fastest engine for a function by measurement. To write an engine,
+// see package engine and CONTRIBUTING.md.
 //
 // # Errors
 //

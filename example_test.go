@@ -280,6 +280,20 @@ func ExampleGradientFunc() {
 	// Output: [10 6] <nil>
 }
 
+// The residuals of a library, a black box with two outputs, are differentiated by finite differences inside a function
+// in reverse mode.
+func ExampleDifferentiateVectorWith() {
+	library := func(x []float64) []float64 { return []float64{x[0] * x[1], x[1] * x[1]} }
+	residuals := nabla.DifferentiateVectorWith(library, finitediff.Backend{})
+	f := func(x []nabla.Real) nabla.Real {
+		r := residuals(x)
+		return r[0].Sq().Add(nabla.Sin(r[1]))
+	}
+	g, err := nabla.Gradient(f, reversediff.Backend{}, []float64{3, 1})
+	fmt.Printf("%.6f %v\n", g, err)
+	// Output: [6.000000 19.080605] <nil>
+}
+
 // Plain Go over float64 is a black box; the error names the remedy.
 func ExampleUnsupportedError() {
 	f := func(x []float64) float64 { return x[0] * x[0] }

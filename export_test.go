@@ -44,3 +44,6 @@ func TrustReplaysForTest() (restore func()) {
 	compressionForTest.trustReplays = true
 	return func() { compressionForTest.trustReplays = false }
 }
+
+// NameOfForTest is the name of a backend in tables, which may be a pointer that is nil.
+var NameOfForTest = nameOf

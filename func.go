@@ -62,15 +62,19 @@ type (
 		~func(y, x []Real, p P) | ~func(y, x []Real, p P) error |
 			~func(y, x []float64, p P) | ~func(y, x []float64, p P) error
 	}
-	// StructFunc maps the numbers of a struct to one output; see [StructPlain].
+	// StructFunc maps the numbers of a struct to one output or a slice of them; see [StructPlain].
 	StructFunc[S any] interface {
-		~func(*S) float64 | ~func(*S) (float64, error)
+		~func(*S) float64 | ~func(*S) (float64, error) | ~func(*S) []float64 | ~func(*S) ([]float64, error)
 	}
-	// StructFuncOf maps the numbers of a struct to one output and reads the struct that P points to; see
-	// [BindStructPlain].
+	// StructFuncOf maps the numbers of a struct to one output or a slice of them and reads the struct that P points
+	// to; see [BindStructPlain].
 	StructFuncOf[S, P any] interface {
-		~func(*S, P) float64 | ~func(*S, P) (float64, error)
+		~func(*S, P) float64 | ~func(*S, P) (float64, error) | ~func(*S, P) []float64 | ~func(*S, P) ([]float64, error)
 	}
+	// Outputs is the result of a function of a struct over Reals; see [Struct].
+	Outputs interface{ Real | []Real }
+	// Number is the type that a function computes with; see [StructInPlace].
+	Number interface{ Real | float64 }
 	// MethodOf is a method expression such as (*Model).Loss, whose receiver is the struct; see [BindMethod].
 	MethodOf[P any] interface {
 		~func(P, []Real) Real | ~func(P, []Real) (Real, error) |
@@ -91,8 +95,9 @@ type (
 
 // A Func is a function of one of the less usual types: in place, with a bound struct, or over a
 // struct of parameters. It is made by [InPlace], [Bind], [BindInPlace], [BindMethod], [Struct],
-// [StructPlain], [BindStruct], [BindStructPlain] and the forms of Struct and BindStruct for functions with an error. It
-// is never changed, and may be shared by goroutines. Mistakes in it are reported by Prepare.
+// [StructPlain], [StructInPlace], [BindStruct], [BindStructPlain], [BindStructInPlace] and the forms of these for
+// functions with an error. It is never changed, and may be shared by goroutines. Mistakes in it are reported by
+// Prepare.
 type Func struct {
 	name     string
 	err      error
@@ -272,12 +277,12 @@ func shapeOf(name string, g any) *Func {
 	case func(Real) []Real:
 		return stateless(Func{name: name, number: true, n: 1, m: -1},
 			body{traced: func(y, x []Real, _ engine.Context) int {
-				return giveReals(y, g(x[0]))
+				return give(y, g(x[0]))
 			}})
 	case func(float64) []float64:
 		return stateless(Func{name: name, number: true, n: 1, m: -1},
 			body{plain: func(y, x []float64, _ engine.Context) int {
-				return giveFloats(y, g(x[0]))
+				return give(y, g(x[0]))
 			}})
 	case func([]Real) Real:
 		return stateless(Func{name: name, scalar: true, n: -1, m: 1},
@@ -293,24 +298,19 @@ func shapeOf(name string, g any) *Func {
 			}})
 	case func([]Real) []Real:
 		return stateless(Func{name: name, n: -1, m: -1}, body{traced: func(y, x []Real, _ engine.Context) int {
-			return giveReals(y, g(x))
+			return give(y, g(x))
 		}})
 	case func([]float64) []float64:
 		return stateless(Func{name: name, n: -1, m: -1}, body{plain: func(y, x []float64, _ engine.Context) int {
-			return giveFloats(y, g(x))
+			return give(y, g(x))
 		}})
 	}
 	return nil
 }
 
-// giveReals copies out, the result of a function, to y and returns its length. out may be the
+// give copies out, the result of a function, to y and returns its length. out may be the
 // function's own input.
-func giveReals(y, out []Real) int {
-	copy(y, out)
-	return len(out)
-}
-
-func giveFloats(y, out []float64) int {
+func give[T Number](y, out []T) int {
 	copy(y, out)
 	return len(out)
 }

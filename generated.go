@@ -35,8 +35,13 @@ type Generated struct {
 	// such as [StructPlain] takes. The code of these gets a [*StructArg] as p.
 	TracedStruct any
 
+	// LanesStruct is a nil pointer to the struct for derivatives in vector mode, for functions of a struct of numbers
+	// with such code. It has a [4]float64 in place of each number, and may lack fields without numbers.
+	LanesStruct any
+
 	// TracedBound is a nil pointer to the struct over Reals that Traced takes in place of the bound struct, nil if it
-	// takes the bound struct itself. It is a copy, with constants in place of the floats, made for each evaluation.
+	// takes the bound struct itself. It is a copy with constants in place of the floats, made again when the bound
+	// struct has changed.
 	TracedBound any
 
 	// WritesX reports that the function, and therefore its code, writes to x.
@@ -68,10 +73,11 @@ type registration struct {
 
 // Register registers g as the generated code of function f; Prepare uses it wherever f is passed from then on.
 // Generated files call it when the program starts. f is a function over float64 of one of the types that operators,
-// [InPlace], [Bind], [BindInPlace], [BindMethod], [StructPlain] or [BindStructPlain] take, with or without an error: a
-// plain function, an instance of a generic one, or a method expression. Of function literals, those that capture no
-// variable may be registered, as generated files do with those in package variables; the others cannot be told from
-// those made at the same place, nor can method values, and their registration has no meaning.
+// [InPlace], [Bind], [BindInPlace], [BindMethod], [StructPlain], [StructInPlace], [BindStructPlain] or
+// [BindStructInPlace] take, with or without an error: a plain function, an instance of a generic one, or a method
+// expression. Of function literals, those that capture no variable may be registered, as generated files do with those
+// in package variables; the others cannot be told from those made at the same place, nor can method values, and their
+// registration has no meaning.
 //
 // Code of another version is kept, so that Prepare reports it. Register panics if f is no such
 // function, if g is empty, or if code is registered for f already: of two files generated from one
@@ -118,19 +124,17 @@ func shaped(t reflect.Type) bool {
 		in[i] = t.In(i)
 	}
 	if outputs == 0 { // in place
-		return len(in) >= 2 && in[0] == numbers && in[1] == numbers &&
+		return len(in) >= 2 && in[0] == numbers && (in[1] == numbers || structure(in[1])) &&
 			(len(in) == 2 || len(in) == 3 && structure(in[2]))
 	}
 	if out := t.Out(0); out != number && out != numbers {
 		return false
 	}
-	scalar := t.Out(0) == number
 	switch len(in) {
 	case 1:
-		return in[0] == number || in[0] == numbers || structure(in[0]) && scalar
+		return in[0] == number || in[0] == numbers || structure(in[0])
 	case 2:
-		return in[0] == numbers && structure(in[1]) || structure(in[0]) && in[1] == numbers ||
-			structure(in[0]) && structure(in[1]) && scalar
+		return in[0] == numbers && structure(in[1]) || structure(in[0]) && (in[1] == numbers || structure(in[1]))
 	}
 	return false
 }
@@ -188,7 +192,8 @@ func (f *Func) generate(op string, d *engine.Def) {
 		Refused: r.Refused, RefusedTangent: r.RefusedTangent, RefusedTraced: r.RefusedTraced,
 	}
 	if f.layout != nil && r.New != nil {
-		d.Generated.New = func() Code { return structCode(f.layout, r.New()) }
+		lanes := f.lanesOf(&r.Generated)
+		d.Generated.New = func() Code { return structCode(f.layout, lanes, r.New()) }
 	}
 	run, err := f.tracedForm(r.Generated)
 	if err != nil {
@@ -202,11 +207,7 @@ func (f *Func) generate(op string, d *engine.Def) {
 	}
 	d.TracedPlain = true
 	d.Traced = func(y, x []engine.Real, c engine.Context) error {
-		var p any
-		if c != nil {
-			p = c.Arg()
-		}
-		got, err := run(reals(y[:len(y):len(y)]), reals(x[:len(x):len(x)]), p)
+		got, err := run(reals(y[:len(y):len(y)]), reals(x[:len(x):len(x)]), c)
 		switch {
 		case err != nil:
 			return err
@@ -237,6 +238,9 @@ func (o origin) missing(name string) error {
 		bind := "nabla.Bind"
 		if o.takesStruct() {
 			bind = "nabla.BindStructPlain"
+			if o.typ.In(0).Kind() != reflect.Pointer {
+				bind = "nabla.BindStructInPlace"
+			}
 		}
 		return &UnsupportedError{
 			What: fmt.Sprintf("%s is a function literal, to which generated code cannot be matched", name),
@@ -250,10 +254,15 @@ func (o origin) missing(name string) error {
 	}
 }
 
-// takesStruct reports whether the function takes a struct of numbers, and maybe another struct.
+// takesStruct reports whether the function takes a struct of numbers, and maybe a slice for the outputs before it and
+// another struct after it.
 func (o *origin) takesStruct() bool {
+	first := 0
+	if outputs := o.typ.NumOut(); outputs == 0 || o.typ.Out(0) == reflect.TypeFor[error]() {
+		first = 1
+	}
 	pointers := true
-	for i := range o.typ.NumIn() {
+	for i := first; i < o.typ.NumIn(); i++ {
 		pointers = pointers && o.typ.In(i).Kind() == reflect.Pointer
 	}
 	return pointers

@@ -87,6 +87,9 @@ func (p *GradientPrep) ValueAndGradient(dst, x []float64) (y float64, grad []flo
 // engines that do not record ahead.
 func (p *GradientPrep) Recordings() int { return p.base().recordings() }
 
+// Explain returns how p computes its operator. See [Auto].
+func (p *GradientPrep) Explain() Explanation { return p.base().explain() }
+
 // Clone returns a prepared object for use in another goroutine. It has its own buffers and scratch.
 // It reads the same bound struct as p and shares with it the parts described at [Bind]. If it
 // cannot be made, every call of it returns the error.

@@ -20,7 +20,7 @@ func Hessian[F ScalarFunc](f F, b Backend, x []float64) (mat.Symmetric, error) {
 // ValueGradientAndHessian returns f(x), ∇f(x) and ∇²f(x).
 func ValueGradientAndHessian[F ScalarFunc](f F, b Backend,
 	x []float64) (y float64, grad []float64, hess mat.Symmetric, err error) {
-	p, err := PrepareHessian(f, b, x)
+	p, err := PrepareHessian(f, single(b), x)
 	if err != nil {
 		return 0, nil, nil, err
 	}
@@ -175,6 +175,9 @@ func (p *prep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *HessianPrep) Recordings() int { return p.base().recordings() }
+
+// Explain returns how p computes its operator. See [Auto].
+func (p *HessianPrep) Explain() Explanation { return p.base().explain() }
 
 // Clone returns a prepared object for use in another goroutine, with the same pattern and groups if it is sparse; see
 // [GradientPrep.Clone].

@@ -15,7 +15,7 @@ func HVP[F ScalarFunc](f F, b Backend, x, v []float64) ([]float64, error) {
 
 // ValueGradientAndHVP returns f(x), ∇f(x) and ∇²f(x)·v from one sweep.
 func ValueGradientAndHVP[F ScalarFunc](f F, b Backend, x, v []float64) (y float64, grad, hv []float64, err error) {
-	p, err := PrepareHVP(f, b, x)
+	p, err := PrepareHVP(f, single(b), x)
 	if err != nil {
 		return 0, nil, nil, err
 	}
@@ -178,6 +178,9 @@ func (o *HessianOp) Apply(dst, v []float64) ([]float64, error) {
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *HVPPrep) Recordings() int { return p.base().recordings() }
+
+// Explain returns how p computes its operator. See [Auto].
+func (p *HVPPrep) Explain() Explanation { return p.base().explain() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *HVPPrep) Clone() *HVPPrep { return clone(p) }

@@ -163,6 +163,9 @@ func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense,
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *JacobianPrep) Recordings() int { return p.base().recordings() }
 
+// Explain returns how p computes its operator. See [Auto].
+func (p *JacobianPrep) Explain() Explanation { return p.base().explain() }
+
 // Clone returns a prepared object for use in another goroutine, with the same pattern and groups if it is sparse; see
 // [GradientPrep.Clone].
 func (p *JacobianPrep) Clone() *JacobianPrep { return clone(p) }

@@ -65,7 +65,8 @@ func TestDependencies(t *testing.T) {
 	for _, p := range listed(t) {
 		here := relative(p.ImportPath)
 		may := []string{"gonum.org/v1/gonum"}
-		switch generator := below(here, "gen", "internal/loaded") && !below(here, "gen/rt", "gen/library"); {
+		light := below(here, "gen/current", "gen/rt", "gen/library")
+		switch generator := below(here, "gen", "internal/loaded") && !light; {
 		case below(here, "cmd"):
 			may = append(may, "golang.org/x", "github.com/urfave/cli", "github.com/schollz/progressbar",
 				"github.com/mitchellh/colorstring", "github.com/rivo/uniseg", "github.com/google/licensecheck")
@@ -92,7 +93,7 @@ func TestDependencies(t *testing.T) {
 var layering = []struct{ path, contents, imports string }{
 	{".", "operators, Real, functions and their contexts, composites such as AutoSparse, errors",
 		"coloring engine internal/binding internal/compressed internal/core internal/layout internal/race " +
-			"program rules sparse sparsity"},
+			"internal/selection program rules sparse sparsity"},
 	{"engine", "the interface of engines; the fallback graph; when and how recordings are compared with the function",
 		"internal/core internal/recheck program rules"},
 	{"program", "programs: text form, checker, guards, derivatives, simplification, schedule, machine",
@@ -109,10 +110,11 @@ var layering = []struct{ path, contents, imports string }{
 	{"backend/source", "the engine of generated code", "engine internal/core"},
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
-		"gen/activity gen/adjoint gen/internal/license gen/internal/lift gen/ir gen/lanes gen/library gen/lower " +
-			"gen/print gen/shortcut gen/simplify gen/tangent gen/traced internal/spelling"},
+		"gen/activity gen/adjoint gen/current gen/internal/license gen/internal/lift gen/ir gen/lanes gen/library " +
+			"gen/lower gen/print gen/shortcut gen/simplify gen/tangent gen/traced internal/spelling"},
+	{"gen/current", "whether generated code is out of date, from hashes; for tests of users", ""},
 	{"gen/lower", "Go packages to the intermediate representation, or a refusal with position and remedy",
-		"gen/activity gen/ir gen/library gen/lower/retype rules"},
+		"gen/activity gen/current gen/ir gen/library gen/lower/retype rules"},
 	{"gen/lower/retype", "other representations of values: the variables that hold them, by unification, and the " +
 		"rewriting of functions", "gen/ir"},
 	{"gen/ir", "the intermediate representation: text, checker, normal form, evaluator", "gen/rt/checkpoint rules"},
@@ -130,6 +132,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/rt", "run-time support of generated code", "internal/core rules"},
 	{"gen/rt/avx", "vector operations of generated code", ""},
 	{"gen/rt/checkpoint", "schedules of snapshots", ""},
+	{"gen/rt/realrule", "functions with rules as operations over `nabla.Real`, for generated code", "."},
 	{"gen/library", "the table of library derivatives", ""},
 	{"gen/library/blas64ad", "derivatives of gonum/blas/blas64", ""},
 	{"gen/library/quadad", "functions of gonum/integrate/quad that evaluate serially", ""},
@@ -165,6 +168,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/binding", "structs bound to functions: parameters, copies for calls and clones",
 		"engine internal/core internal/snapshot internal/structcopy"},
 	{"internal/layout", "the numbers of a struct as a vector, and structs of functions filled from vectors", "engine"},
+	{"internal/selection", "which engines suit a function and an operator",
+		"backend/finitediff backend/forwarddiff backend/reversediff backend/source engine"},
 	{"internal/race", "the fastest of several computations of one derivative, and those that contradict the majority",
 		"internal/timing"},
 	{"internal/recheck", "at which calls a recording, generated code or a pattern is compared with its function", ""},

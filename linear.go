@@ -107,3 +107,6 @@ func (p *LinearOp) Transpose(dst, w []float64) (_ []float64, err error) {
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *LinearOp) Recordings() int { return p.base().recordings() }
+
+// Explain returns how p computes its operator. See [Auto].
+func (p *LinearOp) Explain() Explanation { return p.base().explain() }

@@ -1,6 +1,8 @@
 package nabla
 
 import (
+	"strings"
+
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
 )
@@ -65,13 +67,13 @@ func PushforwardFunc[F AnyFunc](f F, b Backend) func(x, v []Real) []Real {
 
 // inner returns f and b resolved for a nested derivative at x.
 func inner(op string, f any, want shapeWant, b Backend, x []Real) (*engine.Function, resolved) {
-	r, err := resolve(op, b)
-	abort(err)
 	v := make([]float64, len(x))
 	for i := range x {
 		v[i] = x[i].v
 	}
 	fn, err := functionOf(op, f, v, want)
+	abort(err)
+	r, err := resolveFor(strings.TrimSuffix(op, "Func"), single(b), fn)
 	abort(err)
 	_ = fn.Own() // for several goroutines, if the struct can be copied
 	n, m := fn.Dims()

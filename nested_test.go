@@ -1,12 +1,18 @@
 package nabla_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/internal/engines"
 )
 
@@ -153,5 +159,139 @@ func TestKinkInsideReplay(t *testing.T) {
 	}
 	if p.Recordings() != 2 {
 		t.Errorf("a NaN was recorded %d times, want once", p.Recordings()-1)
+	}
+}
+
+// TestDifferentiateVectorWith takes first and second derivatives through a function with several outputs that another
+// engine differentiates, at two lengths: z ↦ (z₀·z₁, …, sin z₀) has as many outputs as inputs.
+func TestDifferentiateVectorWith(t *testing.T) {
+	inner := func(z []nabla.Real) []nabla.Real {
+		y := make([]nabla.Real, len(z))
+		for i := range y[1:] {
+			y[i] = z[i].Mul(z[i+1])
+		}
+		y[len(z)-1] = nabla.Sin(z[0])
+		return y
+	}
+	plain := func(z []float64) []float64 {
+		y := make([]float64, len(z))
+		for i := range y[1:] {
+			y[i] = z[i] * z[i+1]
+		}
+		y[len(z)-1] = math.Sin(z[0])
+		return y
+	}
+	boxes := map[string]func(x []nabla.Real) []nabla.Real{
+		"finitediff": nabla.DifferentiateVectorWith(plain, finitediff.Backend{}),
+	}
+	for _, in := range orders {
+		boxes[in.Name()] = nabla.DifferentiateVectorWith(inner, in)
+	}
+	direct := func(z []nabla.Real) nabla.Real { return squaresOf(inner(z)).Mul(z[1]) }
+	for name, box := range boxes {
+		tol := 1e-12
+		if name == "finitediff" {
+			tol = 1e-5
+		}
+		f := func(x []nabla.Real) nabla.Real { return squaresOf(box(x)).Mul(x[1]) }
+		for _, x := range [][]float64{{0.6, 1.1}, {0.6, 1.1, -0.4}} {
+			y, g, h, err := nabla.ValueGradientAndHessian(direct, compiled, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, outer := range orders {
+				y2, g2, h2, err := nabla.ValueGradientAndHessian(f, outer, x)
+				if err != nil {
+					t.Errorf("%s outside %s: %v", outer.Name(), name, err)
+				} else if math.Abs(y-y2) > tol || !floats.EqualApprox(g, g2, tol) || !mat.EqualApprox(h, h2, tol) {
+					t.Errorf("%s outside %s: %v %v %v, want %v %v %v", outer.Name(), name, y2, g2, h2, y, g, h)
+				}
+			}
+		}
+	}
+}
+
+func squaresOf(y []nabla.Real) (s nabla.Real) {
+	for _, v := range y {
+		s = s.Add(v.Sq())
+	}
+	return s
+}
+
+// TestDifferentiateVectorWithErrors: the errors of a function with several outputs that another engine differentiates
+// are those of the operator that differentiates the caller.
+func TestDifferentiateVectorWithErrors(t *testing.T) {
+	x := []float64{1, 2}
+	gradient := func(box func(x []nabla.Real) []nabla.Real, b nabla.Backend) error {
+		_, err := nabla.Gradient(func(x []nabla.Real) nabla.Real { return squaresOf(box(x)) }, b, x)
+		return err
+	}
+	failed := errors.New("on purpose")
+	returned := nabla.DifferentiateVectorWith(func(z []nabla.Real) ([]nabla.Real, error) { return z, failed },
+		forwarddiff.Backend{})
+	black := nabla.DifferentiateVectorWith(func(z []float64) []float64 { return z }, forwarddiff.Backend{})
+	scalar := nabla.DifferentiateVectorWith(nabla.Bind(func(z []nabla.Real, _ *struct{ A float64 }) nabla.Real {
+		return z[0]
+	}, new(struct{ A float64 })), forwarddiff.Backend{})
+	calls := 0
+	changing := nabla.DifferentiateVectorWith(func(z []float64) []float64 {
+		calls++
+		return make([]float64, 2+calls/3)
+	}, finitediff.Backend{})
+	for _, b := range exact {
+		var function *nabla.FuncError
+		var shape *nabla.ShapeError
+		if err := gradient(returned, b); !errors.Is(err, failed) {
+			t.Errorf("%s: a returned error: %v", b.Name(), err)
+		}
+		if err := gradient(black, b); !errors.Is(err, nabla.ErrUnsupported) {
+			t.Errorf("%s: a black box: %v, want an *UnsupportedError", b.Name(), err)
+		}
+		if err := gradient(scalar, b); !errors.As(err, &function) {
+			t.Errorf("%s: a function of one output: %v, want a *FuncError", b.Name(), err)
+		}
+		if calls = 0; gradient(changing, b) == nil {
+			calls = 6
+		}
+		if err := gradient(changing, b); !errors.As(err, &shape) {
+			t.Errorf("%s: another number of outputs: %v, want a *ShapeError", b.Name(), err)
+		}
+		box := nabla.DifferentiateVectorWith(func(z []nabla.Real) []nabla.Real {
+			return []nabla.Real{z[0].Mul(z[1]), nabla.Sin(z[0])}
+		}, tracker.Backend{})
+		third := nabla.GradientFunc(func(x []nabla.Real) nabla.Real { return box(x)[0] }, reversediff.Backend{})
+		_, err := nabla.Hessian(func(x []nabla.Real) nabla.Real { return squaresOf(third(x)) }, b, x)
+		var unsupported *nabla.UnsupportedError
+		if !errors.As(err, &unsupported) || unsupported.Remedy == "" {
+			t.Errorf("%s: third derivatives: %v, want an *UnsupportedError with a remedy", b.Name(), err)
+		}
+	}
+}
+
+// TestDifferentiateVectorWithAllocations: gradients and products with the Hessian of a replayed function allocate
+// nothing more through a part that another engine differentiates.
+func TestDifferentiateVectorWithAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector allocates")
+	}
+	box := nabla.DifferentiateVectorWith(nabla.InPlace(2, func(y, z []nabla.Real) {
+		y[0], y[1] = z[0].Mul(z[1]), nabla.Sin(z[0])
+	}), compiled)
+	f := func(x []nabla.Real) nabla.Real { return squaresOf(box(x)) }
+	x, v, dst := []float64{1, 2}, []float64{1, -1}, make([]float64, 2)
+	b := nabla.Policy{Backend: compiled, NoStaleCheck: true}
+	g, err := nabla.PrepareGradient(f, b, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := nabla.PrepareHVP(f, b, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(50, func() { _, err = g.Gradient(dst, x) }); n != 0 || err != nil {
+		t.Errorf("%v allocations for a gradient, %v", n, err)
+	}
+	if n := testing.AllocsPerRun(50, func() { _, err = h.HVP(dst, x, v) }); n != 0 || err != nil {
+		t.Errorf("%v allocations for a product, %v", n, err)
 	}
 }

@@ -18,8 +18,11 @@ import (
 type prep struct {
 	op      string
 	want    shapeWant
-	source  any // the function as it was passed
+	source  any     // the function as it was passed
+	asked   Backend // as it was passed
+	using   Backend // asked with engines in place of every Auto
 	backend resolved
+	why     []string // the reasons of an Auto
 	f       *engine.Function
 	x       []float64 // the point of preparation
 	n, m    int
@@ -72,9 +75,12 @@ func unmade(kind, maker string) *prep {
 // setup prepares op for f at x. build prepares the engine's part from p.f and p.x; it runs again
 // for every other size.
 func (p *prep) setup(op string, f any, want shapeWant, b Backend, x []float64, build func() error) (err error) {
-	p.op, p.want, p.source, p.build = op, want, f, build
-	if p.backend, err = resolve(op, b); err != nil {
-		return err
+	p.op, p.want, p.source, p.build, p.asked = op, want, f, build, b
+	if !automatic(b) {
+		if p.backend, err = resolve(op, b); err != nil {
+			return err
+		}
+		p.using = b
 	}
 	return p.resize(x)
 }
@@ -85,6 +91,14 @@ func (p *prep) resize(x []float64) error {
 	if err != nil {
 		return err
 	}
+	if automatic(p.asked) {
+		return p.prepareChosen(f, x)
+	}
+	return p.prepareFor(f, x)
+}
+
+// prepareFor prepares p for f at x with the backend that is resolved.
+func (p *prep) prepareFor(f *engine.Function, x []float64) error {
 	n, m := f.Dims()
 	p.f = f.With(n, m, p.backend.policy)
 	task := p.task()
@@ -143,6 +157,7 @@ func (p *prep) prepareAt(x []float64) (err error) {
 // is stored in p.failed.
 func (p *prep) cloneOf(q *prep, build func() error) {
 	p.op, p.want, p.source, p.backend, p.build = q.op, q.want, q.source, q.backend, build
+	p.asked, p.using, p.why = q.asked, q.using, q.why
 	if p.failed = q.enter(); p.failed != nil {
 		if errors.Is(p.failed, ErrBusy) {
 			p.failed = fmt.Errorf("nabla: %s: Clone was called while a call was under way, clone before the "+
@@ -249,10 +264,10 @@ func (p *prep) resizeTo(x []float64) error {
 		return err
 	}
 	defer p.busy.Store(false)
-	old, oldX := p.f, p.x
+	old, oldX, backend, using, why := p.f, p.x, p.backend, p.using, p.why
 	err := p.resize(x)
 	if err != nil { // stay usable at the old size
-		p.f = old
+		p.f, p.backend, p.using, p.why = old, backend, using, why
 		if e := p.prepareAt(oldX); e != nil {
 			p.failed = e
 		}

@@ -230,9 +230,6 @@ func TestProgress(t *testing.T) {
 	if _, err := q.Hessian(nil, x); err != nil || len(stages) == n {
 		t.Errorf("no progress of a clone, %v", err)
 	}
-	if _, err := nabla.PrepareHessian(meshEnergy, nabla.Preparation{}, x); !errors.Is(err, nabla.ErrUnsupported) {
-		t.Errorf("a Preparation without a backend: %v", err)
-	}
 	if got := (nabla.Preparation{Backend: b}).Name(); got != b.Name() {
 		t.Error(got)
 	}

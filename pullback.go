@@ -123,6 +123,9 @@ func (p *PullbackPrep) At(x []float64) (op *LinearOp, err error) { return p.base
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *PullbackPrep) Recordings() int { return p.base().recordings() }
 
+// Explain returns how p computes its operator. See [Auto].
+func (p *PullbackPrep) Explain() Explanation { return p.base().explain() }
+
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *PullbackPrep) Clone() *PullbackPrep { return clone(p) }
 

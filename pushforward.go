@@ -15,7 +15,7 @@ func Pushforward[F AnyFunc](f F, b Backend, x, dx []float64) ([]float64, error) 
 
 // ValueAndPushforward returns f(x) and J(x)·dx.
 func ValueAndPushforward[F AnyFunc](f F, b Backend, x, dx []float64) (y, dy []float64, err error) {
-	p, err := PreparePushforward(f, b, x)
+	p, err := PreparePushforward(f, single(b), x)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,6 +122,9 @@ func (p *PushforwardPrep) At(x []float64) (op *LinearOp, err error) { return p.b
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *PushforwardPrep) Recordings() int { return p.base().recordings() }
+
+// Explain returns how p computes its operator. See [Auto].
+func (p *PushforwardPrep) Explain() Explanation { return p.base().explain() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *PushforwardPrep) Clone() *PushforwardPrep { return clone(p) }

@@ -20,6 +20,9 @@ import (
 // must depend on n alone. A violation is a [FuncError] if it is detected. difftest.CheckRule looks
 // for violations, and compares the derivatives with differences.
 //
+// A plain function computes a rule that is a package variable by the directive //nabla:rule rule=MyRule; generated code
+// calls JVP and VJP then, and all engines use the same declaration in functions of both kinds.
+//
 // Second and higher derivatives differentiate the rule itself. If JVPReal or VJPReal is given, they
 // are exact, to any order. Otherwise JVP and VJP are differentiated by central differences with
 // Richardson extrapolation: for smooth rules with about 10 correct digits, fewer if the derivative

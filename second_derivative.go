@@ -10,7 +10,7 @@ func SecondDerivative[F ScalarScalar](f F, b Backend, x float64) (float64, error
 
 // ValueDerivativeAndSecondDerivative returns f(x), f'(x) and f″(x) from one sweep.
 func ValueDerivativeAndSecondDerivative[F ScalarScalar](f F, b Backend, x float64) (y, dy, d2y float64, err error) {
-	p, err := PrepareSecondDerivative(f, b, x)
+	p, err := PrepareSecondDerivative(f, single(b), x)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -76,6 +76,9 @@ func (p *SecondDerivativePrep) ValueDerivativeAndSecondDerivative(x float64) (y,
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *SecondDerivativePrep) Recordings() int { return p.base().recordings() }
 
+// Explain returns how p computes its operator. See [Auto].
+func (p *SecondDerivativePrep) Explain() Explanation { return p.base().explain() }
+
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *SecondDerivativePrep) Clone() *SecondDerivativePrep { return clone(p) }
 
@@ -92,7 +95,7 @@ func CurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) ([]float64, e
 
 // ValueDerivativeAndCurveSecondDerivative returns f(t), f'(t) and f″(t).
 func ValueDerivativeAndCurveSecondDerivative[F CurveFunc](f F, b Backend, t float64) (y, dy, d2y []float64, err error) {
-	p, err := PrepareCurveSecondDerivative(f, b, t)
+	p, err := PrepareCurveSecondDerivative(f, single(b), t)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -164,6 +167,9 @@ func (p *CurveSecondDerivativePrep) into(y, dy, dst []float64, t float64) (_, _,
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *CurveSecondDerivativePrep) Recordings() int { return p.base().recordings() }
+
+// Explain returns how p computes its operator. See [Auto].
+func (p *CurveSecondDerivativePrep) Explain() Explanation { return p.base().explain() }
 
 // Clone returns a prepared object for use in another goroutine; see [GradientPrep.Clone].
 func (p *CurveSecondDerivativePrep) Clone() *CurveSecondDerivativePrep { return clone(p) }

@@ -70,6 +70,8 @@ type AutoSparse struct {
 	Workers int
 	// NoProbe disables the comparison with random directions.
 	NoProbe bool
+
+	part int // unless 0, a pattern with more than one entry of so many is a denseError
 }
 
 // Name returns "sparse(…)" around the name of Dense, with the settings that differ from the

@@ -142,7 +142,14 @@ func (s *AutoSparse) planned(op string, plan *SparsePlan, f *engine.Function, b 
 	if err := s.check(kind); err != nil || plan != nil {
 		return plan, err
 	}
-	return s.detect(op, f, b, x, hessian)
+	plan, err := s.detect(op, f, b, x, hessian)
+	if err != nil || s.part == 0 {
+		return plan, err
+	}
+	if rows, cols := plan.Pattern.Dims(); plan.Pattern.NNZ() > rows*cols/s.part {
+		return nil, &denseError{plan.Pattern.NNZ(), rows, cols}
+	}
+	return plan, nil
 }
 
 // entries returns a matrix whose values an engine computes one by one, after a call at the point of preparation.

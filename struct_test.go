@@ -255,7 +255,7 @@ func TestStructRefuses(t *testing.T) {
 	}{
 		"nil struct": {structErr(Struct(netLoss, (*netParams[float64])(nil))),
 			"nabla: Struct: function nabla.netLoss: the struct is nil (a *nabla.netParams[float64])"},
-		"nil function": {structErr(Struct[in, out](nil, new(in))), "nabla: Struct: the function is nil"},
+		"nil function": {structErr(Struct[in, out, Real](nil, new(in))), "nabla: Struct: the function is nil"},
 		"one type":     {structErr(Struct(func(*in) Real { return Real{} }, new(in))), "have one type, nabla.in"},
 		"map": {structErr(Struct(func(*out) Real { return Real{} }, new(in))),
 			`map[string]float64 in the struct does not match map[string]nabla.Real in the function's struct at "M"`},

@@ -13,7 +13,7 @@ import (
 // Lagrangian if f computes the objective and the constraints. A weight of 0 is not a structural
 // zero: times an infinite derivative it is NaN. See [PrepareWeightedHessian].
 func WeightedHessian[F VectorFunc](f F, b Backend, x, w []float64) (mat.Symmetric, error) {
-	p, err := PrepareWeightedHessian(f, b, x)
+	p, err := PrepareWeightedHessian(f, single(b), x)
 	if err != nil {
 		return nil, err
 	}
@@ -195,6 +195,9 @@ func (p *WeightedHessianPrep) Plan() *SparsePlan {
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *WeightedHessianPrep) Recordings() int { return p.base().recordings() }
+
+// Explain returns how p computes its operator. See [Auto].
+func (p *WeightedHessianPrep) Explain() Explanation { return p.base().explain() }
 
 // Clone returns a prepared object for use in another goroutine, with the same pattern and groups if it is sparse; see
 // [GradientPrep.Clone].

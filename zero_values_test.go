@@ -29,6 +29,7 @@ var plainTypes = []any{
 	nabla.Policy{OnGuard: 77}, nabla.AutoSparse{Decompression: 77},
 	&nabla.SparsePlan{}, (*nabla.SparsePlan)(nil), &nabla.SparsePlan{Pattern: new(sparsity.Pattern)},
 	&nabla.SparsePlan{Pattern: new(sparsity.Pattern), Coloring: new(coloring.Coloring)},
+	nabla.Auto{}, nabla.Explanation{},
 	&nabla.Choice{}, (*nabla.Choice)(nil), &nabla.Choice{Rows: []nabla.ChoiceRow{{}}}, &nabla.ChoiceRow{},
 	&nabla.AliasError{}, &nabla.FuncError{},
 }
@@ -180,14 +181,14 @@ func TestMalformedBackends(t *testing.T) {
 		b    nabla.Backend
 		what string
 	}{
-		{nil, "backend is nil"},
 		{(*forwarddiff.Backend)(nil), "nil"}, {(*tracker.Backend)(nil), "nil"}, {(*source.Reverse)(nil), "nil"},
 		{(*nabla.Policy)(nil), "nil"}, {(*nabla.Preparation)(nil), "nil"}, {(*nabla.SecondOrder)(nil), "nil"},
 		{(*nabla.MixedMode)(nil), "nil"}, {(*nabla.AutoSparse)(nil), "nil"},
-		{nabla.Policy{}, "Policy.Backend"}, {nabla.Preparation{}, "Preparation.Backend"},
-		{nabla.SecondOrder{}, "SecondOrder.Outer"}, {nabla.SecondOrder{Outer: good}, "SecondOrder.Inner"},
-		{nabla.MixedMode{}, "MixedMode.Forward"}, {nabla.AutoSparse{}, "AutoSparse.Dense"},
-		{nabla.AutoSparse{Dense: nabla.Policy{}}, "Policy.Backend"},
+		{(*nabla.Auto)(nil), "nil"},
+		{nabla.Policy{Backend: (*source.Reverse)(nil)}, "Policy.Backend"},
+		{nabla.Preparation{Backend: (*source.Reverse)(nil)}, "Preparation.Backend"},
+		{nabla.AutoSparse{Dense: (*source.Reverse)(nil)}, "AutoSparse.Dense"},
+		{nabla.AutoSparse{Dense: nabla.Policy{Backend: (*source.Reverse)(nil)}}, "Policy.Backend"},
 		{nabla.Policy{Backend: good, OnGuard: 77}, "Policy.OnGuard is 77"},
 		{nabla.SecondOrder{Outer: nabla.Policy{Backend: good, OnGuard: 2}, Inner: good}, "Policy.OnGuard is 2"},
 		{nabla.SecondOrder{Outer: (*tracker.Backend)(nil), Inner: good}, "nil"},
@@ -228,7 +229,8 @@ func TestNilPartsOfAutoSparse(t *testing.T) {
 	for _, b := range []nabla.AutoSparse{
 		{Dense: dense, Detector: (*sparsity.Known)(nil)}, {Dense: dense, Detector: (*sparsity.Local)(nil)},
 		{Dense: dense, Detector: (*sparsity.Global)(nil)}, {Dense: dense, Detector: (*nabla.DenseDetector)(nil)},
-		{Dense: dense, Detector: nabla.DenseDetector{}}, {Dense: dense, Detector: sparsity.Known{}},
+		{Dense: dense, Detector: nabla.DenseDetector{Backend: (*source.Reverse)(nil)}},
+		{Dense: dense, Detector: sparsity.Known{}},
 		{Dense: dense, Detector: sparsity.Known{J: new(sparsity.Pattern), H: new(sparsity.Pattern)}},
 		{Dense: dense, Coloring: (*coloring.Greedy)(nil)},
 		{Dense: dense, Coloring: coloring.Greedy{Orders: []coloring.Order{nil}}},
@@ -271,7 +273,7 @@ func TestNilPartsOfAutoSparse(t *testing.T) {
 	if _, err := nabla.Choose(f, x); err == nil {
 		t.Error("Choose of no candidates gave no error")
 	}
-	if _, err := nabla.Choose(f, x, nil, (*finitediff.Backend)(nil)); err == nil {
+	if _, err := nabla.Choose(f, x, (*source.Reverse)(nil), (*finitediff.Backend)(nil)); err == nil {
 		t.Error("Choose of nil candidates gave no error")
 	}
 }

@@ -90,7 +90,8 @@
 // # Rules
 //
 // [CheckRule] checks a custom rule as Run checks an engine: its derivatives against differences of its value, and the
-// promises of [nabla.Rule].
+// promises of [nabla.Rule]. [CheckPlainRule] checks one that plain functions use as well, by //nabla:rule rule=, with
+// generated code and in recordings.
 //
 // difftest is tested with engines that are broken on purpose; see TestBroken. Two complete engines to start from are in
 // example_test.go.

@@ -19,14 +19,55 @@ type nestedDerivative struct {
 }
 
 // derivativesInside returns functions of the gradient (2·x0·x1, x0² + x1) of z ↦ z0²·z1 + c·z1 at z = x, where c is the
-// captured x1. scalar and vector are the operators to apply.
+// captured x1, and functions with a part that nabla.DifferentiateVectorWith differentiates. scalar and vector are the
+// operators to apply.
 func derivativesInside(scalar, vector []string) []nestedDerivative {
 	gradient := func(b nabla.Backend, x []nabla.Real) []nabla.Real {
 		return nabla.GradientFunc(func(z []nabla.Real) nabla.Real {
 			return z[0].Sq().Mul(z[1]).Add(x[1].Mul(z[1]))
 		}, b)(x[:2])
 	}
+	box := func(b nabla.Backend) func(x []nabla.Real) []nabla.Real { // (a²b, a·sin b)
+		return nabla.DifferentiateVectorWith(func(z []nabla.Real) []nabla.Real {
+			return []nabla.Real{z[0].Sq().Mul(z[1]), z[0].Mul(nabla.Sin(z[1]))}
+		}, b)
+	}
 	return []nestedDerivative{
+		{"boxed", 2, vector, family{
+			outputs: func(int) int { return 2 },
+			exact: func(x []float64, m int) exactResults { // (a²b², a·sin b + a²b)
+				n := len(x)
+				t := newExactResults(n, m)
+				a, b := x[0], x[1]
+				sin, cos := math.Sincos(b)
+				t.y[0], t.y[1] = a*a*b*b, a*sin+a*a*b
+				t.jac[0], t.jac[1], t.jac[n], t.jac[n+1] = 2*a*b*b, 2*a*a*b, sin+2*a*b, a*cos+a*a
+				return t
+			},
+		}, func(b nabla.Backend) func(y, x []nabla.Real) {
+			f := box(b)
+			return func(y, x []nabla.Real) {
+				z := f(x[:2])
+				y[0], y[1] = z[0].Mul(x[1]), z[0].Add(z[1])
+			}
+		}},
+		{"boxed_scalar", 1, scalar, family{
+			outputs: oneOutput,
+			exact: func(x []float64, _ int) exactResults { // a³b·sin b
+				t := newExactResults(len(x), 1)
+				a, b := x[0], x[1]
+				sin, cos := math.Sincos(b)
+				t.set2(a*a*a*b*sin, 3*a*a*b*sin, a*a*a*(sin+b*cos), 6*a*b*sin, 3*a*a*(sin+b*cos),
+					a*a*a*(2*cos-b*sin))
+				return t
+			},
+		}, func(b nabla.Backend) func(y, x []nabla.Real) {
+			f := box(b)
+			return func(y, x []nabla.Real) {
+				z := f(x[:2])
+				y[0] = z[0].Mul(z[1])
+			}
+		}},
 		{"nested", 2, vector, family{
 			outputs: func(int) int { return 2 },
 			exact: func(x []float64, m int) exactResults {

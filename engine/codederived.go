@@ -16,19 +16,85 @@ func (g *Generated) derive(name string, n int, from func(c Code) Code) *Generate
 		New: func() Code { return from(g.Code(n)) }}
 }
 
-// gradientCode returns the code of x ↦ (∇f(x), f(x)) for f of n inputs. Only Tangent is set, and only if c has
-// AdjointTangent.
+// GradientCode returns the generated code of x ↦ (∇f(x), f(x)), nil if f has none: the derivatives of ∇f are products
+// of the Hessian, by the tangent of the adjoint of f. The gradient is that of the same sweep. A backend whose gradients
+// differ from it passes plain, which writes n+1 outputs over plain numbers: the code then takes the gradient from
+// plain, and value and derivatives from the sweep.
+func GradientCode(f *Function, plain func(y, x []float64) error) *Generated {
+	n, _ := f.Dims()
+	return f.Generated().derive("gradient of "+f.Name(), n, func(c Code) Code {
+		return gradientCode(c, n).withValues(n+1, n, plain)
+	})
+}
+
+// PushforwardCode returns the generated code of (x, v) ↦ (J(x)·v, f(x)), nil if f has none. plain is as for
+// [GradientCode]; it writes 2m outputs, of which the code takes J·v.
+func PushforwardCode(f *Function, plain func(y, x []float64) error) *Generated {
+	n, m := f.Dims()
+	return f.Generated().derive("pushforward of "+f.Name(), n, func(c Code) Code {
+		return pushforwardCode(c, n, m).withValues(2*m, m, plain)
+	})
+}
+
+// withValues returns c with the first k of m outputs replaced by those of plain, and c itself if plain is nil. An error
+// of plain ends the call in a core.Abort.
+func (c Code) withValues(m, k int, plain func(y, x []float64) error) Code {
+	if plain == nil {
+		return c
+	}
+	values := make([]float64, m)
+	replace := func(y, x []float64) {
+		if err := plain(values, x); err != nil {
+			panic(core.Abort{Err: err})
+		}
+		copy(y[:k], values)
+	}
+	var w Code
+	if f := c.Tangent; f != nil {
+		w.Tangent = func(y, ydot, x, xdot []float64, p any) int {
+			outputs := f(y, ydot, x, xdot, p)
+			replace(y, x)
+			return outputs
+		}
+	}
+	if f := c.Adjoint; f != nil {
+		w.Adjoint = func(y, xbar, x, ybar []float64, p any) int {
+			outputs := f(y, xbar, x, ybar, p)
+			replace(y, x)
+			return outputs
+		}
+	}
+	return w
+}
+
+// gradientCode returns the code of x ↦ (∇f(x), f(x)) for f of n inputs. Tangent and Adjoint are set, and only if c has
+// AdjointTangent: the Jacobian of the gradient is the Hessian, which is symmetric, so that its products with tangents
+// and with cotangents are those of AdjointTangent.
 func gradientCode(c Code, n int) Code {
 	if c.AdjointTangent == nil {
 		return Code{}
 	}
 	one := make([]float64, 1)
-	return Code{Tangent: func(y, ydot, x, xdot []float64, p any) int {
+	product := func(y, hv, x, v []float64, p any) {
 		one[0] = core.Seed(1)
-		same(c.AdjointTangent(y[n:], y[:n:n], ydot[:n:n], x, xdot, one, p), 1)
-		ydot[n] = along(y[:n], xdot)
-		return n + 1
-	}}
+		same(c.AdjointTangent(y[n:], y[:n:n], hv, x, v, one, p), 1)
+	}
+	return Code{
+		Tangent: func(y, ydot, x, xdot []float64, p any) int {
+			product(y, ydot[:n:n], x, xdot, p)
+			ydot[n] = along(y[:n], xdot)
+			return n + 1
+		},
+		Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+			product(y, xbar, x, ybar[:n:n], p)
+			if weight := ybar[n]; weight != 0 {
+				for i, d := range y[:n] {
+					xbar[i] += weight * d
+				}
+			}
+			return n + 1
+		},
+	}
 }
 
 // pushforwardCode returns the code of (x, v) ↦ (J(x)·v, f(x)) for f of n inputs and m outputs, n+n inputs and m+m

@@ -138,6 +138,10 @@ type Transformer interface {
 // either mode uses pullbacks. Tangents returns the Pusher to use if pushforwards are required, or nil.
 type Tangenter interface{ Tangents() Backend }
 
+// A CodeRunner is an engine that runs generated code, that of plain functions and of functions derived from them; see
+// [GradientCode]. RunsCode reports whether it does.
+type CodeRunner interface{ RunsCode() bool }
+
 // A OneShotter is an engine whose preparation pays only after several calls. OneShot returns the backend to use for a
 // gradient, derivative or pullback that is computed once, with the same results.
 type OneShotter interface{ OneShot() Backend }

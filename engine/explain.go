@@ -25,6 +25,10 @@ import "strings"
 //	             otherwise pushforward(outer) of the pushforward function(inner)
 //	Hessian      Hessianer if outer and inner are equal; otherwise HVP of unit vectors,
 //	             batched
+//
+// An outer CodeRunner differentiates the gradient or pushforward function of any inner backend by code too: the
+// derivatives are those of the tangent of the adjoint of f. A Transformer whose gradients differ from those of the
+// code, such as difference quotients, may keep them as the values of its gradient function; see GradientCode.
 
 // A route is one edge of the fallback graph: the way to compute one operator from others.
 type route uint8
@@ -71,6 +75,13 @@ var routeWords = [numRoutes]string{
 	pushPushforward:       "pushforward of the pushforward function",
 	unitHVPs:              "HVPs of unit vectors",
 }
+
+// The last step of paths whose outer backend differentiates a function that was derived from the recorded program, or
+// whose derivatives are generated code.
+const (
+	fromProgram = "made from the recorded program"
+	fromCode    = "by the generated tangent of the adjoint"
+)
 
 // pushes reports whether b is a Pusher.
 func pushes(b Backend) bool { _, ok := b.(Pusher); return ok }
@@ -253,8 +264,10 @@ func Explain(op string, outer, inner Backend) Path {
 	}
 	// recorded adds the step that derives the function to be differentiated again.
 	recorded := func() {
-		if _, ok := inner.(Transformer); !ok {
-			p = append(p, "made from the recorded program")
+		if c, ok := outer.(CodeRunner); ok && c.RunsCode() {
+			p = append(p, fromCode)
+		} else if _, ok := inner.(Transformer); !ok {
+			p = append(p, fromProgram)
 		}
 	}
 	gradient := func(add func(route)) {

@@ -15,6 +15,8 @@ func (n named) Name() string { return string(n) }
 // stub prepares itself for everything.
 type stub struct{}
 
+func (stub) RunsCode() bool { return true }
+
 func (stub) PreparePushforward(*Function, []float64, int) (Pushforward, error) { return stub{}, nil }
 func (stub) PreparePullback(*Function, []float64, int) (Pullback, error)       { return stub{}, nil }
 func (stub) PrepareGradient(*Function, []float64) (Gradient, error)            { return stub{}, nil }
@@ -96,6 +98,11 @@ var backends = []Backend{
 		Hessianer
 		Seconder
 	}{"second", stub{}, stub{}, stub{}},
+	struct {
+		named
+		Puller
+		CodeRunner
+	}{"code", stub{}, stub{}},
 }
 
 // prepare prepares op for a function from n numbers to m.
@@ -247,7 +254,7 @@ func plainPath(path Path, outer, inner Backend) Path {
 	for _, s := range path {
 		s = strings.Replace(s, " by "+outer.Name(), "", 1)
 		s = strings.TrimSuffix(s, " by "+inner.Name())
-		if s != "made from the recorded program" {
+		if s != fromProgram && s != fromCode {
 			plain = append(plain, s)
 		}
 	}
@@ -267,6 +274,8 @@ func TestPathString(t *testing.T) {
 		{"Hessian", push, pull,
 			"HVPs of unit vectors: pushforward by pushes of the gradient function by pulls: made from the recorded " +
 				"program"},
+		{"HVP", backends[len(backends)-1], pull,
+			"pullback by code of the gradient function by pulls: by the generated tangent of the adjoint"},
 		{"HVP", pull, push, "gradient by pulls of the pushforward function by pushes: made from the recorded program"},
 		{"HVP", pull, backends[4], "pullback by pulls of the gradient function by pulls and transforms"},
 		{"Gradient", backends[0], backends[0], "unsupported"},

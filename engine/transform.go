@@ -32,8 +32,7 @@ func GradientFunction(f *Function, b Backend, replay bool) (*Function, error) {
 		}
 		return Def{
 			Name: "gradient of " + f.Name(), N: n, M: n + 1, Checked: 1,
-			Generated: f.Generated().derive("gradient of "+f.Name(), n,
-				func(c Code) Code { return gradientCode(c, n) }),
+			Generated: GradientCode(f, nil),
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if err = prepare(x); err != nil {
 					return err
@@ -61,8 +60,7 @@ func PushforwardFunction(f *Function, b Backend, replay bool) (*Function, error)
 		}
 		return Def{
 			Name: "pushforward of " + f.Name(), N: 2 * n, M: 2 * m, Checked: m, Directions: n,
-			Generated: f.Generated().derive("pushforward of "+f.Name(), n,
-				func(c Code) Code { return pushforwardCode(c, n, m) }),
+			Generated: PushforwardCode(f, nil),
 			Plain: func(y, x []float64, _ Context) (err error) {
 				if err = prepare(x); err != nil {
 					return err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/go/packages"
 
@@ -365,12 +366,10 @@ func reached(f *ir.Func) []*ir.Func {
 	for i := 0; i < len(list); i++ {
 		ir.Walk(list[i].Body, func(s ir.Stmt) bool {
 			if c, ok := s.(*ir.Call); ok {
-				g := c.Callee.Func
-				if c.Callee.Rule != nil {
-					g = c.Callee.Rule.Calls
-				}
-				if g != nil && !slices.Contains(list, g) {
-					list = append(list, g)
+				for _, g := range c.Callee.Funcs() {
+					if !slices.Contains(list, g) {
+						list = append(list, g)
+					}
 				}
 			}
 			return true
@@ -447,7 +446,9 @@ func (u *unit) write() error {
 		u.register(&src)
 	}
 	src.SIMD = u.simdVariant
+	began := time.Now()
 	parts, simd, err := src.PrintParts()
+	u.program.timed("print", began)
 	if err != nil {
 		return fmt.Errorf("%s: %w; this is a bug in nabla gen", u.file.Name, err)
 	}
@@ -461,7 +462,10 @@ func (u *unit) write() error {
 		texts[f.Name] = parts[part]
 		files = append(files, f)
 	}
-	if err := u.typeCheck(texts); err != nil {
+	began = time.Now()
+	err = u.typeCheck(texts)
+	u.program.timed("type-check", began)
+	if err != nil {
 		return fmt.Errorf("the generated code does not compile: %w", err)
 	}
 	for _, f := range files {
@@ -506,22 +510,24 @@ func (u *unit) register(src *print.Source) {
 }
 
 // cycle reports whether package nabla imports the package, which therefore cannot import nabla. It loads the import
-// graph of nabla for packages of this module only.
+// graph of nabla for packages of this module only, once.
 func (u *home) cycle() (bool, error) {
 	if u.pkg.PkgPath != nablaPath && !strings.HasPrefix(u.pkg.PkgPath, nablaPath+"/") {
 		return false, nil
 	}
-	load := u.program.opts.Load
-	pkgs, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps,
-		Dir:  directory(u.pkg), Env: load.Env, BuildFlags: load.Flags,
-	}, nablaPath)
-	if err != nil {
-		return false, err
+	p := u.program
+	if p.underNabla == nil {
+		pkgs, err := packages.Load(&packages.Config{
+			Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps,
+			Dir:  directory(u.pkg), Env: p.opts.Load.Env, BuildFlags: p.opts.Load.Flags,
+		}, nablaPath)
+		if err != nil {
+			return false, err
+		}
+		p.underNabla = map[string]bool{}
+		packages.Visit(pkgs, nil, func(pkg *packages.Package) { p.underNabla[pkg.PkgPath] = true })
 	}
-	found := false
-	packages.Visit(pkgs, nil, func(p *packages.Package) { found = found || p.PkgPath == u.pkg.PkgPath })
-	return found, nil
+	return p.underNabla[u.pkg.PkgPath], nil
 }
 
 const (

@@ -35,14 +35,15 @@
 // derivative; the struct has a shadow only if the function stores values in it that depend
 // on x. In functions of any other shape all parameters with floats carry derivatives.
 //
-// Functions and methods of a struct of parameters, as nabla.StructPlain and
-// nabla.BindStructPlain take them, are registered too:
+// Functions and methods of a struct of parameters, as nabla.StructPlain, nabla.StructInPlace and
+// the forms of these with data take them, are registered too:
 //
 //	func(*Params) float64      func(*Params, *Data) float64
+//	func(*Params) []float64    func(*Params, *Data) []float64
+//	func(y []float64, *Params) func(y []float64, *Params, *Data)
 //
-// If the second one is passed to an operator in its package, Params alone carries derivatives;
-// otherwise both structs do, unless the directive lists one of them. Derivatives in several
-// directions at once are for direct calls only.
+// If one with Data is passed to an operator in its package, Params alone carries derivatives;
+// otherwise both structs do, unless the directive lists one of them.
 //
 // The directive may also be above a package variable that is declared with a function literal
 // and assigned nowhere else. It may list the parameters that carry derivatives, the receiver included:
@@ -102,9 +103,17 @@
 //
 // is not analysed: derivatives call the two handwritten functions that the directive names.
 // Package lower documents their parameters and contracts; if one has another signature, the
-// refusal contains the required declaration. Functions that call it have no form over
-// nabla.Real. Functions of gonum's floats, blas64 and mathext have such rules already, and
-// so have sort.Float64s and slices.Sort.
+// refusal contains the required declaration. Over nabla.Real the function is one operation with
+// these derivatives, so that the rule serves all engines; second derivatives are those of the source
+// of the two functions, or differences of their results if these have no form over nabla.Real. A
+// function over nabla.Real written by hand calls SolveTraced, which there is if Solve has the
+// directive //nabla:differentiate too. Functions of gonum's floats, blas64 and mathext have such
+// rules already, and so have sort.Float64s and slices.Sort.
+//
+//	//nabla:rule rule=SolveRule
+//
+// names a variable of type nabla.Rule instead, which functions over nabla.Real call too: one
+// declaration for both worlds. difftest.CheckPlainRule checks it in both.
 //
 // # Build constraints
 //
@@ -200,6 +209,37 @@
 //
 // Generated files have been type-checked as a part of their package. A derivative that does
 // not compile is an error in this package, and is refused like others.
+//
+// # Hashes
+//
+// The program that [Survey.Load] returns, as in nabla gen, writes two lines below the header of
+// one generated file of each package, with hashes of
+//
+//   - the sources: the Go files, of all builds but without tests, of the package and of all
+//     packages that it imports from modules on this machine, licences of such modules, versions of
+//     other modules, and language versions;
+//   - the generated files of this build;
+//   - the build: the version of Go, the platform, and the names of the files that are part of it;
+//
+// and with the version of nabla gen and the options. If it was built from sources without a
+// version, a hash of the program and of the packages of nabla takes the place of the version.
+// A [Survey] compares all of them without parsing a file, and leaves out the packages where they
+// agree, unless there were errors; nabla gen also generates packages again that have warnings,
+// to print them. Warnings about tests appear again when the code is generated again. A package
+// that imports nabla and has no generated code has no hashes, so that it is always loaded.
+//
+// Where a hash differs, code is generated and compared. [Report.Stale] does not count hashes,
+// so that -check accepts code that would be generated again. [Report.Write] writes new hashes,
+// unless only the build differs, or only a version of nabla gen that has no number: files
+// would alternate between platforms, and change with each revision. A merge of two branches that
+// both generated code conflicts in these lines, and is resolved by generating again.
+//
+// With [Options.Test] there is a test in nabla_gen_test.go, which fails if a source file has
+// another hash, was added or removed, or if generated code was edited; it names the file.
+// go.mod counts with the lines about the modules of imported packages. The test needs package
+// current only, and some milliseconds. Files of a module whose replacement is an absolute path
+// are not compared, nor those of nabla. A program without the test does not compare hashes at run
+// time; the comparison of values with those of the function does not depend on them.
 //
 // # Before the first run
 //

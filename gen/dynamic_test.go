@@ -3,8 +3,6 @@ package gen_test
 import (
 	"strings"
 	"testing"
-
-	"golang.org/x/tools/txtar"
 )
 
 // TestRunDynamic compiles derivatives of functions with interface values and function values that are chosen at run
@@ -13,21 +11,12 @@ func TestRunDynamic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	a, err := txtar.ParseFile("testdata/dynamic.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, f := range a.Files {
-		files[f.Name] = string(f.Data)
-	}
+	files := archived(t, "dynamic.txt")
 	dir := module(t, files)
 	report := generate(t, dir, "./...")
-	for _, p := range report.Problems() {
-		// Numbers behind interfaces carry derivatives in one direction, and not in forms over Reals.
-		if s := p.Error(); !strings.Contains(s, "have no lane type") && !strings.Contains(s, "backend/source") {
-			t.Error(p)
-		}
+	// Numbers behind interfaces carry derivatives in one direction, and not in forms over Reals.
+	if text := refusals(report, dir); text != "" {
+		t.Error(text)
 	}
 	if _, err := report.Write(); err != nil {
 		t.Fatal(err)
@@ -37,8 +26,7 @@ func TestRunDynamic(t *testing.T) {
 }
 
 // TestNumbersBehindInterfaces: numbers that carry derivatives are not taken out of interfaces without methods, where
-// they
-// would lose them, but out of those with methods.
+// they would lose them, but out of those with methods.
 func TestNumbersBehindInterfaces(t *testing.T) {
 	const text = `package behind
 
@@ -80,9 +68,7 @@ var all = []Layer{&Dense{}}
 	}
 	declared := strings.ReplaceAll(text, "Layers []any", "Layers []Layer")
 	dir = module(t, map[string]string{"go.mod": "module behind\n\ngo 1.26\n", "behind/a.go": declared})
-	for _, p := range generate(t, dir, "./...").Problems() {
-		if s := p.Error(); !strings.Contains(s, "have no lane type") && !strings.Contains(s, "backend/source") {
-			t.Error(p)
-		}
+	if text := refusals(generate(t, dir, "./..."), dir); text != "" {
+		t.Error(text)
 	}
 }

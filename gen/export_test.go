@@ -134,3 +134,10 @@ func (p *Program) TypeCheck(path, text string) error {
 	}
 	return errors.New("no package " + path)
 }
+
+// SetGenerator makes id that of nabla gen, until the function that it returns is called.
+func SetGenerator(id string) (restore func()) {
+	old := generatorID
+	generatorID = func() string { return id }
+	return func() { generatorID = old }
+}

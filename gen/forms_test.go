@@ -78,7 +78,7 @@ func TestForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	command(t, dir, "vet", ".")
-	if after := command(t, dir, "run", "."); after != before || strings.Count(after, " true false\n") < 17 ||
+	if after := command(t, dir, "run", "."); after != before || strings.Count(after, " true false\n") < 18 ||
 		strings.Count(after, " false true\n") != 1 {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}

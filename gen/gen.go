@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/go/packages"
 
@@ -33,6 +34,9 @@ type Options struct {
 	// package is built with GOEXPERIMENT=simd for a processor that supports them. A file of that name that exists
 	// already is kept up to date even if SIMD is false.
 	SIMD bool
+	// Test asks for nabla_gen_test.go, with a test that fails if the generated code is out of date. A file of that name
+	// that exists already is kept up to date even if Test is false, by programs of a Survey.
+	Test bool
 	// Layout divides the generated code of a package into files.
 	Layout Layout
 	// Load configures how packages are found and loaded.
@@ -70,11 +74,17 @@ type Program struct {
 	sought map[string]bool           // paths that load has tried
 
 	licenses map[string]license.License // by directory
+	// underNabla holds the paths of package nabla and of the packages that it imports, directly or not, on demand.
+	underNabla map[string]bool
+
+	survey *Survey // of the packages before they were loaded, nil if hashes are not recorded
+	times  []Time  // see Times
 }
 
-// Load loads the packages that match patterns, relative to dir. A nil opts selects the defaults.
+// Load loads the packages that match patterns, relative to dir. A nil opts selects the defaults. Hashes are recorded in
+// generated files only by programs that Survey.Load returns.
 func Load(dir string, patterns []string, opts *Options) (*Program, error) {
-	p := &Program{dir: dir, patterns: patterns}
+	p, began := &Program{dir: dir, patterns: patterns}, time.Now()
 	if opts != nil {
 		p.opts = *opts
 	}
@@ -94,7 +104,10 @@ func Load(dir string, patterns []string, opts *Options) (*Program, error) {
 		return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
 	}
 	slices.SortFunc(pkgs, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
+	p.timed("load", began)
+	began = time.Now()
 	p.pkgs, p.lower, p.builds = pkgs, lower.New(pkgs, p.lowering), buildsOf(p.opts)
+	p.timed("lower", began)
 	return p, nil
 }
 
@@ -113,7 +126,11 @@ func (p *Program) tidy(f *ir.Func) {
 }
 
 // A Report is the result of a generation, ordered by the IDs of the packages.
-type Report struct{ Packages []*Package }
+type Report struct {
+	Packages []*Package
+
+	survey *Survey // see Program.survey
+}
 
 // A Package is the result for one package.
 type Package struct {
@@ -127,7 +144,11 @@ type Package struct {
 	// declarations, and the call.
 	Rewrites map[*Problem]string
 
-	kept bool // leave the files unchanged
+	kept      bool // leave the files unchanged
+	perSource bool // the layout is OnePerSource
+	// tested reports whether there is to be a test file.
+	tested bool
+	name   string // of the package clause
 }
 
 // A File is a generated file. It holds the derivatives of the functions whose source is the same in all builds that its
@@ -159,11 +180,12 @@ type Function struct {
 // Generate generates the files of all packages in memory. Functions that cannot be differentiated are problems in the
 // report; the error is one of reading files or packages.
 func (p *Program) Generate() (*Report, error) {
-	r := &Report{}
-	targets := map[*types.Package][]lower.Target{}
+	r := &Report{survey: p.survey}
+	targets, began := map[*types.Package][]lower.Target{}, time.Now()
 	for _, t := range p.lower.Targets() {
 		targets[t.In] = append(targets[t.In], t)
 	}
+	p.timed("lower", began)
 	for _, pkg := range p.pkgs {
 		out, err := p.generateContained(pkg, targets[pkg.Types])
 		if err != nil {
@@ -185,9 +207,11 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 		return h.out, nil
 	}
 	h.misplaced()
+	began := time.Now()
 	for _, t := range targets {
 		h.add(t)
 	}
+	p.timed("lower", began)
 	for _, list := range [][]*target{h.targets, h.ungenerated} {
 		slices.SortStableFunc(list, func(a, b *target) int {
 			return cmp.Or(comparePositions(a.pos, b.pos), strings.Compare(a.base, b.base))
@@ -197,12 +221,14 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 	if err != nil {
 		return nil, err
 	}
+	began = time.Now()
 	for _, u := range units {
 		for _, t := range u.targets {
 			u.build(t)
 		}
 		u.errorsLast()
 	}
+	p.timed("derive", began)
 	h.unfollowed()
 	h.unmatched(targets)
 	for _, u := range units {
@@ -216,7 +242,7 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 		return nil, err
 	}
 	h.out.Problems = sortedProblems(h.out.Problems)
-	return h.out, nil
+	return h.out, h.tested()
 }
 
 // A home is a package that files are generated for.
@@ -283,7 +309,7 @@ func (h *home) units() (list []*unit, err error) {
 // source files without targets, and those of another layout.
 func (h *home) outdated() error {
 	for _, name := range h.pkg.GoFiles {
-		text, err := current(name, false)
+		text, err := present(name, false)
 		if err != nil {
 			return err
 		}
@@ -312,7 +338,7 @@ func (h *home) unit(constraint string, targets []*target) (*unit, error) {
 		}
 		u.workspace = slices.Min(bases) + workspaceName
 	}
-	text, err := current(u.file.simdName(), false)
+	text, err := present(u.file.simdName(), false)
 	if err != nil {
 		return nil, err
 	}

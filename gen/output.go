@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nabla-ad/nabla/gen/current"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
@@ -24,7 +25,8 @@ func (f *File) simdName() string { return lower.SIMDFileName(f.Name) }
 // licensesName returns the name of the file of licences that belongs to f.
 func (f *File) licensesName() string { return strings.TrimSuffix(f.Name, ".go") + "_licenses.txt" }
 
-// outputs returns the outputs of a package, SIMD files and files of licences included; none if its files are kept.
+// outputs returns the outputs of a package, SIMD files and files of licences included, without the test; none if its
+// files are kept.
 func (pkg *Package) outputs() (list []output) {
 	if pkg.kept {
 		return nil
@@ -48,7 +50,7 @@ func (h *home) dividesBySource() (bool, error) {
 	for _, names := range [][]string{h.pkg.GoFiles, all} {
 		found := false
 		for _, name := range names {
-			text, err := current(name, false)
+			text, err := present(name, false)
 			if err != nil {
 				return false, err
 			}
@@ -93,9 +95,9 @@ func (u *unit) fileFor(part string) *File {
 // isOurs reports whether text is that of a generated file.
 func isOurs(text []byte) bool { return bytes.HasPrefix(text, []byte(lower.Header)) }
 
-// current returns the content of a file, nil if there is none. If the file is to be written, it is an error that it
+// present returns the content of a file, nil if there is none. If the file is to be written, it is an error that it
 // exists and is not generated.
-func current(name string, written bool) ([]byte, error) {
+func present(name string, written bool) ([]byte, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -106,14 +108,14 @@ func current(name string, written bool) ([]byte, error) {
 	return text, err
 }
 
-// stale reports whether the content of the file differs from the new one. A file to be removed is stale if it exists
-// and is generated.
+// stale reports whether the content of the file differs from the new one, hashes apart. A file to be removed is stale
+// if it exists and is generated.
 func (o output) stale() (bool, error) {
-	text, err := current(o.name, o.text != nil)
+	text, err := present(o.name, o.text != nil)
 	if o.text == nil {
 		return isOurs(text), err
 	}
-	return !bytes.Equal(text, o.text), err
+	return text == nil || !bytes.Equal(current.Bare(text), o.text), err
 }
 
 // write writes the file or removes it.
@@ -140,17 +142,24 @@ func (r *Report) stale() (list []output, err error) {
 	return list, nil
 }
 
-// Stale returns the names of the files that are not up to date, those to be removed included.
+// Stale returns the names of the files that are not up to date, those to be removed included. The hashes in them do not
+// count: code is up to date if it would be generated again. A test is out of date if it would fail.
 func (r *Report) Stale() (files []string, err error) {
 	list, err := r.stale()
 	for _, o := range list {
 		files = append(files, o.name)
 	}
+	for _, pkg := range r.Packages {
+		if name := pkg.staleTest(); name != "" {
+			files = append(files, name)
+		}
+	}
 	return files, err
 }
 
 // Write writes the files that are not up to date, each atomically, and removes generated files that are left without a
-// function. It returns the names of the files it changed, also together with an error.
+// function. A symbolic link remains one: the file that it refers to is written. The program of a Survey also records
+// hashes. Write returns the names of the files it changed, also together with an error.
 func (r *Report) Write() (changed []string, err error) {
 	list, err := r.stale()
 	if err != nil {
@@ -162,12 +171,24 @@ func (r *Report) Write() (changed []string, err error) {
 		}
 		changed = append(changed, o.name)
 	}
+	if r.survey != nil {
+		recorded, err := r.record()
+		for _, name := range recorded {
+			if !slices.Contains(changed, name) {
+				changed = append(changed, name)
+			}
+		}
+		return changed, err
+	}
 	return changed, nil
 }
 
 // replace writes text to a file atomically, by renaming a temporary file of the same directory. Permissions of an
-// existing file are kept.
+// existing file are kept. If the file is a symbolic link, all this applies to the file that it refers to.
 func replace(name string, text []byte) (err error) {
+	if name, err = followed(name); err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".nabla_gen_*")
 	if err != nil {
 		return err
@@ -192,4 +213,29 @@ func replace(name string, text []byte) (err error) {
 		err = os.Rename(f.Name(), name)
 	}
 	return err
+}
+
+// maxLinks is the largest number of symbolic links that are followed in a row, as for the kernel of Linux.
+const maxLinks = 40
+
+// followed returns the name of the file that name refers to through symbolic links. It need not exist.
+func followed(name string) (string, error) {
+	for range maxLinks {
+		info, err := os.Lstat(name)
+		if errors.Is(err, os.ErrNotExist) || err == nil && info.Mode()&os.ModeSymlink == 0 {
+			return name, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		to, err := os.Readlink(name)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(name), to)
+		}
+		name = to
+	}
+	return "", fmt.Errorf("%s: more than %d symbolic links follow each other", name, maxLinks)
 }

@@ -78,8 +78,6 @@ func unregistered(t *target, b *built, cycle bool) string {
 		return "operators take no functions of its type"
 	case b.build.code == "":
 		return "engines do not ask for it"
-	case t.shape.fields && b.lanes > 1:
-		return "engines take one direction at a time through a struct"
 	case b.twins():
 		return "its derivative takes a struct of another type"
 	}
@@ -114,7 +112,7 @@ func nabla(s *print.Scope, name string) string {
 func (t *target) register(s *print.Scope) string {
 	var work []string
 	var code, traced strings.Builder
-	writesX := false
+	writesX, lanes := false, ""
 	fields := t.unwritten()
 	names := newNames(s)
 	for i := range codeFields {
@@ -137,6 +135,9 @@ func (t *target) register(s *print.Scope) string {
 				continue
 			}
 			code.WriteString(f.name + ": " + text + ",\n")
+			if of := t.lanesStruct(b); of != nil {
+				lanes = "LanesStruct: (" + s.Type(of) + ")(nil),\n"
+			}
 			writesX = writesX || b.facts != nil && b.facts.Written.Has(t.shape.x)
 		}
 	}
@@ -156,7 +157,7 @@ func (t *target) register(s *print.Scope) string {
 		fmt.Fprintf(&b, "New: func() %s {\n%sreturn %s{\n%s}\n},\n", nabla(s, "Code"),
 			strings.Join(append(work, ""), "\n"), nabla(s, "Code"), code.String())
 	}
-	b.WriteString(traced.String())
+	b.WriteString(lanes + traced.String())
 	for _, f := range [][2]string{{"Refused", "Adjoint"}, {"RefusedTangent", "Tangent"}, {"RefusedTraced", "Traced"}} {
 		if why := t.why[f[1]]; why != "" {
 			fmt.Fprintf(&b, "%s: %s,\n", f[0], strconv.Quote(why))
@@ -164,6 +165,17 @@ func (t *target) register(s *print.Scope) string {
 	}
 	b.WriteString("})\n")
 	return b.String()
+}
+
+// lanesStruct returns the type of the shadow of the struct of numbers in b, a derivative in vector mode; nil if there
+// is none.
+func (t *target) lanesStruct(b *built) types.Type {
+	for i, r := range b.params {
+		if b.lanes > 1 && !r.work && !r.result && r.slot != value && t.shape.fields && r.of == t.shape.x {
+			return b.fn.Params[i].Type
+		}
+	}
+	return nil
 }
 
 // unwritten reports, for each field of the bound struct, whether the function writes neither the field nor memory

@@ -34,6 +34,20 @@ func source(t *testing.T, name string) map[string]string {
 	return files
 }
 
+// archived returns the files in an archive in testdata.
+func archived(t *testing.T, name string) map[string]string {
+	t.Helper()
+	a, err := txtar.ParseFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range a.Files {
+		files[f.Name] = string(f.Data)
+	}
+	return files
+}
+
 // staticcheck runs the checker over the packages of a module, without the named checks, in the long form of the tests:
 // the module that it is a tool of is none that this one needs, and may have to be downloaded.
 func staticcheck(t *testing.T, dir string, but ...string) {
@@ -101,6 +115,20 @@ func TestRunRules(t *testing.T) {
 	staticcheck(t, dir)
 }
 
+// TestRunRuleForms does the same with rules for functions of all types that they may have, by all engines.
+func TestRunRuleForms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	files := archived(t, "ruleforms.txt")
+	dir := module(t, files)
+	if _, err := generate(t, dir, "./...").Write(); err != nil {
+		t.Fatal(err)
+	}
+	runTests(t, dir, "./...")
+	staticcheck(t, dir)
+}
+
 // TestRunMatrices does the same with some of the functions of matrices of gonum/mat, or all.
 func TestRunMatrices(t *testing.T) {
 	if testing.Short() {
@@ -137,10 +165,8 @@ func TestRunMatrices(t *testing.T) {
 	}
 	dir := module(t, files)
 	r := generate(t, dir, ".")
-	for line := range strings.Lines(problems(r, dir)) {
-		if !strings.Contains(line, ": note: ") { // that a form is missing, such as one over Reals
-			t.Error(line)
-		}
+	if text := refusals(r, dir); text != "" {
+		t.Error(text)
 	}
 	if _, err := r.Write(); err != nil {
 		t.Fatal(err)
@@ -177,10 +203,8 @@ func TestRunFactorisations(t *testing.T) {
 	files["functions_test.go"] = table + "}\n"
 	dir := module(t, files)
 	r := generate(t, dir, ".")
-	for line := range strings.Lines(problems(r, dir)) {
-		if !strings.Contains(line, ": note: ") {
-			t.Error(line)
-		}
+	if text := refusals(r, dir); text != "" {
+		t.Error(text)
 	}
 	if _, err := r.Write(); err != nil {
 		t.Fatal(err)
@@ -198,14 +222,7 @@ func TestRunPrivateNames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	list, err := txtar.ParseFile("testdata/privatenames.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, f := range list.Files {
-		files[f.Name] = string(f.Data)
-	}
+	files := archived(t, "privatenames.txt")
 	dir := module(t, files)
 	if text := problems(generate(t, dir, "./refused"), dir); text != privateRefusals {
 		t.Errorf("got:\n%s\nwant:\n%s", text, privateRefusals)

@@ -56,9 +56,16 @@ func shapeOf(f *ir.Func) *shape {
 	if f.Variadic {
 		return nil
 	}
-	if outputs == 1 && isNumber(f.Results[0]) && takesStruct(f) {
-		s.fields, s.scalar = true, true
-		if len(f.Params) == 2 {
+	if outputs == 0 && !f.Recv && last > 1 && isSlice(f.Params[0]) && takesStruct(f.Params[1:]) {
+		s.fields, s.y, s.x = true, 0, 1
+		if last == 3 {
+			s.bound = 2
+		}
+		return s
+	}
+	if outputs == 1 && (isNumber(f.Results[0]) || isSlice(f.Results[0])) && takesStruct(f.Params) {
+		s.fields, s.scalar = true, isNumber(f.Results[0])
+		if last == 2 {
 			s.bound = 1
 		}
 		return s
@@ -90,12 +97,11 @@ func shapeOf(f *ir.Func) *shape {
 	return s
 }
 
-// takesStruct reports whether the parameters of f are a pointer to a struct of numbers and at most one other pointer to
-// a struct.
-func takesStruct(f *ir.Func) bool {
-	n := len(f.Params)
-	return (n == 1 || n == 2 && isStructPointer(f.Params[1].Type)) && isStructPointer(f.Params[0].Type) &&
-		activity.HasPlainFloats(f.Params[0].Type)
+// takesStruct reports whether params are a pointer to a struct of numbers and at most one other pointer to a struct.
+func takesStruct(params []*ir.Var) bool {
+	n := len(params)
+	return (n == 1 || n == 2 && isStructPointer(params[1].Type)) && isStructPointer(params[0].Type) &&
+		activity.HasPlainFloats(params[0].Type)
 }
 
 // isStructPointer reports whether t is a pointer to a named struct type.

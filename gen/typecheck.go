@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -94,7 +95,7 @@ func (h *home) mayImport(paths map[string]bool) error {
 	var missing []string
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		// Loaded on its own, a package of functions over Reals would have Reals of its own.
-		if _, err := h.program.Import(path); err != nil && !lower.IsRealPackage(path) {
+		if _, err := h.program.Import(path); err != nil && !isOverReals(path) {
 			missing = append(missing, path)
 		}
 	}
@@ -134,9 +135,9 @@ func (p *Program) Import(path string) (*types.Package, error) {
 	if pkg := p.extra[path]; pkg != nil {
 		return pkg, nil
 	}
-	if lower.IsRealPackage(path) {
+	if isOverReals(path) {
 		if nabla, err := p.Import(ir.RealPath); err == nil {
-			if pkg := lower.RealPackage(path, nabla); pkg != nil {
+			if pkg := overReals(path, nabla); pkg != nil {
 				if p.extra == nil {
 					p.extra, p.sought = map[string]*types.Package{}, map[string]bool{}
 				}
@@ -146,6 +147,35 @@ func (p *Program) Import(path string) (*types.Package, error) {
 		}
 	}
 	return nil, errors.New("package " + path + " is not loaded")
+}
+
+//go:embed rt/realrule/*.go
+var realruleSource embed.FS
+
+// realrulePath is the path of the package with operations over Reals.
+const realrulePath = rtPath + "/realrule"
+
+// isOverReals reports whether path is that of a package whose declarations refer to Reals, for use by generated code.
+func isOverReals(path string) bool { return path == realrulePath || lower.IsRealPackage(path) }
+
+// overReals returns the declarations of such a package, with the Reals of nabla, nil if there are none.
+func overReals(path string, nabla *types.Package) *types.Package {
+	if path != realrulePath {
+		return lower.RealPackage(path, nabla)
+	}
+	const dir = "rt/realrule"
+	source := map[string][]byte{}
+	list, err := realruleSource.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, f := range list {
+		text, err := realruleSource.ReadFile(dir + "/" + f.Name())
+		if err == nil && !strings.HasSuffix(f.Name(), "_test.go") {
+			source[f.Name()] = text
+		}
+	}
+	return lower.DeclaredPackage(path, source, nabla)
 }
 
 // loadPackages is a variable so that tests can share loaded packages between programs.

@@ -129,12 +129,19 @@ type tracedCall struct {
 	x, at  []engine.Real
 	yp, yq []engine.Real
 	yx     []engine.Real // f(x), nil until it is needed
+	arg    []engine.Real // passed to f, which may write to it
 }
 
 func (s *settings) newTracedCall(f *engine.Function, x []engine.Real, c engine.Context) *tracedCall {
 	n, m := f.Dims()
 	return &tracedCall{s: s, f: f, c: c, x: x, at: append(make([]engine.Real, 0, n), x...),
-		yp: make([]engine.Real, m), yq: make([]engine.Real, m)}
+		yp: make([]engine.Real, m), yq: make([]engine.Real, m), arg: make([]engine.Real, n)}
+}
+
+// evaluate writes f(x) to y.
+func (t *tracedCall) evaluate(y, x []engine.Real) error {
+	copy(t.arg, x)
+	return t.f.Within(y, t.arg, t.c)
 }
 
 // needs evaluates f(x) where d uses it.
@@ -143,7 +150,7 @@ func (t *tracedCall) needs(d *nodes) error {
 		return nil
 	}
 	t.yx = make([]engine.Real, len(t.yp))
-	return t.f.Within(t.yx, t.x, t.c)
+	return t.evaluate(t.yx, t.x)
 }
 
 func (t *tracedCall) fx(i int) engine.Real {
@@ -160,10 +167,10 @@ func (t *tracedCall) column(j int) (tracedNodes, error) {
 		return d, err
 	}
 	t.at[j] = d.xp
-	err := t.f.Within(t.yp, t.at, t.c)
+	err := t.evaluate(t.yp, t.at)
 	if err == nil && d.kind != onePoint {
 		t.at[j] = d.xq
-		err = t.f.Within(t.yq, t.at, t.c)
+		err = t.evaluate(t.yq, t.at)
 	}
 	t.at[j] = t.x[j]
 	return d, err
@@ -306,7 +313,7 @@ func (t *tracedCall) along(y []engine.Real, h engine.Real, v []engine.Real, guar
 			t.at[i] = t.s.clamped(i, t.at[i])
 		}
 	}
-	return t.f.Within(y, t.at, t.c)
+	return t.evaluate(y, t.at)
 }
 
 // byColumns computes J·v as a sum of columns.

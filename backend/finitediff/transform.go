@@ -13,6 +13,9 @@ import (
 // In a recording the steps are part of the program and follow x. If bounds move the nodes, the recording is valid at
 // its point only, which guards ensure.
 //
+// An engine that runs generated code differentiates the function that the quotients approximate instead, since code
+// for the quotients is not generated: its derivatives are those of the exact gradient of f, by the code of f.
+//
 // Complex has no complex Reals; over Reals its gradient is the reverse sweep of the recorded program, which agrees with
 // it to rounding.
 func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) {
@@ -41,6 +44,8 @@ func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) 
 				return f.Within(y[n:], x, c)
 			},
 			exact: func() (*engine.Function, error) { return engine.GradientFunction(f, b, false) },
+			code:  engine.GradientCode,
+			of:    1,
 		}
 	})
 }
@@ -71,15 +76,20 @@ func (b Backend) PushforwardFunction(f *engine.Function) (*engine.Function, erro
 				return f.Within(y[m:], xv[:n], c)
 			},
 			exact: func() (*engine.Function, error) { return engine.PushforwardFunction(f, b, false) },
+			code:  engine.PushforwardCode,
+			of:    m,
 		}
 	})
 }
 
-// A transform holds the two ways to compute a derived function of one base.
+// A transform holds the ways to compute a derived function of one base. The last of its outputs, as many as of says,
+// are those of the base.
 type transform struct {
 	plain  func() (func(y, x []float64) error, error)
 	traced func(y, x []engine.Real, c engine.Context) error
 	exact  func() (*engine.Function, error) // of the recorded program
+	code   func(f *engine.Function, plain func(y, x []float64) error) *engine.Generated
+	of     int
 }
 
 // derived makes a Function with state of its own: a clone has its own base.
@@ -100,8 +110,9 @@ func (b Backend) derived(f *engine.Function, name string, n, m int,
 			return engine.Def{}, err
 		}
 		def := engine.Def{
-			Name: name, N: n, M: m, Context: f.Context(),
-			Plain: func(y, x []float64, _ engine.Context) error { return plain(y, x) },
+			Name: name, N: n, M: m, Context: f.Context(), Checked: t.of,
+			Plain:     func(y, x []float64, _ engine.Context) error { return plain(y, x) },
+			Generated: t.code(f, plain), Ungenerated: f.Ungenerated(),
 			Fork: func() engine.Def {
 				d, err := define(f.Clone())
 				if err != nil {

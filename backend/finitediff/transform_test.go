@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -277,5 +278,30 @@ func TestStepsCarryNoDerivative(t *testing.T) {
 	}
 	if y, jac := tapeJacobian(t, transformed(t, b, f, false), []float64{2, 1}); y[0] != 4.25 || jac.Data[0] != 2 {
 		t.Errorf("quotient %v, derivatives %v, want 4.25 and 2", y, jac.Data)
+	}
+}
+
+// TestDerivedOfOverwriting: the quotient of a function that writes to its argument evaluates it at the nodes, and not
+// at points that an earlier evaluation left.
+func TestDerivedOfOverwriting(t *testing.T) {
+	f := engine.Derived("overwrites", 2, 1, func(y, x []engine.Real) {
+		y[0] = engine.Real{}
+		for i := range x {
+			x[i] = core.Apply1(rules.Sq, x[i])
+			y[0] = core.Apply2(rules.Add, y[0], core.Apply2(rules.Mul, x[i], engine.Real{V: float64(i + 1)}))
+		}
+	})
+	for _, gradient := range []bool{true, false} {
+		g := transformed(t, Backend{}, f, gradient)
+		x, want := []float64{3, 5}, []float64{2, 0, 0, 4}
+		if !gradient { // along (1, 1)
+			x, want = []float64{3, 5, 1, 1}, []float64{2, 4}
+		}
+		_, jac := tapeJacobian(t, g, x)
+		for i, w := range want {
+			if got := jac.Row(i / 2)[i%2]; math.Abs(got-w) > 1e-5 {
+				t.Errorf("gradient %v: derivative %d is %v, want %v", gradient, i, got, w)
+			}
+		}
 	}
 }

@@ -1,12 +1,21 @@
 package source_test
 
 import (
+	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/finitediff"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
+	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/source"
+	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/difftest"
 )
 
@@ -217,4 +226,92 @@ func TestWeightedHessian(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOverDifferences: with finitediff as the inner engine the Hessian is that of the code, bit for bit. The gradient
+// of Forward is the difference quotient, that of Reverse, which differentiates pushforwards, is exact. Errors of the
+// inner engine are those of the call.
+func TestOverDifferences(t *testing.T) {
+	x := []float64{1.4, 0.9, 2}
+	exact, err := nabla.Hessian(valley, source.Reverse{}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := finitediff.Backend{Bounds: &finitediff.Bounds{Upper: []float64{2, 2, 2}}}
+	quotient, err := nabla.Gradient(valley, inner, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	smooth, err := nabla.Gradient(valley, source.Reverse{}, x)
+	if err != nil || slices.Equal(smooth, quotient) {
+		t.Fatalf("the gradients %v and %v do not differ, %v", smooth, quotient, err)
+	}
+	for outer, want := range map[nabla.Backend][]float64{source.Forward{}: quotient, source.Reverse{}: smooth} {
+		b := nabla.SecondOrder{Outer: outer, Inner: inner}
+		_, gradient, h, err := nabla.ValueGradientAndHessian(valley, b, x)
+		if err != nil || !slices.Equal(gradient, want) || !mat.Equal(h, exact) {
+			t.Errorf("%s: gradient %v, want %v; Hessian %v, want %v; %v", b.Name(), gradient, want, h, exact, err)
+		}
+		_, err = nabla.Hessian(valley, b, []float64{1, 3, 1})
+		var outside *finitediff.BoundsError
+		if !errors.As(err, &outside) || outside.Index != 1 {
+			t.Errorf("%s outside of the bounds: %v, want a *BoundsError", b.Name(), err)
+		}
+	}
+}
+
+// TestStaleOverDifferences: values of the code are compared with those of the function, whose code is out of date, also
+// if the inner engine evaluates the function itself.
+func TestStaleOverDifferences(t *testing.T) {
+	defer func() { shift = 0 }()
+	for _, outer := range []nabla.Backend{source.Forward{}, source.Reverse{}} {
+		for i, want := range []error{nil, nabla.ErrStale} {
+			shift = float64(i)
+			b := nabla.SecondOrder{Outer: outer, Inner: finitediff.Backend{}}
+			if _, err := nabla.Hessian(shifted, b, []float64{3}); !errors.Is(err, want) {
+				t.Errorf("%s with shift %v: %v, want %v", b.Name(), shift, err, want)
+			}
+		}
+	}
+}
+
+// TestVectorInside: generated code of a function with several outputs inside a function over Reals, whose first and
+// second derivatives another engine takes, is as the form over Reals in its place.
+func TestVectorInside(t *testing.T) {
+	x := []float64{0.4, -1.2, 0.9}
+	weigh := func(x, y []nabla.Real) nabla.Real { return y[0].Mul(y[1]).Add(y[2].Sq().Mul(x[0])) }
+	direct := func(x []nabla.Real) nabla.Real { return weigh(x, ringOverReals(x)) }
+	y, g, h, err := nabla.ValueGradientAndHessian(direct, forwarddiff.Backend{}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := append(slices.Clone(both[:4]), nabla.SecondOrder{Outer: source.Reverse{}, Inner: finitediff.Backend{}},
+		nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: source.Reverse{}})
+	for _, in := range inside {
+		tol := 1e-13
+		if strings.Contains(in.Name(), "finitediff") {
+			tol = 1e-6
+		}
+		box := nabla.DifferentiateVectorWith(ring, in)
+		f := func(x []nabla.Real) nabla.Real { return weigh(x, box(x)) }
+		for _, outer := range []nabla.Backend{
+			forwarddiff.Backend{}, reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
+			nabla.SecondOrder{Outer: tracker.Backend{}, Inner: forwarddiff.Backend{}},
+			nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: tracker.Backend{}},
+		} {
+			y2, g2, h2, err := nabla.ValueGradientAndHessian(f, outer, x)
+			if err != nil || math.Abs(y2-y) > tol || !floats.EqualApprox(g, g2, tol) || !mat.EqualApprox(h, h2, tol) {
+				t.Errorf("%s inside %s: %v %v %v, want %v %v %v; %v", in.Name(), outer.Name(), y2, g2, h2, y, g, h, err)
+			}
+		}
+	}
+}
+
+// ringOverReals is ring over Reals.
+func ringOverReals(x []nabla.Real) []nabla.Real {
+	y := make([]nabla.Real, len(x))
+	for i, v := range x {
+		y[i] = v.Sq().Mul(x[(i+1)%len(x)])
+	}
+	return y
 }

@@ -32,8 +32,11 @@
 //
 // Generated code has the tangent of the adjoint, which gives Hessian-vector
 // products: Reverse{} has Hessians by itself, and so have Forward{} and any
-// nabla.SecondOrder of the two. Other engines as the outer one differentiate the
-// form over nabla.Real that is generated too.
+// nabla.SecondOrder with one of the two as the outer engine, whatever the inner one:
+// the derivatives of its gradient are products with the Hessian, which the code has.
+// With finitediff as the inner engine Forward{} returns its difference quotients as
+// the gradient, and the Hessian is exact. Other engines as the outer one differentiate the form over
+// nabla.Real that is generated too.
 package source
 
 import (
@@ -55,6 +58,12 @@ func (Forward) Name() string { return "source(forward)" }
 
 // Name returns "source(reverse)".
 func (Reverse) Name() string { return "source(reverse)" }
+
+// RunsCode implements engine.CodeRunner.
+func (Forward) RunsCode() bool { return true }
+
+// RunsCode implements engine.CodeRunner.
+func (Reverse) RunsCode() bool { return true }
 
 // A runner is an instance of generated code, with its workspace. It must not be used concurrently.
 type runner struct {

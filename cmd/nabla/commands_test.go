@@ -177,6 +177,32 @@ vec_to_vec  12/12    12/12
 	}
 }
 
+// TestTestPairs: with -pairs each row is a way to use the chosen engines, with both kinds of functions if it takes
+// them.
+func TestTestPairs(t *testing.T) {
+	r := do(t, subjects(), "test", "-pairs", "-short", "-engines", "tracker,source(reverse)", "-run",
+		"^(num_to_num/derivative|vec_to_vec/jacobian|arr_to_num.vector./hessian)/")
+	want := `engines/functions                                                    passed  skipped
+tracker/reals                                                        7/7     0
+tracker over tracker/reals                                           2/2     0
+sparse(tracker over tracker)/reals                                   skipped 0
+`
+	if r.code != 0 || r.err != "" || !strings.HasPrefix(strings.ReplaceAll(r.out, " ", ""),
+		strings.ReplaceAll(want, " ", "")) {
+		t.Errorf("exit code %d, stderr %q\n%swant\n%s", r.code, r.err, r.out, want)
+	}
+	for _, row := range []string{
+		"tracker over source(reverse)/reals", "source(reverse) over tracker/generated", "all",
+	} {
+		if !strings.Contains(r.out, "\n"+row+" ") {
+			t.Errorf("no row %s in\n%s", row, r.out)
+		}
+	}
+	if strings.Contains(r.out, "source(reverse) over tracker/reals") || strings.Contains(r.out, "finitediff") {
+		t.Errorf("rows of other runs in\n%s", r.out)
+	}
+}
+
 func TestTestFailing(t *testing.T) {
 	broken := []subject{{backend: tracker.Backend{}}, {backend: pusher{name: "wrong", wrong: true}}}
 	r := do(t, broken, "test", "-run", "num_to_num", "-short")

@@ -45,6 +45,12 @@ for four directions or four seeds. They are used if the package is built with
 GOEXPERIMENT=simd for amd64 and the processor has AVX2. The file is kept up to date
 without the flag, until it is removed.
 
+The files record hashes of the sources. A package whose hashes agree is not loaded, and
+-check takes a fraction of a second; if they differ, the code is generated and compared.
+Hashes alone make no file out of date for -check. -test adds a test that compares them,
+in nabla_gen_test.go, and fails in go test if a source file has changed since. -w keeps
+the code up to date while files are edited.
+
 If a function depends on files with build constraints, its derivatives are in a file
 with these constraints, such as nabla_gen-linux.go. Run the command for each build,
 with -tags or GOOS and GOARCH; files of other builds are not changed.
@@ -87,7 +93,14 @@ that is a warning. Errors at run time have the same text. In another module, wit
 				Usage: "files of the generated code, `LAYOUT`: package for one, nabla_gen.go; source for one beside " +
 					"each source file, such as loss_nabla.go for loss.go; default: the present layout"},
 			&cli.StringFlag{Name: "tags", Usage: "build with `TAGS`, separated by commas, as go build -tags does"},
-			&cli.BoolFlag{Name: "v", Usage: "print the generated functions, and derivatives that are missing"},
+			&cli.BoolFlag{Name: "test",
+				Usage: "also nabla_gen_test.go, with a test that fails if the code is out of date; an existing " +
+					"one is kept up to date anyway"},
+			&cli.BoolFlag{Name: "w", Usage: "generate again whenever source files change, until interrupted"},
+			&cli.BoolFlag{Name: "v",
+				Usage: "print the generated functions, and derivatives that are missing; hashes do not count"},
+			&cli.BoolFlag{Name: "time",
+				Usage: "print the time of each stage, the processor time and the peak of memory"},
 		},
 		Action: a.runGen,
 	}
@@ -96,7 +109,7 @@ that is a warning. Errors at run time have the same text. In another module, wit
 // genOptions are options of every run. Tests share the packages that they load.
 var genOptions gen.Options
 
-func (a *app) runGen(_ context.Context, c *cli.Command) error {
+func (a *app) runGen(ctx context.Context, c *cli.Command) error {
 	patterns := c.Args().Slice()
 	if len(patterns) == 0 {
 		patterns = []string{"."}
@@ -110,8 +123,10 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	if modes > 1 {
 		return usagef("gen: want one of -check, -explain and -dump")
 	}
-	if modes > 0 && c.Bool("fix") {
-		return usagef("gen: -fix writes files; it cannot be used with -check, -explain and -dump")
+	for _, name := range []string{"fix", "w"} {
+		if modes > 0 && c.Bool(name) {
+			return usagef("gen: -%s writes files; it cannot be used with -check, -explain and -dump", name)
+		}
 	}
 	stage, function, found := strings.Cut(c.String("dump"), ":")
 	if c.IsSet("dump") && (!found || stage == "" || function == "") {
@@ -130,30 +145,34 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 		return unknown("gen", "layout", c.String("layout"), layoutNames())
 	}
 	opts := genOptions
-	opts.Lanes, opts.SIMD, opts.Layout = lanes, c.Bool("simd"), layout
+	opts.Lanes, opts.SIMD, opts.Test, opts.Layout = lanes, c.Bool("simd"), c.Bool("test"), layout
 	if c.IsSet("tags") {
 		opts.Load.Flags = []string{"-tags=" + c.String("tags")}
 	}
-	// The process ends soon, and nearly all that it allocates lives as long.
+	// Most of the memory lives until the end. More than this saves little time, and takes a gigabyte for large modules.
 	if os.Getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(400))
+		defer debug.SetGCPercent(debug.SetGCPercent(250))
+	}
+	run := &generation{a, patterns, &opts, c.Bool("check"), c.Bool("v"), c.Bool("time")}
+	switch {
+	case c.Bool("w"):
+		return run.watch(ctx)
+	case c.Bool("fix"):
+		if err := run.fix(); err != nil {
+			return fmt.Errorf("gen: %w", err)
+		}
+	}
+	if modes == 0 || c.Bool("check") {
+		return run.once()
 	}
 	p, err := gen.Load(".", patterns, &opts)
 	if err != nil {
 		return fmt.Errorf("gen: %w", err)
 	}
-	if c.Bool("fix") {
-		if p, err = a.fix(p, patterns, &opts); err != nil {
-			return fmt.Errorf("gen: %w", err)
-		}
-	}
-	switch {
-	case c.IsSet("explain"):
+	if c.IsSet("explain") {
 		err = p.Explain(a.out, c.String("explain"))
-	case c.IsSet("dump"):
+	} else {
 		err = p.Dump(a.out, stage, function)
-	default:
-		return a.generate(p, c.Bool("check"), c.Bool("v"))
 	}
 	var refused *gen.Problem
 	switch {
@@ -166,19 +185,23 @@ func (a *app) runGen(_ context.Context, c *cli.Command) error {
 	return nil
 }
 
-// fix rewrites the functions that get no code, prints the names of the changed files and loads the packages again.
-func (a *app) fix(p *gen.Program, patterns []string, opts *gen.Options) (*gen.Program, error) {
+// fix rewrites the functions that get no code, and prints the names of the changed files.
+func (g *generation) fix() error {
+	p, err := gen.Load(".", g.patterns, g.opts)
+	if err != nil {
+		return err
+	}
 	files, err := p.Fix()
-	if err != nil || len(files) == 0 {
-		return p, err
+	if err != nil {
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := os.WriteFile(name, files[name], 0o666); err != nil {
-			return nil, err
+			return err
 		}
-		fmt.Fprintf(a.out, "%s: rewritten\n", shorter(name))
+		fmt.Fprintf(g.out, "%s: rewritten\n", shorter(name))
 	}
-	return gen.Load(".", patterns, opts)
+	return nil
 }
 
 // layouts maps the values of the flag -layout to layouts. The value of a flag that is not given is empty.
@@ -204,62 +227,6 @@ func parseLanes(c *cli.Command) (lanes []int, err error) {
 		lanes = append(lanes, n)
 	}
 	return lanes, nil
-}
-
-// generate writes or checks the files. Problems are printed to standard error, one per line, in a form that editors
-// parse.
-func (a *app) generate(p *gen.Program, check, verbose bool) error {
-	report, err := p.Generate()
-	if err != nil {
-		return fmt.Errorf("gen: %w", err)
-	}
-	failed := false
-	rewrites := map[*gen.Problem]string{}
-	for _, pkg := range report.Packages {
-		maps.Copy(rewrites, pkg.Rewrites)
-	}
-	for _, problem := range report.Problems() {
-		failed = failed || problem.Severity == gen.Error
-		if problem.Severity > gen.Note || verbose {
-			q := *problem
-			q.Pos.Filename = shorter(q.Pos.Filename)
-			fmt.Fprintln(a.err, q.Error())
-			if text := strings.TrimSpace(rewrites[problem]); text != "" {
-				text = strings.ReplaceAll(text, "\n", "\n\t")
-				fmt.Fprintf(a.err, "\n\t%s\n\n", strings.ReplaceAll(text, "\n\t\n", "\n\n"))
-			}
-		}
-	}
-	if verbose {
-		for _, pkg := range report.Packages {
-			for _, f := range pkg.Functions {
-				registered := "registered"
-				if f.Unregistered != "" {
-					registered = "not registered: " + f.Unregistered
-				}
-				fmt.Fprintf(a.out, "%s: %s: %s of %s, %s\n", pkg.Path, f.Name, f.Build, f.Of, registered)
-			}
-		}
-	}
-	files, err := report.Stale()
-	if err == nil && !check {
-		files, err = report.Write()
-	}
-	if err != nil {
-		return fmt.Errorf("gen: %w", err)
-	}
-	for _, name := range files {
-		switch {
-		case check:
-			fmt.Fprintf(a.err, "%s: it is not up to date; run nabla gen\n", shorter(name))
-		case verbose:
-			fmt.Fprintf(a.out, "%s: %s\n", shorter(name), done(name))
-		}
-	}
-	if failed || check && len(files) > 0 {
-		return &exitError{code: exitWrong}
-	}
-	return nil
 }
 
 // done returns the verb for the change that was made to a file: it exists, or it was removed.

@@ -162,6 +162,7 @@ func TestGenUsage(t *testing.T) {
 		"gen -dump Loss":               "STAGE:FUNC",
 		"gen -dump :Loss":              "STAGE:FUNC",
 		"gen -fix -check":              "-fix writes files",
+		"gen -w -check":                "-w writes files",
 		"gen -lanes none":              `-lanes "none"`,
 		"gen -lanes 0":                 "from 1 to",
 		"gen -dump lowered:Loss -v -x": "-x",

@@ -29,11 +29,16 @@ engine, write difftest.Run(t, mine.Backend{}, nil) in a test.
 A scenario is named family/operator/function/result/modifier. -run runs those whose
 name matches a regular expression, as in go test:
 
-  nabla test -engines tracker -run 'vec_to_mat/jacobian'`,
+  nabla test -engines tracker -run 'vec_to_mat/jacobian'
+
+With -pairs the rows are all ways to use the engines: each alone, and each pair of two
+as a SecondOrder, under AutoSparse and as a MixedMode; on functions over Reals, and on
+plain functions with generated code.`,
 		Flags: []cli.Flag{
 			a.enginesFlag(),
 			&cli.StringFlag{Name: "run", Usage: "run the scenarios whose name matches `REGEXP`", DefaultText: "all"},
 			&cli.BoolFlag{Name: "short", Usage: "leave out the modifiers: bound data, closures, scratch, other sizes"},
+			&cli.BoolFlag{Name: "pairs", Usage: "run all pairs of the engines, on both kinds of functions"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(testFormats, ", "),
 				Value: "table"},
 			outputFlag(),
@@ -126,6 +131,9 @@ func (a *app) runTest(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	if c.Bool("pairs") {
+		chosen = pairsOf(chosen)
+	}
 	match, err := regexp.Compile(c.String("run"))
 	if err != nil {
 		return usagef("test: -run: %v", err)
@@ -181,10 +189,15 @@ func (a *app) runTest(ctx context.Context, c *cli.Command) error {
 	if a.terminal {
 		fmt.Fprint(a.err, "\r\x1b[K")
 	}
-	if format == "json" {
+	switch {
+	case format == "json":
 		err = writeJSONLines(w, cells)
-	} else {
+	case c.Bool("pairs"):
+		writeRuns(w, chosen, cells)
+		writeFailures(w, cells)
+	default:
 		writeConformance(w, chosen, cells)
+		writeFailures(w, cells)
 	}
 	if err != nil {
 		w.abandon()
@@ -202,7 +215,30 @@ func (a *app) runTest(ctx context.Context, c *cli.Command) error {
 	return nil
 }
 
-// writeConformance writes the matrix and the failed scenarios.
+// writeRuns writes a row for each subject, with the scenarios of all families.
+func writeRuns(w *sink, chosen []subject, cells []conformance) {
+	var rows [][]string
+	all := conformance{Engine: "all"}
+	for _, s := range chosen {
+		sum := conformance{Engine: s.name()}
+		for _, c := range cells {
+			if c.Engine == sum.Engine {
+				sum.add(c)
+			}
+		}
+		all.add(sum)
+		rows = append(rows, []string{sum.Engine, sum.String(), fmt.Sprint(sum.Skipped)})
+	}
+	rows = append(rows, []string{all.Engine, all.String(), fmt.Sprint(all.Skipped)})
+	writeGrid(w, []string{"engines/functions", "passed", "skipped"}, rows)
+}
+
+// add adds the counts of d to c.
+func (c *conformance) add(d conformance) {
+	c.Passed, c.Failed, c.Skipped = c.Passed+d.Passed, c.Failed+d.Failed, c.Skipped+d.Skipped
+}
+
+// writeConformance writes the matrix.
 func writeConformance(w *sink, chosen []subject, cells []conformance) {
 	head := []string{"family"}
 	var rows [][]string
@@ -220,6 +256,10 @@ func writeConformance(w *sink, chosen []subject, cells []conformance) {
 		rows[i][1+slices.IndexFunc(chosen, func(s subject) bool { return s.name() == c.Engine })] = c.String()
 	}
 	writeGrid(w, head, rows)
+}
+
+// writeFailures writes the failed scenarios, up to mostShown.
+func writeFailures(w *sink, cells []conformance) {
 	shown, more := 0, 0
 	for _, c := range cells {
 		for _, f := range c.Failures {

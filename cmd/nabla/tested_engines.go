@@ -16,15 +16,33 @@ type subject struct {
 	backend nabla.Backend
 	// conform holds the requirements of the conformance kit.
 	conform difftest.Options
+	// label is the name in reports, that of the backend if empty.
+	label string
 }
 
-func (s subject) name() string { return s.backend.Name() }
+func (s subject) name() string {
+	if s.label != "" {
+		return s.label
+	}
+	return s.backend.Name()
+}
 
 // subjects returns the engines of this module as subjects, under the names that they have in measured().
 func subjects() []subject {
 	var all []subject
 	for _, s := range engines.All() {
-		all = append(all, subject{s.Backend, s.Conform})
+		all = append(all, subject{backend: s.Backend, conform: s.Conform})
+	}
+	return all
+}
+
+// pairsOf returns the runs of the kit on the engines of this module that are among chosen, and on their pairs.
+func pairsOf(chosen []subject) (all []subject) {
+	single := slices.DeleteFunc(engines.Single(), func(e engines.Engine) bool {
+		return !slices.ContainsFunc(chosen, func(s subject) bool { return s.name() == e.Backend.Name() })
+	})
+	for _, r := range engines.Runs(single) {
+		all = append(all, subject{r.Backend, r.Options, r.Name()})
 	}
 	return all
 }

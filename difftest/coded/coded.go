@@ -80,7 +80,7 @@ var kinds = map[string]int{
 func Function(s *difftest.Scenario) *difftest.Function {
 	parts := strings.SplitN(s.Name, "/", 3)
 	if parts[0] == "behaviour" && len(parts) > 1 {
-		if f := structFunction(parts[1]); f != nil {
+		if f := structFunction(parts[1], len(s.X)); f != nil {
 			return &difftest.Function{F: f}
 		}
 	}

@@ -29,7 +29,7 @@ func (sp *specialization) pairRule(s *ir.Call, n *node, w *writer) (out []*node)
 	out = sp.slicesWritten(s, n)
 	active := sp.facts.NeedsRule(s)
 	if active && r.Pullback == nil {
-		refuse("function "+r.Name+", whose rule has no pullback", "name one with //nabla:rule pullback=…")
+		refuse(r.Missing("pullback"))
 	}
 	// A passive call only drops the cotangents of its results.
 	if !active {

@@ -176,6 +176,31 @@ type Callee struct {
 	Rule *Rule
 }
 
+// Funcs returns the functions that code for a call of c refers to: the function itself, that which a rule calls, or the
+// derivatives of an operation over Reals.
+func (c *Callee) Funcs() (list []*Func) {
+	add := func(f *Func) {
+		if f != nil {
+			list = append(list, f)
+		}
+	}
+	add(c.Func)
+	if c.Rule == nil {
+		return list
+	}
+	add(c.Rule.Calls)
+	if o := c.Rule.Operation; o != nil {
+		for _, d := range []*Callee{o.Of.Tangent, o.Of.Pullback} {
+			if d != nil && o.Of.Declared == nil {
+				add(d.Func)
+			}
+		}
+		add(o.Tangent)
+		add(o.Pullback)
+	}
+	return list
+}
+
 // An Expr is an expression, which is free of side effects. Type returns its Go type; constants are
 // typed, never untyped.
 type Expr interface{ Type() types.Type }

@@ -29,6 +29,13 @@ type Rule struct {
 	// Effects reports that calls have effects besides those on the memory of the arguments, or depend on such effects
 	// of others: they must remain in order, and must not be repeated.
 	Effects bool
+	// Declared is the variable of type nabla.Rule that declares the rule, nil if there is none.
+	Declared *types.Var
+	// JVP and VJP are those functions of Declared, to be differentiated over Reals; nil if they have no source, or if
+	// Declared has JVPReal or VJPReal.
+	JVP, VJP *Func
+	// Unusable is why generated code cannot call the functions of Declared, "" if it can.
+	Unusable string
 	// Tangent and Pullback are the derivatives, with the signatures that Shape returns; nil if
 	// missing.
 	Tangent, Pullback *Callee
@@ -46,6 +53,8 @@ type Rule struct {
 	// Real is the function over Reals, nil if there is none. Parameters that are fixed keep their
 	// types.
 	Real *Rule
+	// Operation, if it is not nil, is the operation that calls perform: this is a rule for a function over Reals.
+	Operation *Operation
 	// ReadOnly[i] is set if memory reachable from parameter i is not written.
 	ReadOnly []bool
 	// Unread[i] is set if the pullback does not read memory of parameter i.
@@ -53,6 +62,28 @@ type Rule struct {
 	// Returns[i] is the parameter that result i, a slice or pointer, is identical to; negative if
 	// there is none.
 	Returns []int
+}
+
+// An Operation is a function over Reals that engines see as one operation, with the derivatives of a rule.
+type Operation struct {
+	// Of is the rule, for a function over floats.
+	Of *Rule
+	// Tangent and Pullback are the derivatives of Of over Reals, nil if there are none. Their parameters and results
+	// are those of Of.Tangent and Of.Pullback, or of Of.JVP and Of.VJP if the rule is a variable; results that carry no
+	// derivative are floats.
+	Tangent, Pullback *Func
+	// Pure reports that the results of Tangent and Pullback depend on nothing but their arguments.
+	Pure bool
+}
+
+// Missing returns a description of the function and a remedy for a refusal, where the tangent or the pullback is needed
+// and is missing.
+func (r *Rule) Missing(derivative string) (what, remedy string) {
+	if r.Unusable != "" {
+		return "function " + r.Name + ", whose rule " + r.Declared.Name() + " generated code cannot call: " +
+			r.Unusable, "declare it as a function"
+	}
+	return "function " + r.Name + ", whose rule has no " + derivative, "name one with //nabla:rule " + derivative + "=…"
 }
 
 // LacksDerivative reports whether there is no derivative with respect to parameter i.

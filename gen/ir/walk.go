@@ -331,14 +331,14 @@ func Reachable(f *Func) map[*Func]bool {
 	out := map[*Func]bool{}
 	var visit func(f *Func)
 	visit = func(f *Func) {
-		if f == nil || out[f] {
+		if out[f] {
 			return
 		}
 		out[f] = true
 		Walk(f.Body, func(s Stmt) bool {
 			if c, ok := s.(*Call); ok {
-				if visit(c.Callee.Func); c.Callee.Rule != nil {
-					visit(c.Callee.Rule.Calls)
+				for _, g := range c.Callee.Funcs() {
+					visit(g)
 				}
 			}
 			return true

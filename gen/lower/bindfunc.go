@@ -3,7 +3,6 @@ package lower
 import (
 	"go/ast"
 	"go/token"
-	"go/types"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -43,7 +42,7 @@ func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool
 	switch {
 	case b != nil && b.alternatives != nil:
 		l.setChoice(n, b, e)
-	case b != nil && b.place != nil, b == nil && l.isPackageVar(o):
+	case b != nil && b.place != nil, b == nil && isGlobal(o):
 		p := l.lvalue(id)
 		l.emit(&ir.Set{At: l.at(n), P: p, E: l.functionOperand(e, p.Type())})
 	case b == nil && l.facts.assigned[o] == 1 && !l.facts.byReference(o) && whole:
@@ -68,11 +67,6 @@ func (l *lowerer) bindFunction(n ast.Node, id *ast.Ident, e ast.Expr, whole bool
 		l.refuse(n, "assignment to function variable "+id.Name, "the function must be known statically",
 			"use a variable for each function")
 	}
-}
-
-// isPackageVar reports whether o is a package-level variable.
-func (l *lowerer) isPackageVar(o types.Object) bool {
-	return o.Pkg() != nil && o.Parent() == o.Pkg().Scope()
 }
 
 // compareFunction lowers a comparison of a function with nil, which is known, and reports whether x

@@ -207,9 +207,8 @@ func (l *lowerer) knownFunction(e ast.Expr) *funcValue {
 			if !is || v.IsField() || v.Pos() >= x.Pos() && v.Pos() < x.End() {
 				return true
 			}
-			global := v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
 			b := l.env[v]
-			ok = ok && (global || b != nil && (b.value == nil || b.alternatives == nil))
+			ok = ok && (isGlobal(v) || b != nil && (b.value == nil || b.alternatives == nil))
 			return true
 		})
 		if !ok {

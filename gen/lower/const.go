@@ -80,7 +80,7 @@ func (l *lowerer) text(e ast.Expr) (string, bool) {
 		return l.text(e.Sel)
 	case *ast.Ident:
 		c, ok := l.info.Uses[e].(*types.Const)
-		if !ok || c.Pkg() == nil || c.Parent() != c.Pkg().Scope() ||
+		if !ok || !isGlobal(c) ||
 			!c.Exported() && (c.Pkg() != l.d.pkg.Types || !l.d.canGenerate) {
 			return "", false
 		}

@@ -114,7 +114,7 @@ func (p *Program) followConstant(v initialiser) (initialiser, bool) {
 // initialiserOf returns the initialiser of a package variable that is never written.
 func (p *Program) initialiserOf(o types.Object) (initialiser, bool) {
 	v, ok := o.(*types.Var)
-	if !ok || v.Pkg() == nil || v.Parent() != v.Pkg().Scope() {
+	if !ok || !isGlobal(v) {
 		return initialiser{}, false
 	}
 	if p.writtenVars == nil {
@@ -156,8 +156,7 @@ func (p *Program) findWrittenVars() {
 				}
 				if id, ok := n.(*ast.Ident); ok {
 					v, ok := pkg.TypesInfo.Uses[id].(*types.Var)
-					global := ok && v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
-					if global && mayWrite(pkg.TypesInfo, id, stack) {
+					if ok && isGlobal(v) && mayWrite(pkg.TypesInfo, id, stack) {
 						p.writtenVars[v] = true
 					}
 				}

@@ -71,7 +71,7 @@ func (l *lowerer) devirtualize(e ast.Expr) *devirtualized {
 // fixedValue returns the value of a package-level variable in [Options.NeverAssigned], or of one that holds an
 // implementation of a library, or nil. Its type must have no fields: the state of others could change.
 func (p *Program) fixedValue(o *types.Var) *devirtualized {
-	if o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
+	if !isGlobal(o) {
 		return nil
 	}
 	if name := o.Pkg().Path() + "." + o.Name(); !p.opts.NeverAssigned[name] && !library.Implementation(name) {

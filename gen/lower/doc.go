@@ -121,8 +121,26 @@
 // beyond the length of a slice. A slice or pointer that it returns must be one of its arguments.
 // With writes=x,y it writes memory of the parameters x and y only; its source is not looked at for that, except that
 // an assignment through the name of another parameter is refused, as is one of a pullback through that of a primal.
-// With plain=SolvePlain code over nabla.Real follows that function, of the same type and with the same results. With
+// Over nabla.Real the function is one operation with the derivatives of the rule, if its parameters and results with
+// numbers are numbers, slices of float64, and arrays and structs of them. A missing derivative is computed from the
+// other one there. With plain=SolvePlain code over nabla.Real follows that function instead, of the same type and with
+// the same results. With
 // source=none the source of a function of package library is not differentiated either if the rule lacks a derivative.
+//
+// A rule may also be a variable, so that functions over nabla.Real call it too:
+//
+//	var SolveRule = nabla.Rule{Name: "Solve", Value: solve, VJP: solveVJP, VJPReal: solveVJPReal}
+//
+//	//nabla:rule rule=SolveRule
+//	func Solve(y, x []float64) { solve(y, x) }
+//
+// The function is of type func(y, x []float64), func(x []float64) float64 or func(x ...float64) float64, or takes and
+// returns numbers only, which are the elements of x and y in order. It must compute what Value does; slices that it
+// gets must not overlap. The variable is declared in the package of the function with a literal of nabla.Rule and not
+// changed; Value, JVP and VJP in it are declared functions or function literals. Generated code calls Value, and JVP
+// and VJP, the missing one by way of the other as nabla.Rule does. Their source has the second derivatives. Over
+// nabla.Real the rule itself is called, with its Pattern, JVPReal and VJPReal; if it has neither of these two, the
+// forms of JVP and VJP over nabla.Real stand in, so that second derivatives are not differences.
 //
 // The library derivatives, which come with nabla, are rules for gonum's packages floats, blas64 and
 // mathext and for sorting, see package library. Derivatives they lack are obtained from the source

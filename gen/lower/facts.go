@@ -88,7 +88,7 @@ func (w *factWalker) walk(n ast.Node) {
 func (w *factWalker) node(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Ident:
-		if v, ok := w.info.Uses[n].(*types.Var); ok && !v.IsField() && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() {
+		if v, ok := w.info.Uses[n].(*types.Var); ok && isGlobal(v) {
 			w.packages[v.Pkg().Name()] = true
 		}
 		if v, ok := w.info.Defs[n].(*types.Var); ok && len(w.blocks) > 0 {

@@ -62,7 +62,7 @@ type functionAnalysis struct {
 	*retype.Analysis[functionFacts]
 	p       *Program
 	calls   []*ir.Call                     // calls of function values
-	foreign map[*ir.Rule][]*storedFunction // what calls of values that other code has made may call
+	foreign map[*ir.Rule][]*storedFunction // the callees of calls of values that other code has made
 }
 
 func (a *functionAnalysis) IsReplaced(t types.Type) bool { return isFuncType(t) }

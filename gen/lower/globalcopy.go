@@ -153,7 +153,7 @@ func (p *Program) varies(n ast.Node, pkg *packages.Package, seen map[*types.Func
 		}
 		switch o := pkg.TypesInfo.Uses[id].(type) {
 		case *types.Var:
-			if o.IsField() || o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
+			if !isGlobal(o) {
 				return true
 			}
 			if from := p.loaded[o.Pkg().Path()]; from == nil || p.written(o, from) != "" {

@@ -345,10 +345,15 @@ func IsRealPackage(path string) bool {
 // RealPackage returns the declarations of a package of functions over Reals, whose Real is that of
 // the given package nabla, or nil if path is not such a package.
 func RealPackage(path string, nabla *types.Package) *types.Package {
-	name := strings.TrimPrefix(path, library.Path+"/")
+	return DeclaredPackage(path, library.Source(strings.TrimPrefix(path, library.Path+"/")), nabla)
+}
+
+// DeclaredPackage returns the declarations of a package that imports the given package nabla, from its source by file
+// name. Declarations that need other packages are incomplete.
+func DeclaredPackage(path string, source map[string][]byte, nabla *types.Package) *types.Package {
 	fset := token.NewFileSet()
 	var files []*ast.File
-	for file, text := range library.Source(name) {
+	for file, text := range source {
 		f, err := ParseDeclarations(fset, file, text)
 		if err != nil {
 			return nil

@@ -93,8 +93,8 @@ func passiveRemedy(fn *types.Func) string {
 	return remedyRule
 }
 
-// withoutSource returns why a function of the standard library is refused whose source is not lowered, and what to do
-// instead; "" for others.
+// withoutSource returns the reason and the remedy for a function of the standard library that is refused, as its source
+// is not lowered; "" for others.
 func withoutSource(name string) (why, remedy string) {
 	switch name {
 	case "maps.Clone":

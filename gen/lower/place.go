@@ -88,7 +88,7 @@ func (l *lowerer) variable(id *ast.Ident) (*ir.Place, bool) {
 		}
 		return b.place, true
 	}
-	if o.Pkg() != nil && o.Parent() == o.Pkg().Scope() {
+	if isGlobal(o) {
 		return &ir.Place{Root: l.packageVar(id, o)}, true
 	}
 	return nil, false

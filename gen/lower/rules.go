@@ -20,10 +20,13 @@ import (
 type resolvedRule struct {
 	rule              *ir.Rule
 	tangent, pullback *types.Func
-	plain             *types.Func   // plain form beside a library derivative, nil without one
-	library           bool          // it is a library derivative
-	noSource          bool          // the source of the function is not differentiated
-	wider             *resolvedRule // see ir.Rule.Wider, nil without one
+	parts             map[string]*types.Func // functions of a declared nabla.Rule by field, see declaredRule
+	literals          map[*types.Func]bool   // those of parts that are function literals
+	exact             bool                   // that has JVPReal or VJPReal
+	plain             *types.Func            // plain form beside a library derivative, nil without one
+	library           bool                   // it is a library derivative
+	noSource          bool                   // the source of the function is not differentiated
+	wider             *resolvedRule          // see ir.Rule.Wider, nil without one
 	refusals          Refusals
 }
 
@@ -66,7 +69,6 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 		refuse("it has the directive //nabla:passive too, which says that it has no derivative", "keep one of the two")
 		return w
 	}
-	const syntax = "write //nabla:rule tangent=FTangent pullback=FPullback, or one of the two"
 	if isGeneric(fn) {
 		refuse("it is generic", "write the rule for a function of one type, and call that")
 		return w
@@ -77,23 +79,18 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 			return w
 		}
 	}
-	keys := wordSet("tangent pullback passive writes plain source")
-	names := map[string]string{}
-	for _, arg := range strings.Fields(d.Args) {
-		key, value, ok := strings.Cut(arg, "=")
-		switch {
-		case !ok || value == "" || !keys[key] || key == "source" && value != "none":
-			refuse(arg+" is no argument of //nabla:rule", syntax+"; passive=a,b lists parameters without derivative, "+
-				"writes=a,b those whose memory is written, and plain=FPlain is an equivalent for code over nabla.Real")
-		case names[key] != "":
-			refuse(key+" is named twice", syntax)
-		default:
-			names[key] = value
-		}
-	}
+	names := ruleArguments(d, refuse)
 	w.noSource = names["source"] != ""
+	if names["rule"] != "" && len(w.refusals) == 0 {
+		if len(names) > 1 {
+			refuse("rule= stands beside other arguments", "name the functions in the variable")
+			return w
+		}
+		p.declaredRule(w, names["rule"], refuse)
+		return w
+	}
 	if len(w.refusals) == 0 && names["tangent"] == "" && names["pullback"] == "" {
-		refuse("it names neither a tangent nor a pullback", syntax)
+		refuse("it names neither a tangent nor a pullback", ruleSyntax)
 	}
 	// listed returns which parameters the value of a key names, nil without the key.
 	listed := func(key string) []bool {
@@ -153,6 +150,30 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 		w.rule.Returns = returned(d)
 	}
 	return w
+}
+
+// ruleSyntax is the remedy for a wrong directive.
+const ruleSyntax = "write //nabla:rule tangent=FTangent pullback=FPullback, or one of the two, or rule=FRule with a " +
+	"variable of type nabla.Rule"
+
+// ruleArguments returns the arguments of a directive by key.
+func ruleArguments(d *Directive, refuse func(reason, remedy string)) map[string]string {
+	keys := wordSet("tangent pullback passive writes plain source rule")
+	names := map[string]string{}
+	for _, arg := range strings.Fields(d.Args) {
+		key, value, ok := strings.Cut(arg, "=")
+		switch {
+		case !ok || value == "" || !keys[key] || key == "source" && value != "none":
+			refuse(arg+" is no argument of //nabla:rule", ruleSyntax+"; passive=a,b lists parameters without "+
+				"derivative, writes=a,b those whose memory is written, and plain=FPlain is an equivalent for "+
+				"code over nabla.Real")
+		case names[key] != "":
+			refuse(key+" is named twice", ruleSyntax)
+		default:
+			names[key] = value
+		}
+	}
+	return names
 }
 
 // sameTypes reports whether two signatures are identical apart from names, and a is neither
@@ -249,6 +270,7 @@ func (p *Program) resolve() {
 		w := p.pendingRules[0]
 		p.pendingRules = p.pendingRules[1:]
 		r := w.rule
+		p.nameParts(w)
 		r.Tangent, r.Pullback = p.derivative(w.tangent), p.derivative(w.pullback)
 		n := len((&ir.Rule{Object: r.Object}).Shape().Params)
 		if r.Pullback != nil && r.Pullback.Func != nil && r.Unread == nil {
@@ -256,6 +278,9 @@ func (p *Program) resolve() {
 			for i := range n {
 				r.Unread = append(r.Unread, !read[i])
 			}
+		}
+		if r.Declared != nil && !w.exact {
+			r.JVP, r.VJP = p.lowerPart(w.parts["JVP"]), p.lowerPart(w.parts["VJP"])
 		}
 		if w.plain != nil {
 			r.Plain = p.lowerIfPossible(w.plain)

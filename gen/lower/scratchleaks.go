@@ -2,12 +2,14 @@ package lower
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // Which package variables have memory of their own: those to whose memory no other name refers.
@@ -49,34 +51,26 @@ func (p *Program) leaksOf(o types.Object, seen map[types.Object]bool) (at string
 		if at != "" || !p.indexed[pkg] || pkg.TypesInfo == nil || pkg.Types != o.Pkg() && !o.Exported() {
 			return
 		}
-		for _, f := range pkg.Syntax {
-			var stack []ast.Node
-			ast.Inspect(f, func(n ast.Node) bool {
-				if n == nil {
-					stack = stack[:len(stack)-1]
-					return true
-				}
-				if id, ok := n.(*ast.Ident); ok && at == "" && pkg.TypesInfo.Uses[id] == o {
-					if p.useLeaks(pkg.TypesInfo, id, stack, seen) {
-						pos := p.fset.Position(id.Pos())
-						at = pos.Filename[strings.LastIndexAny(pos.Filename, `/\`)+1:] + ":" + strconv.Itoa(pos.Line)
-					}
-				}
-				stack = append(stack, n)
-				return true
-			})
+		u := p.usageOf(pkg)
+		for _, id := range u.uses[o] {
+			if p.useLeaks(u, id, seen) {
+				pos := p.fset.Position(id.Pos())
+				at = pos.Filename[strings.LastIndexAny(pos.Filename, `/\`)+1:] + ":" + strconv.Itoa(pos.Line)
+				return
+			}
 		}
 	})
 	return at
 }
 
-// useLeaks reports whether the use id of a variable, in the nodes of stack, may store a reference to its memory where
-// the variable is not followed.
-func (p *Program) useLeaks(info *types.Info, id *ast.Ident, stack []ast.Node, seen map[types.Object]bool) bool {
+// useLeaks reports whether the use id of a variable may store a reference to its memory where the variable is not
+// followed.
+func (p *Program) useLeaks(u *usage, id *ast.Ident, seen map[types.Object]bool) bool {
 	var at ast.Expr = id
+	info := u.pkg.TypesInfo
 	address := false // the value is an address or a slice of the variable
-	for i := len(stack) - 1; i >= 0; i-- {
-		switch n := stack[i].(type) {
+	for n := u.parents[id]; n != nil; n = u.parents[n] {
+		switch n := n.(type) {
 		case *ast.ParenExpr:
 			at = n
 		case *ast.SelectorExpr:
@@ -104,7 +98,7 @@ func (p *Program) useLeaks(info *types.Info, id *ast.Ident, stack []ast.Node, se
 			}
 			at, address = n, true
 		case *ast.UnaryExpr:
-			at, address = n, n.Op.String() == "&"
+			at, address = n, n.Op == token.AND
 		case *ast.BinaryExpr, *ast.RangeStmt, *ast.IncDecStmt, *ast.ExprStmt, *ast.IfStmt, *ast.SwitchStmt,
 			*ast.ForStmt:
 			return false
@@ -133,31 +127,13 @@ func (p *Program) useLeaks(info *types.Info, id *ast.Ident, stack []ast.Node, se
 					return false
 				}
 			}
-			fn := calledFunc(info, n)
+			fn := typeutil.StaticCallee(info, n)
 			return k < 0 || fn == nil || p.paramLeaks(fn, k, seen)
 		default:
 			return address || passesReference(info, at)
 		}
 	}
 	return true
-}
-
-// isGlobal reports whether o is a package-level variable.
-func isGlobal(o types.Object) bool {
-	return o != nil && o.Pkg() != nil && o.Parent() == o.Pkg().Scope()
-}
-
-// calledFunc returns the declared function that a call calls, or nil.
-func calledFunc(info *types.Info, n *ast.CallExpr) *types.Func {
-	switch f := ast.Unparen(n.Fun).(type) {
-	case *ast.Ident:
-		fn, _ := info.Uses[f].(*types.Func)
-		return fn
-	case *ast.SelectorExpr:
-		fn, _ := info.Uses[f.Sel].(*types.Func)
-		return fn
-	}
-	return nil
 }
 
 // paramLeaks reports whether a function may store a reference that it gets as argument k, its receiver if k is -1.

@@ -580,7 +580,8 @@ func (a *readAnalysis) call(s *ir.Call, m *memoryState) {
 	}
 }
 
-// ruleCall applies a call of a function without source: it reads all memory that it gets, and stores what it may write.
+// ruleCall applies a call of a function without source: it reads all memory that it gets, and stores to all that it
+// may write.
 func (a *readAnalysis) ruleCall(s *ir.Call, m *memoryState) {
 	r := s.Callee.Rule
 	all := cellSet{}

@@ -277,21 +277,22 @@ func (l *lowerer) declaredFunction(n ast.Node, v *funcValue, sig *types.Signatur
 	return e
 }
 
-// checkLowerable reports whether the source of fn, declared by d, may be differentiated. It refuses what otherwise.
-func (l *lowerer) checkLowerable(n ast.Node, what string, fn *types.Func, d *decl) bool {
+// checkLowerable reports whether the source of fn, declared by d, may be differentiated; otherwise it refuses the given
+// construct at n.
+func (l *lowerer) checkLowerable(n ast.Node, construct string, fn *types.Func, d *decl) bool {
 	switch {
 	case d.generated:
-		l.refuse(n, what, "it is generated, and generated code is not differentiated again",
+		l.refuse(n, construct, "it is generated, and generated code is not differentiated again",
 			"differentiate the function it was made of, or use an operator of second order")
 	case fn.Pkg() != l.d.pkg.Types && library.Approximates(fn.Pkg().Path()):
-		l.refuse(n, what, "it approximates a special function by series that end where its value "+
+		l.refuse(n, construct, "it approximates a special function by series that end where its value "+
 			"is accurate, and its derivative is not", remedyRule)
 	default:
 		name := library.Reinterpreted(fn.FullName())
 		if name == "" || l.p.opts.NoLibrary || l.p.substitute(d).fn != fn || l.p.libraryPackage(name) == nil {
 			return true
 		}
-		l.refuse(n, what, "the derivatives of its receiver are those of the matrix that it "+
+		l.refuse(n, construct, "the derivatives of its receiver are those of the matrix that it "+
 			"factorises, which its source does not know", remedyRule)
 	}
 	return false

@@ -85,6 +85,11 @@ func (s *substitution) named(t *types.Named) types.Type {
 	return inst
 }
 
+// isGlobal reports whether o is declared at package level.
+func isGlobal(o types.Object) bool {
+	return o != nil && o.Pkg() != nil && o.Parent() == o.Pkg().Scope()
+}
+
 // isLocal reports whether a type is declared in a function.
 func isLocal(o *types.TypeName) bool { return o.Pkg() != nil && o.Parent() != o.Pkg().Scope() }
 

@@ -231,7 +231,7 @@ func (l *lowerer) bindTable(o types.Object, e ast.Expr) bool {
 	if !isFuncTable(l.subst.apply(o.Type())) {
 		return l.bindDynamicTable(o, e)
 	}
-	if l.facts.assigned[o] != 1 || l.facts.byReference(o) || !l.p.onlyReads(l.info, l.d.node, o) {
+	if l.facts.assigned[o] != 1 || l.facts.byReference(o) || !l.p.onlyReads(l.d.pkg, o) {
 		return false
 	}
 	v := l.tableValue(e)

@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"slices"
 
+	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/go/types/typeutil"
 )
 
@@ -27,7 +28,7 @@ func (p *Program) readsTable(o *types.Var) bool {
 		return false
 	}
 	p.readTables[o] = true // in a recursive call
-	only := p.onlyReads(d.pkg.TypesInfo, d.node, o)
+	only := p.onlyReads(d.pkg, o)
 	p.readTables[o] = only
 	return only
 }
@@ -53,35 +54,18 @@ func (p *Program) declarationAt(pos token.Pos) *decl {
 	return p.declared[i]
 }
 
-// onlyReads reports whether the variable o, a table of functions, is only read in node.
-func (p *Program) onlyReads(info *types.Info, node ast.Node, o types.Object) bool {
-	ok := true
-	var stack []ast.Node
-	ast.Inspect(node, func(n ast.Node) bool {
-		if n == nil {
-			stack = stack[:len(stack)-1]
-			return true
-		}
-		if id, is := n.(*ast.Ident); is && info.Uses[id] == o {
-			ok = ok && p.readsIn(info, id, stack)
-		}
-		stack = append(stack, n)
-		return ok
-	})
-	return ok
+// onlyReads reports whether the variable o of a function in pkg, a table of functions, is only read.
+func (p *Program) onlyReads(pkg *packages.Package, o types.Object) bool {
+	u := p.usageOf(pkg)
+	return !slices.ContainsFunc(u.uses[o], func(id *ast.Ident) bool { return !p.readsIn(u, id) })
 }
 
-// readsIn reports whether a use of a table in the nodes of stack only reads it.
-func (p *Program) readsIn(info *types.Info, id *ast.Ident, stack []ast.Node) bool {
-	parent := func(k int) ast.Node {
-		if k > len(stack) {
-			return nil
-		}
-		return stack[len(stack)-k]
-	}
-	switch n := parent(1).(type) {
+// readsIn reports whether a use of a table only reads it.
+func (p *Program) readsIn(u *usage, id *ast.Ident) bool {
+	info, parent := u.pkg.TypesInfo, u.parents[id]
+	switch n := parent.(type) {
 	case *ast.IndexExpr:
-		switch above := parent(2).(type) {
+		switch above := u.parents[n].(type) {
 		case *ast.AssignStmt:
 			return n.X == id && !slices.Contains(above.Lhs, ast.Expr(n))
 		case *ast.RangeStmt:

@@ -105,7 +105,7 @@ func (s Source) file() *file {
 		pkg: s.Pkg, suffix: s.Suffix, others: s.Others, replaced: s.Replaced, typeDocs: s.Types,
 		names: map[*ir.Func]string{}, dispatch: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
 		packages: map[string]map[string]*types.Package{}, declaredStructs: map[*types.Struct]bool{},
-		layouts: map[*ir.Func][]string{}, copies: map[types.Object]string{},
+		operations: map[*ir.Func]string{}, layouts: map[*ir.Func][]string{}, copies: map[types.Object]string{},
 	}
 }
 
@@ -135,6 +135,7 @@ func (s Source) Check() (err error) {
 func (s Source) prepare(f *file) {
 	f.list = f.reachable(s.Funcs)
 	f.nameFuncs()
+	f.nameOperations()
 	f.nameCopies()
 	if s.SIMD != nil {
 		f.nameVariants(s.SIMD)
@@ -233,6 +234,8 @@ type file struct {
 	names    map[*ir.Func]string
 	consts   map[*ir.Func]string // kernel → variable with its constants
 	dispatch map[*ir.Func]string // function → dispatch variable of its SIMD variant
+	// operations maps functions that perform operations over Reals to the variables with the rules.
+	operations map[*ir.Func]string
 	// types are the types that the file declares.
 	types           []declaredType
 	declaredStructs map[*types.Struct]bool // structs among types
@@ -283,13 +286,11 @@ func (f *file) reachable(funcs []Func) (list []Func) {
 			if !ok {
 				return true
 			}
-			g := c.Callee.Func
-			if c.Callee.Rule != nil {
-				g = c.Callee.Rule.Calls
-			}
-			if g != nil && !seen[g] && !f.declared(g) {
-				seen[g] = true
-				list = append(list, Func{Func: g})
+			for _, g := range c.Callee.Funcs() {
+				if !seen[g] && !f.declared(g) {
+					seen[g] = true
+					list = append(list, Func{Func: g})
+				}
 			}
 			return true
 		})
@@ -486,7 +487,9 @@ func (f *file) printPart() string {
 		doc := fn.Doc
 		if doc == "" {
 			doc = "is " + fn.Func.Name
-			if fn.Func.Pos.IsValid() {
+			if op := operationOf(fn.Func); op != nil {
+				doc = "is " + op.Of.Object.Name() + " over Reals: one operation, with the derivatives of its rule"
+			} else if fn.Func.Pos.IsValid() {
 				doc += ", from " + filepath.Base(fn.Func.Pos.Filename) + ":" + strconv.Itoa(fn.Func.Pos.Line)
 			}
 			doc += "."

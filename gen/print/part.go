@@ -59,12 +59,10 @@ func (f *file) divide(funcs []Func, more []string) {
 	reach = func(fn *ir.Func, part string) {
 		ir.Walk(fn.Body, func(s ir.Stmt) bool {
 			if c, ok := s.(*ir.Call); ok {
-				g := c.Callee.Func
-				if c.Callee.Rule != nil {
-					g = c.Callee.Rule.Calls
-				}
-				if g != nil && printed[g] && !requested[g] && use(g, part) {
-					reach(g, part)
+				for _, g := range c.Callee.Funcs() {
+					if printed[g] && !requested[g] && use(g, part) {
+						reach(g, part)
+					}
 				}
 			}
 			return true

@@ -175,6 +175,10 @@ func (p *printer) call(s *ir.Call, op string) {
 		p.line("%s%s", head, p.object(f.Object, s.Args, params))
 		return
 	}
+	if s.Callee.Rule.Operation != nil {
+		p.operation(s, op)
+		return
+	}
 	// A rule is called under the name of its function.
 	o := s.Callee.Rule.Object
 	if o != nil && o.Pkg() != nil && o.Name() == "MakeMap" && len(s.Args) == 0 && s.Callee.Rule.Passive {

@@ -81,6 +81,7 @@ func (p *printer) function() {
 	}
 	p.line("}")
 	p.declareDispatch(head)
+	p.declareOperation()
 }
 
 // errorLast returns list, which belongs to results, in the order in which the results are printed: errors after all

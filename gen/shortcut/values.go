@@ -128,11 +128,7 @@ func (v *Values) call(s *ir.Call) []ir.Stmt {
 func eachCallee(f *ir.Func, visit func(*ir.Func)) {
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		if c, ok := s.(*ir.Call); ok {
-			g := c.Callee.Func
-			if c.Callee.Rule != nil {
-				g = c.Callee.Rule.Calls
-			}
-			if g != nil {
+			for _, g := range c.Callee.Funcs() {
 				visit(g)
 			}
 		}

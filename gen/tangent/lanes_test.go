@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/activity"
@@ -399,4 +400,32 @@ func simple(f *ir.Func) *ir.Func {
 	g, _ := ir.Clone(f, nil)
 	simplify.Primal(g, f.Object.Pkg())
 	return g
+}
+
+// TestCapacityInLanes: a function that appends and reads a capacity has a tangent in one direction only, since shadows
+// with lanes get other capacities.
+func TestCapacityInLanes(t *testing.T) {
+	for _, tt := range []struct {
+		text    string
+		refused bool
+	}{
+		{"func F(x []float64) (r []float64) exit {\n\tlet y []float64 = x\n\ty = append(y, 1)\n\tr = y[:cap(y)]\n}",
+			true},
+		{"func F(x []float64) (r []float64) exit {\n\tlet y []float64 = x\n\ty = append(y, 1)\n\tr = y\n}", false},
+		{"func F(x []float64) (r []float64) exit {\n\tr = x[:cap(x)]\n}", false},
+	} {
+		funcs, err := ir.Parse(tt.text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := funcs[len(funcs)-1]
+		if _, _, err := tangent.New().Build(f, activity.Bits(1)); err != nil {
+			t.Errorf("%v\n%s", err, f)
+		}
+		_, _, err = tangent.NewLanes(4).Build(f, activity.Bits(1))
+		var e *tangent.Error
+		if got := errors.As(err, &e) && strings.Contains(err.Error(), "capacity"); got != tt.refused {
+			t.Errorf("%v, want refused: %v\n%s", err, tt.refused, f)
+		}
+	}
 }

@@ -19,7 +19,7 @@ func (b *builder) rule(s *ir.Call) {
 		return
 	}
 	if r.Tangent == nil {
-		b.refuseFor("function "+r.Name+", whose rule has no tangent", "name one with //nabla:rule tangent=…")
+		b.refuseFor(r.Missing("tangent"))
 	}
 	shape := r.Shape()
 	for i, a := range s.Args {

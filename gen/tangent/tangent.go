@@ -85,6 +85,10 @@ func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.F
 	if p.lanes == nil {
 		return t, facts, nil
 	}
+	if s := capacityRead(f); s != nil {
+		what := "it reads a capacity that append chooses by the size of the elements"
+		return nil, nil, inSeveral(f, &lanes.Error{What: what, Pos: s.Position()})
+	}
 	var params, results activity.Mask
 	for i := len(f.Params); i < len(t.Params); i++ {
 		params = params.With(i)
@@ -95,10 +99,15 @@ func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.F
 	// All shadows are divergent, all primal values uniform.
 	laneForm, err := p.lanes.Build(t, params, results)
 	if e, ok := err.(*lanes.Error); ok {
-		_, _, remedy := e.Refused()
-		err = &Error{Func: f.Name, What: "in several directions: " + e.What, Pos: e.Pos, Remedy: remedy}
+		err = inSeveral(f, e)
 	}
 	return laneForm, facts, err
+}
+
+// inSeveral returns e as the error of the tangent of f in vector mode.
+func inSeveral(f *ir.Func, e *lanes.Error) error {
+	_, _, remedy := e.Refused()
+	return &Error{Func: f.Name, What: "in several directions: " + e.What, Pos: e.Pos, Remedy: remedy}
 }
 
 // An Error reports a construct that has no tangent.

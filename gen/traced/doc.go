@@ -11,5 +11,6 @@
 //
 // A call of a function with a rule becomes a call of its counterpart over Reals, if its rule names one
 // ([ir.Rule.Real]). Otherwise the plain form of the function ([ir.Rule.Plain]) or its source is traced. If there is
-// neither, the caller is refused.
+// neither, it becomes one operation of the trace ([ir.Operation]), with the derivatives of the rule and their traced
+// forms, by which it is differentiated again.
 package traced

@@ -18,6 +18,10 @@ type Program struct {
 	funcs    map[*activity.Facts]*ir.Func // finished forms, and those being built
 	added    []*activity.Facts            // keys added by the current call of Build
 	types    *realTypes                   // counterparts of types over Reals
+	// operations holds the functions that perform those with a rule as one operation, newOperations the rules of those
+	// added by the current call of Build.
+	operations    map[*ir.Rule]*ir.Func
+	newOperations []*ir.Rule
 }
 
 // New returns an empty Program. Types that traced forms need are created in pkg, the package that they are printed in.
@@ -73,11 +77,12 @@ func (p *Program) Build(f *ir.Func, active activity.Mask) (*ir.Func, *activity.F
 	if err != nil {
 		return nil, nil, err
 	}
-	p.added = nil
+	p.added, p.newOperations = nil, nil
 	t, err := p.build(facts)
 	if err != nil {
-		for _, k := range p.added { // they may call unfinished ones
-			delete(p.funcs, k)
+		p.forget(0)
+		for _, r := range p.newOperations {
+			delete(p.operations, r)
 		}
 		return nil, nil, err
 	}
@@ -297,7 +302,8 @@ func (b *builder) call(s *ir.Call) {
 }
 
 // ruleCall writes a call of a function with a rule that is not traced. If an argument is active, the counterpart over
-// Reals is called: that of the rule, or for package math that of package nabla.
+// Reals is called: that of the rule, for package math that of package nabla, otherwise an operation with the
+// derivatives of the rule.
 func (b *builder) ruleCall(s *ir.Call) {
 	active := false
 	for _, a := range s.Args {
@@ -315,7 +321,8 @@ func (b *builder) ruleCall(s *ir.Call) {
 		b.emitCall(s, c, func(i int) (types.Type, bool) { return s.Results[i].Type, false })
 		return
 	}
-	r := b.facts.RuleOf(s).Real
+	of := b.facts.RuleOf(s)
+	r := of.Real
 	if strings.HasPrefix(s.Callee.Rule.Name, "cmplx.") {
 		for _, t := range s.Expand(b.names) {
 			b.stmt(t)
@@ -325,11 +332,19 @@ func (b *builder) ruleCall(s *ir.Call) {
 	if r == nil {
 		r = ir.RealRule(s.Callee.Rule.Name)
 	}
-	if r == nil {
-		b.refuse("a call of "+s.Callee.Rule.Name, "it has only a rule, which does not apply to Reals",
-			"write the function over nabla.Real by hand, with a nabla.Rule")
-	}
 	c := &ir.Call{At: s.At, Callee: &ir.Callee{Rule: r}}
+	var results []types.Type
+	if r == nil {
+		r = of
+		c.Callee = &ir.Callee{Func: b.operation(of)}
+		for _, v := range c.Callee.Func.Results {
+			results = append(results, v.Type)
+		}
+	} else {
+		for v := range r.Object.Signature().Results().Variables() {
+			results = append(results, v.Type())
+		}
+	}
 	for i, a := range s.Args {
 		if r.LacksDerivative(i) && b.exprActive(a) {
 			b.refuse("the argument "+r.Shape().Params[i].Name()+" of "+s.Callee.Rule.Name+
@@ -337,12 +352,41 @@ func (b *builder) ruleCall(s *ir.Call) {
 				"its rule has no derivative with respect to it",
 				"pass a constant, or write the function over nabla.Real by hand, with a nabla.Rule")
 		}
-		c.Args = append(c.Args, b.rewriteAs(a, activity.HasPlainFloats(a.Type()) && !r.LacksDerivative(i)))
+		c.Args = append(c.Args, b.ruleArgument(a, activity.HasPlainFloats(a.Type()) && !r.LacksDerivative(i)))
 	}
 	b.emitCall(s, c, func(i int) (types.Type, bool) {
-		real := types.Identical(r.Object.Signature().Results().At(i).Type(), ir.Real)
-		return s.Callee.Rule.Object.Signature().Results().At(i).Type(), real
+		return s.Callee.Rule.Object.Signature().Results().At(i).Type(), overReals(results[i])
 	})
+}
+
+// ruleArgument returns the argument a of a function over Reals. The elements of a plain slice that is to be over Reals
+// are lifted into new memory: the function only reads them, since slices that it writes are active.
+func (b *builder) ruleArgument(a ir.Expr, active bool) ir.Expr {
+	if _, ok := a.Type().Underlying().(*types.Slice); ok && active && !b.exprActive(a) {
+		if _, empty := a.(*ir.Const); !empty {
+			return b.liftedSlice(a)
+		}
+	}
+	return b.rewriteAs(a, active)
+}
+
+// overReals reports whether t holds Reals.
+func overReals(t types.Type) bool {
+	switch u := types.Unalias(t).(type) {
+	case *types.Named:
+		return types.Identical(u, ir.Real) || types.Identical(u, ir.Complex) || overReals(u.Underlying())
+	case *types.Slice:
+		return overReals(u.Elem())
+	case *types.Array:
+		return overReals(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if overReals(f.Type()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // emitCall emits c, the traced form of call s. Kind returns the type of result i in s and whether c returns it over

@@ -8,6 +8,7 @@ type Applied struct {
 	N       int
 	Reverse bool
 	Refuse  error
+	NoValue bool // the derivatives of Of do not read its value, which is not computed
 }
 
 // Name returns the name of the rule with its direction.
@@ -29,8 +30,11 @@ func (a *Applied) Outputs(int) int {
 // Value implements Custom.
 func (a *Applied) Value(y, xv []float64) {
 	x, v := xv[:a.N], xv[a.N:]
-	value := make([]float64, a.Of.Outputs(a.N))
-	a.Of.Value(value, x)
+	var value []float64
+	if !a.NoValue {
+		value = make([]float64, a.Of.Outputs(a.N))
+		a.Of.Value(value, x)
+	}
 	if a.Reverse {
 		clear(y)
 		a.Of.VJP(y, x, value, v)

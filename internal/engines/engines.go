@@ -51,12 +51,104 @@ func All() []Engine {
 	}
 }
 
+// Single returns the engines that are no composites.
+func Single() (list []Engine) {
+	for _, e := range All() {
+		if _, composite := e.Backend.(nabla.SecondOrder); !composite {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // Exact returns the engines that differentiate functions over Reals, without composites.
 func Exact() (list []nabla.Backend) {
-	for _, e := range All() {
-		if _, composite := e.Backend.(nabla.SecondOrder); e.Functions == OverReals && !composite {
+	for _, e := range Single() {
+		if e.Functions == OverReals {
 			list = append(list, e.Backend)
 		}
 	}
 	return list
+}
+
+// A Run is a run of the conformance kit: a backend on functions of one form, OverReals or Generated.
+type Run struct {
+	Backend   nabla.Backend
+	Functions Form
+	Options   difftest.Options
+}
+
+// Name returns the name of the backend and the form of the functions.
+func (r Run) Name() string {
+	if r.Functions == Generated {
+		return r.Backend.Name() + "/generated"
+	}
+	return r.Backend.Name() + "/reals"
+}
+
+// Runs returns the runs of the kit on both forms of functions: of each of the engines, which are no composites, and of
+// all pairs of two of them as a SecondOrder, as an AutoSparse of that, and as the halves of a MixedMode. Runs that
+// cannot be are left out: those of engines of generated code as the only or outer one on functions over Reals, which
+// have none, and those of finitediff, which evaluates, over such an engine.
+func Runs(single []Engine) (runs []Run) {
+	for _, form := range []Form{OverReals, Generated} {
+		for _, e := range single {
+			if form == OverReals && e.Functions == Generated {
+				continue
+			}
+			o := e.Conform
+			o.Function = functions(form, e, e)
+			runs = append(runs, Run{e.Backend, form, o})
+		}
+		for _, outer := range single {
+			for _, inner := range single {
+				if form == Generated || outer.Functions == OverReals ||
+					outer.Functions == BlackBox && inner.Functions != Generated {
+					runs = append(runs, pair(form, outer, inner)...)
+				}
+			}
+		}
+	}
+	return runs
+}
+
+// pair returns the runs of two engines on functions of a form.
+func pair(form Form, outer, inner Engine) []Run {
+	second := nabla.SecondOrder{Outer: outer.Backend, Inner: inner.Backend}
+	o := difftest.Options{
+		NoFirstOrder: true, Function: functions(form, outer, inner),
+		Tol:       max(outer.Conform.Tol, inner.Conform.Tol),
+		SecondTol: max(outer.Conform.SecondTol, inner.Conform.SecondTol),
+	}
+	if form == OverReals && inner.Functions == Generated {
+		o.Skip = map[string]string{
+			"behaviour/boxed": "the inner engine alone has no first derivatives of functions over Reals",
+		}
+	}
+	sparse, mixed := o, o
+	sparse.Scenarios = difftest.Scenarios("sparse")
+	mixed.Scenarios, mixed.NoFirstOrder, mixed.NoSecondOrder = sparse.Scenarios, false, true
+	runs := []Run{{second, form, o}, {nabla.AutoSparse{Dense: second}, form, sparse}}
+	if form == Generated || outer.Functions != Generated && inner.Functions != Generated {
+		both := nabla.MixedMode{Forward: outer.Backend, Reverse: inner.Backend}
+		runs = append(runs, Run{nabla.AutoSparse{Dense: both}, form, mixed})
+	}
+	return runs
+}
+
+// functions returns the source of functions of a form for two engines, nil for those of the scenarios themselves. If
+// one of the engines runs functions over Reals, it leaves out those that have no such form.
+func functions(form Form, a, b Engine) func(s *difftest.Scenario) *difftest.Function {
+	switch {
+	case form != Generated:
+		return nil
+	case a.Functions != OverReals && b.Functions != OverReals:
+		return coded.Function
+	}
+	return func(s *difftest.Scenario) *difftest.Function {
+		if f := coded.Function(s); f != nil && !f.Shared {
+			return f
+		}
+		return nil
+	}
 }

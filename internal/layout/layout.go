@@ -28,6 +28,7 @@ import (
 // A Layout maps the numbers of a struct to positions in a vector. It does not change.
 type Layout struct {
 	root     *pairing
+	param    reflect.Type  // the type of the function's struct
 	template reflect.Value // a private copy of the struct, for its structure
 	runs     []run
 	n        int
@@ -61,7 +62,7 @@ func New(s Source) (*Layout, error) {
 			Problem: fmt.Sprintf("%s in the struct does not match %s in the function's struct at %q; only float64 and "+
 				"nabla.Real, in structs, arrays, slices and behind pointers, may differ", diff.s, diff.r, diff.path)}
 	}
-	l := &Layout{root: root, template: reflect.New(ts).Elem(), shares: p.shares}
+	l := &Layout{root: root, param: s.Param, template: reflect.New(ts).Elem(), shares: p.shares}
 	if err := l.measure(s.Op, s.Function, s.Struct); err != nil {
 		return nil, err
 	}
@@ -125,9 +126,9 @@ type pairing struct {
 }
 
 type pairedField struct {
-	index int
-	name  string
-	pair  *pairing
+	index, of int // in the user's struct and in that of the function
+	name      string
+	pair      *pairing
 }
 
 type pairKind uint8
@@ -147,6 +148,7 @@ const (
 type pairer struct {
 	real   reflect.Type
 	plain  bool
+	lacks  bool // the second type may lack fields of the first
 	shares bool // a value that is not copied has been found
 	seen   map[[2]reflect.Type]*pairing
 }
@@ -176,23 +178,7 @@ func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 	case s == r && s == p.real: // a number in both types is not differentiated
 	case k == reflect.Struct:
 		out.kind = pairStruct
-		if s.NumField() != r.NumField() {
-			return nil, &mismatch{path, s, r}
-		}
-		for i := range s.NumField() {
-			a, b := s.Field(i), r.Field(i)
-			if a.Name != b.Name {
-				return nil, &mismatch{join(path, a.Name), s, r}
-			}
-			if a.Name == "_" {
-				continue
-			}
-			f, err := p.pair(a.Type, b.Type, join(path, a.Name))
-			if err != nil {
-				return nil, err
-			}
-			out.fields = append(out.fields, pairedField{i, a.Name, f})
-		}
+		out.fields, err = p.fields(s, r, path)
 	case k == reflect.Array:
 		out.kind = pairArray
 		out.elem, err = p.pair(s.Elem(), r.Elem(), path+"[]")
@@ -211,6 +197,34 @@ func (p *pairer) pair(s, r reflect.Type, path string) (*pairing, *mismatch) {
 		p.shares = true
 	}
 	return out, err
+}
+
+// fields returns the pairings of the fields of the structs s and r at a path, or where they differ.
+func (p *pairer) fields(s, r reflect.Type, path string) (list []pairedField, _ *mismatch) {
+	if !p.lacks && s.NumField() != r.NumField() {
+		return nil, &mismatch{path, s, r}
+	}
+	of := 0
+	for i := range s.NumField() {
+		a := s.Field(i)
+		switch {
+		case of < r.NumField() && r.Field(of).Name == a.Name:
+			of++
+		case p.lacks:
+			continue
+		default:
+			return nil, &mismatch{join(path, a.Name), s, r}
+		}
+		if a.Name == "_" {
+			continue
+		}
+		f, err := p.pair(a.Type, r.Field(of-1).Type, join(path, a.Name))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, pairedField{i, of - 1, a.Name, f})
+	}
+	return list, nil
 }
 
 // isComplex reports whether r is a struct of two numbers, the parts of a complex one.
@@ -309,7 +323,7 @@ func (w *walker) walk(p *pairing, t, v reflect.Value, fresh bool, at *place) {
 		}
 	case pairStruct:
 		for _, f := range p.fields {
-			w.walk(f.pair, open(t.Field(f.index)), open(v.Field(f.index)), fresh, &place{up: at, name: f.name})
+			w.walk(f.pair, open(t.Field(f.index)), open(v.Field(f.of)), fresh, &place{up: at, name: f.name})
 		}
 	case pairArray:
 		w.elements(p.elem, t, v, v.Addr().UnsafePointer(), fresh, at)

@@ -83,7 +83,7 @@ func TestShadow(t *testing.T) {
 	w := []float64{1, 2}
 	s := &held{W: [][]float64{{1}, {2, 3}}, B: new(float64), F: 1, Any: w, Tied: w, Same: w, None: []float64{}, N: 3}
 	l := plainLayout(t, s)
-	v := l.Shadow()
+	v := layout.Shadow[float64](l)
 	r := v.Ptr().(*held)
 	x := count(l.Len())
 	v.Bind(x)
@@ -133,5 +133,61 @@ func TestOver(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.param, err, c.want)
 		}
+	}
+}
+
+// TestInLanes: a struct of derivatives in several directions may lack fields without numbers; its slices are parts of
+// the vectors of directions, and its other numbers are copied. One that lacks numbers is refused.
+func TestInLanes(t *testing.T) {
+	type lanes [2]float64
+	type layer struct {
+		Name string
+		W    []float64
+		_    int
+		Pair [2]float64
+	}
+	type net struct {
+		Size   int
+		Layers []layer
+		Index  map[string]int
+		Next   *net
+		B      float64
+	}
+	type layerLanes struct {
+		W    []lanes
+		Pair [2]lanes
+	}
+	type netLanes struct {
+		Layers []layerLanes
+		Next   *netLanes
+		B      lanes
+	}
+	s := &net{3, []layer{{W: []float64{1, 2}, Pair: [2]float64{3, 4}}}, nil, &net{B: 5}, 6}
+	l := plainLayout(t, s)
+	o, err := l.InLanes("Op", "f", reflect.TypeFor[netLanes](), reflect.TypeFor[lanes]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := layout.Shadow[lanes](o)
+	x := make([]lanes, l.Len())
+	for i := range x {
+		x[i] = lanes{float64(i), float64(-i)}
+	}
+	v.Bind(x)
+	r := v.Ptr().(*netLanes)
+	if len(x) != 6 || &r.Layers[0].W[1] != &x[1] || r.Layers[0].Pair != [2]lanes{x[2], x[3]} || r.Next.B != x[4] ||
+		r.B != x[5] || len(r.Next.Layers) != 0 {
+		t.Errorf("%+v", r)
+	}
+	r.B = lanes{7, 8}
+	if v.Store(x); x[5] != r.B {
+		t.Errorf("after a write: %v", x)
+	}
+	if n := testing.AllocsPerRun(10, func() { v.Bind(x); v.Store(x) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	type short struct{ B lanes }
+	if _, err := l.InLanes("Op", "f", reflect.TypeFor[short](), reflect.TypeFor[lanes]()); err == nil {
+		t.Error("a struct without some of the numbers is taken")
 	}
 }

@@ -273,6 +273,36 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
+// TestForward: forward mode, four directions at a time through a struct, agrees with reverse mode and allocates
+// nothing.
+func TestForward(t *testing.T) {
+	const n = 6
+	r := rand.New(rand.NewPCG(7, 8))
+	m, d := &Perceptron{W: numbers(r, n), B: 0.5}, &Batch{X: rows(r, 4, n), Y: rows(r, 4, 1)}
+	f, l, err := nabla.BindStructPlain(UnitLoss, m, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := l.Flatten(nil, m)
+	want, err := nabla.Gradient(f, source.Reverse{}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := nabla.PrepareGradient(f, source.Forward{}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := make([]float64, len(x))
+	if allocs := testing.AllocsPerRun(20, func() {
+		if _, err := p.Gradient(g, x); err != nil {
+			t.Fatal(err)
+		}
+	}); allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+	check(t, "gradient", g, want, 1e-12)
+}
+
 // TestWithoutValue compares gradients, by code that does not compute the value, and Hessian-vector products with closed
 // forms.
 func TestWithoutValue(t *testing.T) {
@@ -482,17 +512,22 @@ func BenchmarkStruct(b *testing.B) {
 		x, xr := l.Flatten(nil, m), lr.Flatten(nil, p)
 		flat := nabla.Bind(LossFlat, sizes)
 		b.Run(size.name+"/gradient", func(b *testing.B) {
-			timingtest.Ratio(b, gradient(b, f, x), gradient(b, flat, x))
+			timingtest.Ratio(b, gradient(b, f, x, source.Reverse{}), gradient(b, flat, x, source.Reverse{}))
 		})
 		b.Run(size.name+"/gradient/rows", func(b *testing.B) {
-			timingtest.Ratio(b, gradient(b, rows, xr), gradient(b, flat, x))
+			timingtest.Ratio(b, gradient(b, rows, xr, source.Reverse{}), gradient(b, flat, x, source.Reverse{}))
 		})
+		if size.batch == 1 {
+			b.Run(size.name+"/forward", func(b *testing.B) {
+				timingtest.Ratio(b, gradient(b, f, x, source.Forward{}), gradient(b, flat, x, source.Forward{}))
+			})
+		}
 		b.Run(size.name+"/hvp", func(b *testing.B) { timingtest.Ratio(b, hvp(b, f, x), hvp(b, flat, x)) })
 	}
 }
 
-func gradient(b *testing.B, f *nabla.Func, x []float64) func() {
-	p, err := nabla.PrepareGradient(f, source.Reverse{}, x)
+func gradient(b *testing.B, f *nabla.Func, x []float64, e nabla.Backend) func() {
+	p, err := nabla.PrepareGradient(f, e, x)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -209,10 +209,13 @@ func Several(x []float64, c *Chain) []float64 {
 	return y
 }
 
-// Alone is Run followed by a function with a custom rule, so that it has no form over Reals.
+// Alone is Run followed by a function with a rule and a result that is no number, so that it has no form over Reals.
 //
 //nabla:differentiate
-func Alone(x []float64, c *Chain) float64 { return identity(Run(x, c)) }
+func Alone(x []float64, c *Chain) float64 {
+	y, _ := identity(Run(x, c))
+	return y
+}
 
 // AloneSeveral is Several with that rule.
 //
@@ -220,14 +223,14 @@ func Alone(x []float64, c *Chain) float64 { return identity(Run(x, c)) }
 func AloneSeveral(x []float64, c *Chain) []float64 {
 	y := Several(x, c)
 	for i, v := range y {
-		y[i] = identity(v)
+		y[i], _ = identity(v)
 	}
 	return y
 }
 
 //nabla:rule tangent=identityTangent pullback=identityPullback
-func identity(v float64) float64 { return v }
+func identity(v float64) (r float64, ok bool) { return v, true }
 
-func identityTangent(v, vDot float64) (r, rDot float64) { return v, vDot }
+func identityTangent(v, vDot float64) (r float64, ok bool, rDot float64) { return v, true, vDot }
 
 func identityPullback(_, rBar float64) (vBar float64) { return rBar }

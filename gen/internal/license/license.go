@@ -48,25 +48,36 @@ var noticeOnly = []string{
 	"zlib-acknowledgement",
 }
 
+// Files returns the paths of the files with licences and notices at the top of dir, none if it does not exist.
+func Files(dir string) (names []string, err error) {
+	list, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, f := range list {
+		if f.Type().IsRegular() && fileName.MatchString(f.Name()) && !strings.HasSuffix(f.Name(), ".go") {
+			names = append(names, filepath.Join(dir, f.Name()))
+		}
+	}
+	return names, nil
+}
+
 // Find returns the licence of the module in directory dir, of the files at its top. A file of notices counts only as
 // text.
 func Find(dir string) (License, error) {
-	list, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	list, err := Files(dir)
+	if err != nil {
 		return License{}, err
 	}
 	var names, texts []string
 	known, permissive := true, true
 	for _, f := range list {
-		if !f.Type().IsRegular() || !fileName.MatchString(f.Name()) || strings.HasSuffix(f.Name(), ".go") {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		text, err := os.ReadFile(f)
 		if err != nil {
 			return License{}, err
 		}
 		texts = append(texts, strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n")))
-		if strings.HasPrefix(strings.ToLower(f.Name()), "notice") {
+		if strings.HasPrefix(strings.ToLower(filepath.Base(f)), "notice") {
 			continue
 		}
 		found := licensecheck.Scan(text)

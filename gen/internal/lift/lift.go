@@ -235,13 +235,14 @@ func (l *lifter) operate(call *ast.CallExpr, arg ast.Expr, pointer string) {
 	if strings.HasPrefix(l.Operator, "Bind") {
 		l.refuse(arg, "it has a bound struct already; make its captured variables fields of that")
 	}
-	if l.Operator == "StructPlain" && len(call.Args) == 2 {
-		l.replace(operatorName(call), "BindStructPlain")
+	if last := call.Args[len(call.Args)-1]; strings.HasPrefix(l.Operator, "Struct") && arg != last {
+		name := "Bind" + l.Operator
+		l.replace(operatorName(call), name)
 		l.replace(arg, l.name)
-		at := l.offset(call.Args[1].End())
+		at := l.offset(last.End())
 		l.change.edits = append(l.change.edits, edit{at, at, ", " + pointer})
-		l.change.Call = l.nabla("BindStructPlain") + "(" + l.name + ", " +
-			l.source(call.Args[1].Pos(), call.Args[1].End()) + ", " + pointer + ")"
+		l.change.Call = l.nabla(name) + "(" + l.source(call.Args[0].Pos(), arg.Pos()) + l.name +
+			l.source(arg.End(), last.End()) + ", " + pointer + ")"
 		return
 	}
 	l.bindable(arg, l.info.TypeOf(arg))

@@ -5,7 +5,10 @@ import (
 	"go/importer"
 	"go/token"
 	"go/types"
+	"io"
 	"math"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -165,8 +168,15 @@ func TestForms(t *testing.T) {
 
 // TestSignatures requires that the functions in the table exist, with the parameters of package mathext.
 func TestSignatures(t *testing.T) {
-	imports := importer.ForCompiler(token.NewFileSet(), "source", nil)
 	var pkgs [2]*types.Package
+	// Package x/tools/go/packages would be a requirement of all modules that import this package.
+	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		file, err := exec.Command("go", "list", "-export", "-f", "{{.Export}}", path).Output()
+		if err != nil {
+			return nil, err
+		}
+		return os.Open(strings.TrimSpace(string(file)))
+	})
 	for i, path := range []string{"gonum.org/v1/gonum/mathext", library.Path + "/mathextreal"} {
 		var err error
 		if pkgs[i], err = imports.Import(path); err != nil {
