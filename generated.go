@@ -53,10 +53,10 @@ type Generated struct {
 	ReadOnly []string
 
 	// Refused is the reason why there is no reverse code, RefusedTangent why there is no forward
-	// code, and RefusedTraced why there is no Traced: the position in the source, the reason and
-	// the remedy. If New and Traced are nil, Refused is the reason why no code was generated at
-	// all.
-	Refused, RefusedTangent, RefusedTraced string
+	// code, RefusedSecond why there are no second derivatives, and RefusedTraced why there is no
+	// Traced: the position in the source, the reason and the remedy. If New and Traced are nil,
+	// Refused is the reason why no code was generated at all.
+	Refused, RefusedTangent, RefusedSecond, RefusedTraced string
 }
 
 // registry holds the registered code by function entry. It has at most one entry for each function
@@ -189,7 +189,8 @@ func (f *Func) generate(op string, d *engine.Def) {
 	}
 	d.Generated = &engine.Generated{
 		Name: f.name, New: r.New, WritesX: r.WritesX, InPlace: f.inPlace,
-		Refused: r.Refused, RefusedTangent: r.RefusedTangent, RefusedTraced: r.RefusedTraced,
+		Refused: r.Refused, RefusedTangent: r.RefusedTangent, RefusedSecond: r.RefusedSecond,
+		RefusedTraced: r.RefusedTraced,
 	}
 	if f.layout != nil && r.New != nil {
 		lanes := f.lanesOf(&r.Generated)

@@ -54,9 +54,9 @@ type Generated struct {
 	WritesX bool
 	// InPlace reports that the function writes its results into y, so that it may leave an element unwritten.
 	InPlace bool
-	// Refused, RefusedTangent and RefusedTraced are the reasons why there is no reverse code, no forward code and no
-	// form over Reals. An empty string means that there is.
-	Refused, RefusedTangent, RefusedTraced string
+	// Refused, RefusedTangent, RefusedSecond and RefusedTraced are the reasons why there is no reverse code, no forward
+	// code, no code for second derivatives and no form over Reals. An empty string means that there is.
+	Refused, RefusedTangent, RefusedSecond, RefusedTraced string
 }
 
 // Code returns new code for a function of n inputs that does not modify x or xdot. If the function leaves an output

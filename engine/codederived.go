@@ -1,19 +1,29 @@
 package engine
 
-import "github.com/nabla-ad/nabla/internal/core"
+import (
+	"cmp"
+
+	"github.com/nabla-ad/nabla/internal/core"
+)
 
 // This file builds the generated code of derived functions (gradient, pushforward, weighted sum) from that of the
 // function they derive from. A zero in a direction is a structural zero: along and core.Seeds keep it from turning
 // infinite partials into NaN. An output count that changes between calls ends the call in same.
 
 // derive returns the generated code of a function called name, which from builds from the code of g for n inputs. It
-// returns nil if g is nil.
-func (g *Generated) derive(name string, n int, from func(c Code) Code) *Generated {
+// returns nil if g is nil. order is the largest order of derivatives of g that from needs: if that is 2, the reason why
+// g has no second derivatives is the reason for whatever is missing.
+func (g *Generated) derive(name string, n, order int, from func(c Code) Code) *Generated {
 	if g == nil {
 		return nil
 	}
-	return &Generated{Name: name, Refused: g.Refused, RefusedTangent: g.RefusedTangent, RefusedTraced: g.RefusedTraced,
-		New: func() Code { return from(g.Code(n)) }}
+	d := &Generated{Name: name, Refused: g.Refused, RefusedTangent: g.RefusedTangent, RefusedSecond: g.RefusedSecond,
+		RefusedTraced: g.RefusedTraced, New: func() Code { return from(g.Code(n)) }}
+	if order == 2 {
+		d.Refused = cmp.Or(g.RefusedSecond, g.Refused)
+		d.RefusedTangent = cmp.Or(g.RefusedSecond, g.RefusedTangent)
+	}
+	return d
 }
 
 // GradientCode returns the generated code of x ↦ (∇f(x), f(x)), nil if f has none: the derivatives of ∇f are products
@@ -22,7 +32,7 @@ func (g *Generated) derive(name string, n int, from func(c Code) Code) *Generate
 // plain, and value and derivatives from the sweep.
 func GradientCode(f *Function, plain func(y, x []float64) error) *Generated {
 	n, _ := f.Dims()
-	return f.Generated().derive("gradient of "+f.Name(), n, func(c Code) Code {
+	return f.Generated().derive("gradient of "+f.Name(), n, 2, func(c Code) Code {
 		return gradientCode(c, n).withValues(n+1, n, plain)
 	})
 }
@@ -31,7 +41,7 @@ func GradientCode(f *Function, plain func(y, x []float64) error) *Generated {
 // [GradientCode]; it writes 2m outputs, of which the code takes J·v.
 func PushforwardCode(f *Function, plain func(y, x []float64) error) *Generated {
 	n, m := f.Dims()
-	return f.Generated().derive("pushforward of "+f.Name(), n, func(c Code) Code {
+	return f.Generated().derive("pushforward of "+f.Name(), n, 2, func(c Code) Code {
 		return pushforwardCode(c, n, m).withValues(2*m, m, plain)
 	})
 }

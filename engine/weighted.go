@@ -13,7 +13,7 @@ func Weighted(f *Function) *Function {
 	n, m := f.Dims()
 	def := Def{Name: "weighted sum of " + f.Name(), N: n + m, M: 1, Context: f.def.Context,
 		TracedPlain: f.def.TracedPlain}
-	def.Generated = f.Generated().derive(def.Name, n, func(c Code) Code { return weightedCode(c, n, m) })
+	def.Generated = f.Generated().derive(def.Name, n, 1, func(c Code) Code { return weightedCode(c, n, m) })
 	def.Ungenerated = f.Ungenerated()
 	if plain := f.def.Plain; plain != nil {
 		buf := make([]float64, m)

@@ -23,8 +23,9 @@ Adjoints that use it again do not allocate.`
 )
 
 var (
-	adjointBuild = &build{name: "adjoint", suffix: "Adjoint", code: "Adjoint", essential: true, make: makeAdjoint}
-	tracedBuild  = &build{name: "traced", suffix: "Traced", code: "Traced", make: makeTraced}
+	adjointBuild = &build{name: "adjoint", suffix: "Adjoint", code: "Adjoint", part: pullbacks, essential: true,
+		make: makeAdjoint}
+	tracedBuild = &build{name: "traced", suffix: "Traced", code: "Traced", make: makeTraced}
 )
 
 // adjointOf builds the adjoint of t. Adjoints of callees are shared in the file. Because a refusal could leave them

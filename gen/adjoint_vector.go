@@ -11,7 +11,7 @@ import (
 // seedsBuild returns the build of adjoints in vector mode of width n: one forward sweep and a reverse sweep for n
 // seeds.
 func seedsBuild(n int) *build {
-	b := &build{name: fmt.Sprintf("adjoint%d", n), suffix: fmt.Sprintf("Adjoint%d", n),
+	b := &build{name: fmt.Sprintf("adjoint%d", n), suffix: fmt.Sprintf("Adjoint%d", n), part: pullbacks | batches,
 		make: func(u *unit, t *target) (*built, error) { return makeSeeds(u, t, n) }}
 	if n == 4 {
 		b.code = "Adjoint4"

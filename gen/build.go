@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"go/token"
@@ -32,6 +33,7 @@ type build struct {
 	name   string // in reports
 	suffix string // of the functions
 	code   string // the field of nabla.Code, or Traced; empty if it is not registered
+	part   demand // that asks for it; 0 for every demand
 	// essential reports whether a refusal is a problem of the target's severity. The results of other builds can
 	// be computed with the essential ones, so their refusals are notes.
 	essential bool
@@ -78,10 +80,11 @@ func builds() []*build {
 
 // tangentBuild returns the build of tangents in vector mode of width n.
 func tangentBuild(n int) *build {
-	b := &build{name: "tangent", suffix: "Tangent",
+	b := &build{name: "tangent", suffix: "Tangent", part: pushforwards,
 		make: func(u *unit, t *target) (*built, error) { return makeTangent(u, t, n) }}
 	if n > 1 {
 		b.name, b.suffix = fmt.Sprintf("tangent%d", n), fmt.Sprintf("Tangent%d", n)
+		b.part |= batches
 	}
 	switch n {
 	case 1:
@@ -246,6 +249,10 @@ func buildsOf(opts Options) []*build {
 // refused for the derivative it belongs to.
 func (u *unit) build(t *target) {
 	for _, kind := range u.program.builds {
+		if !t.wants(kind) {
+			t.lacks(kind, t.unasked(kind))
+			continue
+		}
 		severity := Note
 		if kind.essential {
 			severity = t.severity()
@@ -262,7 +269,7 @@ func (u *unit) build(t *target) {
 			if f := (*fault)(nil); errors.As(err, &f) {
 				severity = max(severity, Warning)
 			}
-			t.lacks(kind, u.refused(t, severity, err)...)
+			t.lacks(kind, words(u.refused(t, severity, err)))
 			continue
 		}
 		name := t.base + kind.suffix
@@ -270,7 +277,7 @@ func (u *unit) build(t *target) {
 			p := &Problem{t.pos, t.of, "its " + kind.name + " is to be called " + name + ", which is " + other,
 				"rename one of them", severity}
 			u.problem(p)
-			t.lacks(kind, p)
+			t.lacks(kind, words([]*Problem{p}))
 			continue
 		}
 		u.names[name] = t.of
@@ -282,12 +289,12 @@ func (u *unit) build(t *target) {
 	}
 }
 
-// lacks stores the reasons why t has no derivative of a kind, for the error at run time.
-func (t *target) lacks(kind *build, list ...*Problem) {
+// lacks stores the reason why t has no derivative of a kind, for the error at run time.
+func (t *target) lacks(kind *build, why string) {
 	if t.why == nil {
 		t.why = map[string]string{}
 	}
-	t.why[kind.code] = words(list)
+	t.why[kind.code] = why
 }
 
 // make builds one derivative of t, eliminates dead code in it and checks that it is well-formed and printable. It
@@ -475,6 +482,7 @@ func (u *unit) write() error {
 		}
 	}
 	u.file.SIMD, u.file.Licenses = simd, u.licenses
+	u.count(texts)
 	for _, t := range u.targets {
 		for _, b := range t.built {
 			u.out.Functions = append(u.out.Functions,
@@ -482,6 +490,32 @@ func (u *unit) write() error {
 		}
 	}
 	return nil
+}
+
+// count adds the lines of the functions that the unit follows, and of its files, to the report.
+func (u *unit) count(texts map[string][]byte) {
+	counted := map[*types.Func]bool{}
+	for _, t := range u.targets {
+		for _, f := range reached(t.f) {
+			if f.Object != nil && !counted[f.Object.Origin()] {
+				counted[f.Object.Origin()] = true
+				u.out.FollowedLines += u.program.lower.Lines(f.Object)
+			}
+		}
+	}
+	for _, text := range texts {
+		u.out.GeneratedLines += bytes.Count(text, []byte("\n"))
+	}
+}
+
+// sourceLines returns the number of lines in the source files of the package, without generated ones.
+func (u *home) sourceLines() (n int) {
+	for _, f := range u.pkg.Syntax {
+		if file := u.pkg.Fset.File(f.FileStart); !u.program.lower.IsStub(file.Name()) {
+			n += file.LineCount() - 1 // the last line feed begins a line
+		}
+	}
+	return n
 }
 
 // register makes src print an init function in each part that has targets to register, and the functions that return

@@ -73,28 +73,33 @@ func (u *home) directivesOf(t *target) (list []lower.Directive) {
 	return list
 }
 
-const wrtForm = "write //nabla:differentiate, or //nabla:differentiate wrt=a,b with names of parameters"
+const wrtForm = "write //nabla:differentiate, //nabla:differentiate wrt=a,b with names of parameters, or " +
+	"//nabla:differentiate gradient with names of operators"
 
-// wrt returns the parameters that the directive of t lists as those to differentiate with respect to, or the empty set
-// if it has no list. The problems are those of the directive.
-func (u *home) wrt(t *target) (mask activity.Mask, list []*Problem) {
+// arguments returns what the directive of t lists: the parameters to differentiate with respect to, and the derivatives
+// that the operators need. Both are empty if it lists none. The problems are those of the directive.
+func (u *home) arguments(t *target) (mask activity.Mask, asked demand, list []*Problem) {
 	problem := func(w lower.Word, reason, remedy string) {
 		list = append(list, &Problem{w.Pos, t.of, reason, remedy, Error})
 	}
 	directives := u.directivesOf(t)
 	if len(directives) > 1 {
 		problem(lower.Word{Pos: directives[1].Pos}, "it has two comments //nabla:differentiate", "remove one of them")
-		return mask, list
+		return mask, 0, list
 	}
 	given := false
 	for _, d := range directives {
 		for _, w := range d.Words() {
 			parts := w.Split("=")
 			key := parts[0].Text
+			operator := slices.Index(operatorWords(), w.Text)
 			switch {
+			case operator >= 0:
+				asked |= operators[operator].demand
+				t.words = append(t.words, w.Text)
 			case key != "wrt":
 				problem(w, strconv.Quote(w.Text)+" is no argument of //nabla:differentiate",
-					meant(key, []string{"wrt"})+wrtForm)
+					meant(key, append(operatorWords(), "wrt"))+wrtForm)
 			case len(parts) != 2:
 				problem(w, strconv.Quote(w.Text)+" is no list of parameters", wrtForm)
 			case given:
@@ -115,7 +120,7 @@ func (u *home) wrt(t *target) (mask activity.Mask, list []*Problem) {
 			}
 		}
 	}
-	return mask, list
+	return mask, asked, list
 }
 
 // active returns the index of the parameter with that name, or why derivatives with respect to it are not possible.

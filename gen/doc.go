@@ -71,6 +71,22 @@
 // and on request derivatives of other widths, see [Options]. Their comments describe their
 // parameters. An error that the function returns is the last result of each.
 //
+// A function without a directive gets those of them that the operators compute with which are
+// called with it in its package, directly or through a wrapper such as nabla.Bind in the same
+// expression or in a variable, and those that the package calls by name. What an operator needs
+// depends on the engines too: also the tangents if the backend has source.Forward, the form over
+// nabla.Real alone for engines that need no generated code, and whatever the operator may need if
+// the backend is not known. A directive asks for all of them; one with operators, in lower case,
+// for what these need, and what the operators in the package need:
+//
+//	//nabla:differentiate gradient
+//	func Loss(x []float64) float64
+//
+//	//nabla:differentiate wrt=m gradient hvp
+//	func Fit(m *Model, d *Data) float64
+//
+// What nothing asks for is missing; engines that need it report how to ask for it.
+//
 // Derivatives of functions of other modules are adaptations of their source. The generated file names these
 // modules with version and licence, and nabla_gen_licenses.txt beside it has the texts; both are written, checked
 // and removed together. There is a warning for a licence that is missing, not known, or asks for more than a notice.

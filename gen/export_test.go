@@ -141,3 +141,9 @@ func SetGenerator(id string) (restore func()) {
 	generatorID = func() string { return id }
 	return func() { generatorID = old }
 }
+
+// Demands reports whether it is known which derivatives an operator of package nabla computes with.
+func Demands(operator string) bool {
+	_, known := demandOf(lower.Use{Operator: operator, Open: true})
+	return known
+}

@@ -140,6 +140,9 @@ type Package struct {
 	Files     []*File
 	Functions []Function
 	Problems  []*Problem
+	// SourceLines counts the lines of the source files of the package, FollowedLines those of the functions that were
+	// differentiated and of their callees, in this package and in others, and GeneratedLines those of Files.
+	SourceLines, FollowedLines, GeneratedLines int
 	// Rewrites holds the source that [Program.Fix] makes of functions that get no code, by their problems: new
 	// declarations, and the call.
 	Rewrites map[*Problem]string
@@ -241,6 +244,7 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 	if err := h.outdated(); err != nil {
 		return nil, err
 	}
+	h.out.SourceLines = h.sourceLines()
 	h.out.Problems = sortedProblems(h.out.Problems)
 	return h.out, h.tested()
 }
@@ -258,6 +262,7 @@ type home struct {
 	// ungenerated are targets that were refused as a whole, but have a shape that operators take.
 	ungenerated []*target
 	names       map[string]string // name of a generated function → its primal
+	idents      map[string]bool   // see identifiers
 	out         *Package
 }
 

@@ -6,7 +6,8 @@ import (
 
 // gradientBuild is the build of gradients: adjoints that do not return the value. Where the forward and reverse sweeps
 // are fused, the computation of the value is often dead without that result.
-var gradientBuild = &build{name: "adjointOnly", suffix: "AdjointOnly", code: "Gradient", make: makeGradient}
+var gradientBuild = &build{name: "adjointOnly", suffix: "AdjointOnly", code: "Gradient", part: pullbacks,
+	make: makeGradient}
 
 // maxWorkRatio is the largest ratio of the work of a pruned derivative to that of the full one for which the pruned one
 // is generated.

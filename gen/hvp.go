@@ -8,7 +8,7 @@ import (
 
 // hvpBuild is the build of Hessian-vector products: tangents of adjoints without value and gradient, for functions
 // with one output.
-var hvpBuild = &build{name: "hvp", suffix: "HVP", code: "HVP", make: makeHVP}
+var hvpBuild = &build{name: "hvp", suffix: "HVP", code: "HVP", part: seconds, make: makeHVP}
 
 // makeHVP builds the Hessian-vector product of t, or returns nil if its shape has none or if it saves too little
 // work. Shadows of the inputs become unused and are removed, if their stores can be; lengths come from their tangents.

@@ -237,6 +237,10 @@ func position(s string) token.Position {
 // unmatched warns about functions that are passed to operators but get no code.
 func (u *home) unmatched(targets []lower.Target) {
 	for _, f := range u.program.lower.Unmatched(u.pkg.Types, targets) {
+		if f.Tested != nil {
+			u.askedByTest(f)
+			continue
+		}
 		p := &Problem{Pos: f.Pos, Reason: f.Operator + " is passed a function that gets no code: " + f.Reason,
 			Remedy: f.Remedy, Severity: Warning}
 		switch c, err := u.program.lifted(f); {
@@ -247,6 +251,24 @@ func (u *home) unmatched(targets []lower.Target) {
 			p.Remedy += "; nabla gen -fix cannot: " + err.Reason
 		}
 		u.problem(p)
+	}
+}
+
+// askedByTest warns about a target that a test passes to an operator which computes with a derivative that nothing else
+// asks for.
+func (u *home) askedByTest(f lower.Unmatched) {
+	d, known := demandOf(lower.Use{Operator: f.Operator, Engines: []string{"nabla.Auto"}})
+	i := slices.IndexFunc(u.targets, func(t *target) bool { return t.Func == f.Tested })
+	if i < 0 || !known {
+		return
+	}
+	t := u.targets[i]
+	for _, kind := range u.program.builds {
+		if kind.code != "" && kind.part&d&^batches != 0 && kind.part&batches == 0 && !t.wants(kind) {
+			u.problem(&Problem{f.Pos, t.of, "only a test calls " + f.Operator + " with it, and tests ask for no code",
+				"write //nabla:differentiate " + t.asking(kind) + " above its declaration", Warning})
+			return
+		}
 	}
 }
 

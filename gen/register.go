@@ -158,8 +158,9 @@ func (t *target) register(s *print.Scope) string {
 			strings.Join(append(work, ""), "\n"), nabla(s, "Code"), code.String())
 	}
 	b.WriteString(lanes + traced.String())
-	for _, f := range [][2]string{{"Refused", "Adjoint"}, {"RefusedTangent", "Tangent"}, {"RefusedTraced", "Traced"}} {
-		if why := t.why[f[1]]; why != "" {
+	for _, f := range [][2]string{{"Refused", "Adjoint"}, {"RefusedTangent", "Tangent"},
+		{"RefusedSecond", "AdjointTangent"}, {"RefusedTraced", "Traced"}} {
+		if why := t.why[f[1]]; why != "" && (f[0] != "RefusedSecond" || why != t.why["Adjoint"]) {
 			fmt.Fprintf(&b, "%s: %s,\n", f[0], strconv.Quote(why))
 		}
 	}

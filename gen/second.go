@@ -8,7 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-var secondBuild = &build{name: "adjointTangent", suffix: "AdjointTangent", code: "AdjointTangent", make: makeSecond}
+var secondBuild = &build{name: "adjointTangent", suffix: "AdjointTangent", code: "AdjointTangent", part: seconds,
+	make: makeSecond}
 
 // makeSecond builds the tangent of the adjoint with constant seeds: second-order derivatives, forward over reverse.
 func makeSecond(u *unit, t *target) (*built, error) {

@@ -30,6 +30,9 @@ type target struct {
 	wrt      activity.Mask // parameters that the directive lists, empty without a list
 	mask     activity.Mask // parameters that carry derivatives
 	shape    *shape        // nil if operators do not accept the function, or not with these parameters
+	demand   demand        // derivatives that are asked for
+	called   []string      // suffixes of further ones that the package calls
+	words    []string      // operators that the directive lists
 	built    []*built
 	shadow   string            // name of the function that returns shadows, empty if there is none
 	why      map[string]string // name of a field of nabla.Code, or Traced → why it is missing
@@ -81,14 +84,16 @@ func (u *home) add(found lower.Target) {
 	}
 	t.f, t.pos = f, f.Pos
 	u.program.tidy(f)
+	var listed demand
 	if t.marked {
 		var list []*Problem
-		if t.wrt, list = u.wrt(t); len(list) > 0 {
+		if t.wrt, listed, list = u.arguments(t); len(list) > 0 {
 			u.nothing(t, list...)
 			return
 		}
 	}
 	u.choose(t)
+	u.ask(t, listed)
 	if t.mask.Empty() {
 		u.problem(&Problem{t.pos, t.of, "it has no parameter with floats, so there is nothing to differentiate by",
 			"pass the data that it depends on as an argument", t.severity()})

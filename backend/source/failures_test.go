@@ -16,6 +16,7 @@ import (
 func missing(x []float64) float64 { return x[0] }
 func old(x []float64) float64     { return x[0] }
 func refused(x []float64) float64 { return x[0] * x[0] }
+func partial(x []float64) float64 { return x[0] * x[0] }
 func nothing(x []float64) float64 { return x[0] * x[0] }
 func traced(x []float64) float64  { return x[0] * x[0] }
 func shifted(x []float64) float64 { return x[0]*x[0] + shift }
@@ -48,6 +49,12 @@ func init() {
 			return 1
 		}}
 	}, Refused: "loss.go:7: a goto into a loop", RefusedTraced: "loss.go:8: a conversion to int"})
+	register(partial, nabla.Generated{New: func() nabla.Code {
+		return nabla.Code{Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+			y[0], xbar[0] = x[0]*x[0], 2*x[0]*ybar[0]
+			return 1
+		}}
+	}, RefusedTangent: "nothing asks for the tangent", RefusedSecond: "nothing asks for second derivatives"})
 	register(nothing, nabla.Generated{Refused: "loss.go:9: a channel"})
 	register(traced, nabla.Generated{Traced: func(y, x []nabla.Real, _ any) int {
 		y[0] = x[0].Sq()
@@ -136,6 +143,7 @@ func TestMessages(t *testing.T) {
 		{"struct", plain, reverse, []string{"function literal", "nabla.BindStructPlain"}},
 		{"refused reverse code", refused, reverse,
 			[]string{"source(reverse)", "refused", "no adjoint", "loss.go:7: a goto into a loop", "source.Forward{}"}},
+		{"not asked for", partial, forward, []string{"no tangent", "nothing asks for the tangent"}},
 		{"refused, but traced", traced, forward, []string{"no tangent", "loss.go:7", "forwarddiff.Backend{}"}},
 		{"refused, another engine", refused, forwarddiff.Backend{},
 			[]string{"no form over nabla.Real", "loss.go:8: a conversion to int", "source.Forward{}"}},
@@ -155,6 +163,12 @@ func TestMessages(t *testing.T) {
 			if !strings.Contains(err.Error(), w) {
 				t.Errorf("%s: %q does not say %q", tt.what, err, w)
 			}
+		}
+	}
+	for _, b := range []nabla.Backend{reverse, nabla.SecondOrder{Outer: reverse, Inner: reverse}} {
+		_, err := nabla.Hessian(partial, b, x)
+		if !errors.Is(err, nabla.ErrUnsupported) || !strings.Contains(err.Error(), "nothing asks for second") {
+			t.Errorf("Hessian with %s without code for second derivatives: %v", b.Name(), err)
 		}
 	}
 	for _, b := range both {

@@ -40,6 +40,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/nabla-ad/nabla/engine"
@@ -103,9 +104,14 @@ func (r *runner) renew() (err error) {
 func (r *runner) lacks(b engine.Backend, what string) error {
 	e := &engine.UnsupportedError{What: fmt.Sprintf("%s: the generated code of %s has no %s", b.Name(), r.gen.Name,
 		what)}
-	why := r.gen.Refused
-	if _, forward := b.(Forward); forward && r.gen.RefusedTangent != "" {
-		why = r.gen.RefusedTangent
+	var why string
+	switch _, forward := b.(Forward); {
+	case r.code.Adjoint != nil && (!forward || r.code.Tangent != nil):
+		why = cmp.Or(r.gen.RefusedSecond, r.gen.RefusedTangent) // second derivatives of derived functions need tangents
+	case forward:
+		why = cmp.Or(r.gen.RefusedTangent, r.gen.Refused)
+	default:
+		why = r.gen.Refused
 	}
 	if why != "" {
 		e.What += ": " + why

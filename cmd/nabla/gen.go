@@ -28,8 +28,9 @@ current directory, into the file nabla_gen.go: of the functions with the comment
 
   //nabla:differentiate
 
-and of those over float64 that the package passes to an operator of nabla. Functions
-of the types that operators accept are registered, so that the engines of package
+and of those over float64 that the package passes to an operator of nabla: of these
+what the operators need. //nabla:differentiate gradient asks for what gradients need,
+and so with the other operators. Functions of the types that operators accept are registered, so that the engines of package
 backend/source find their derivatives. A file is only written if it changes, and
 removed if nothing is left to differentiate. The package may call generated functions
 before the first run.

@@ -37,7 +37,7 @@ func (g *generation) run() (s *gen.Survey, files []string, err error) {
 	if s, err = gen.NewSurvey(".", g.patterns, g.opts); err == nil && !g.verbose {
 		if paths, all = s.Outdated(g.check); len(paths) == 0 && !all {
 			took := time.Since(began)
-			return s, nil, g.printTimes([]gen.Time{{Stage: "compare hashes", Time: took}}, took)
+			return s, nil, g.printTimes(nil, []gen.Time{{Stage: "compare hashes", Time: took}}, took)
 		}
 	}
 	surveyed := time.Since(began)
@@ -60,7 +60,7 @@ func (g *generation) run() (s *gen.Survey, files []string, err error) {
 	}
 	files, failure := g.finish(report)
 	times := append([]gen.Time{{Stage: "compare hashes", Time: surveyed}}, p.Times()...)
-	if err := g.printTimes(times, time.Since(began)); failure == nil {
+	if err := g.printTimes(report, times, time.Since(began)); failure == nil {
 		failure = err
 	}
 	return s, files, failure
@@ -130,9 +130,9 @@ func (g *generation) printFunctions(report *gen.Report) {
 	}
 }
 
-// printTimes prints the times of the stages, the total, and the use of processor and memory of this process and those
-// that it started, if that is asked for.
-func (g *generation) printTimes(stages []gen.Time, total time.Duration) error {
+// printTimes prints the times of the stages, the total, the use of processor and memory of this process and those that
+// it started, and the numbers of lines in the packages of report, if that is asked for.
+func (g *generation) printTimes(report *gen.Report, stages []gen.Time, total time.Duration) error {
 	if !g.timed {
 		return nil
 	}
@@ -142,6 +142,17 @@ func (g *generation) printTimes(stages []gen.Time, total time.Duration) error {
 	if processor, memory, ok := usage(); ok {
 		fmt.Fprintf(g.out, "%-15s %8.2f s\n", "processor", processor.Seconds())
 		fmt.Fprintf(g.out, "%-15s %8.0f MB\n", "memory", float64(memory)/1e6)
+	}
+	if report == nil {
+		return nil
+	}
+	var lines, followed, generated int
+	for _, pkg := range report.Packages {
+		lines, followed, generated = lines+pkg.SourceLines, followed+pkg.FollowedLines, generated+pkg.GeneratedLines
+	}
+	if lines > 0 {
+		fmt.Fprintf(g.out, "%-15s %8d lines\n%-15s %8d\n%-15s %8d, %.1f for each line of source\n", "source", lines,
+			"differentiated", followed, "generated", generated, float64(generated)/float64(lines))
 	}
 	return nil
 }

@@ -79,9 +79,11 @@ type Program struct {
 	stored        map[string]*storedFunction // by the format of the expressions that make values of them
 	storedCalls   map[*ir.Rule]storedCallee  // the callees of calls of values in memory
 	flow          *functionFlow              // on demand
-	functionVars  map[*types.Func]*ir.Var    // declared functions as values
-	readTables    map[*types.Var]bool        // parameters with tables of functions that are only read or not, on demand
-	declared      []*decl                    // decls in the order of their positions, on demand
+	// results holds where results of calls go, by package, on demand.
+	results      map[*packages.Package]*resultFlow
+	functionVars map[*types.Func]*ir.Var // declared functions as values
+	readTables   map[*types.Var]bool     // parameters with tables of functions that are only read or not, on demand
+	declared     []*decl                 // decls in the order of their positions, on demand
 	// initialisers and writtenVars describe package variables, computed on demand; homes are the lowerers of
 	// initialisers.
 	initialisers map[types.Object]initialiser
@@ -260,6 +262,15 @@ func (p *Program) Lookup(pkgPath, name string) *types.Func {
 		return f
 	}
 	return nil
+}
+
+// Lines returns the number of lines in the declaration of fn, 0 if its source is not known.
+func (p *Program) Lines(fn *types.Func) int {
+	if fn == nil || p.decls[fn.Origin()] == nil {
+		return 0
+	}
+	n := p.decls[fn.Origin()].node
+	return p.fset.Position(n.End()).Line - p.fset.Position(n.Pos()).Line + 1
 }
 
 // Func lowers fn for type arguments targs, and all its callees. For a function with a rule the

@@ -124,6 +124,8 @@ type Target struct {
 	In       *types.Package // package that contains the directive or the call
 	// Passed is the first target that a call of an operator in package In makes of a function with a directive, or nil.
 	Passed *Target
+	// Uses are the calls of operators in package In that get the function.
+	Uses []Use
 	// where is the build constraint of the files that request it, nil for every build.
 	where constraint.Expr
 }
@@ -145,6 +147,7 @@ func (p *Program) Targets() []Target {
 		if out[i].Operator == "" && out[i].Passed == nil && t.Operator != "" {
 			out[i].Passed = &t
 		}
+		out[i].Uses = append(out[i].Uses, t.Uses...)
 		// A target requested in several files is generated if any of them is part of the build.
 		if have := out[i].where; have != nil && t.where != nil {
 			out[i].where = &constraint.OrExpr{X: have, Y: t.where}
@@ -239,7 +242,8 @@ func (p *Program) passedFunctions(pkg *packages.Package, call *ast.CallExpr) (ou
 			continue
 		}
 		out = append(out,
-			Target{Func: fn, TypeArgs: targs, Pos: p.fset.Position(arg.Pos()), Operator: op.Name(), In: pkg.Types})
+			Target{Func: fn, TypeArgs: targs, Pos: p.fset.Position(arg.Pos()), Operator: op.Name(), In: pkg.Types,
+				Uses: p.uses(pkg, call, op)})
 	}
 	return out
 }

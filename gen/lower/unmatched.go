@@ -25,6 +25,9 @@ type Unmatched struct {
 	Pos            token.Position
 	Operator       string
 	Reason, Remedy string
+	// Tested is a target that a test passes, for which there is code, maybe without what the operator needs; nil for
+	// all others. There is no reason then.
+	Tested *types.Func
 
 	// Pkg, File, Call and Arg are the call and its argument in the source, nil in tests.
 	Pkg  *packages.Package
@@ -286,13 +289,15 @@ func (t *testFiles) call(f *ast.File, call *ast.CallExpr) (out []Unmatched) {
 				}
 			} else if a.Obj == nil && f.Name.Name == t.pkg.Name {
 				u.Reason, u.Remedy = t.onlyTest(a.Name)
+				u.Tested = t.target(a.Name)
 			}
 		case *ast.SelectorExpr:
 			if id, ok := a.X.(*ast.Ident); ok && imported(f, id) == t.pkg.PkgPath {
 				u.Reason, u.Remedy = t.onlyTest(a.Sel.Name)
+				u.Tested = t.target(a.Sel.Name)
 			}
 		}
-		if u.Reason != "" {
+		if u.Reason != "" || u.Tested != nil {
 			out = append(out, u)
 		}
 	}
@@ -313,6 +318,14 @@ func (t *testFiles) usesFinitediff(f *ast.File, call *ast.CallExpr) bool {
 		})
 	}
 	return found
+}
+
+// target returns the target of that name in the package, or nil.
+func (t *testFiles) target(name string) *types.Func {
+	if fn, ok := t.pkg.Types.Scope().Lookup(name).(*types.Func); ok && t.targets[fn] {
+		return fn
+	}
+	return nil
 }
 
 // onlyTest returns a reason and a remedy for a function of the package that only a test passes,
