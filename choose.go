@@ -75,7 +75,7 @@ type ChoiceRow struct {
 // Each candidate is prepared and called twice. The fastest are then timed in up to 15 samples of a
 // millisecond or one call, whichever is longer. All of them take part in each round, in rotating
 // order, so that other load on the machine affects them alike. A candidate ten times slower than
-// the fastest is not timed again. The measurement costs about 20 ms for each candidate or, if f
+// the fastest in two samples is not timed again. The measurement costs about 20 ms for each candidate or, if f
 // takes long, three more gradients by each. Two candidates whose times differ by less than Spread
 // are equally fast.
 //
@@ -200,7 +200,7 @@ func (c *Choice) String() string {
 			if c.Rows[0].perCall > 0 {
 				ratio = r.perCall / c.Rows[0].perCall
 			}
-			spread := "–"
+			spread := "one sample"
 			if r.Samples > 1 {
 				spread = fmt.Sprintf("±%.0f%%", 100*r.Spread)
 			}

@@ -248,6 +248,13 @@ func TestStructRefuses(t *testing.T) {
 	type array3 struct{ A [3]Real }
 	type shared struct{ A, B []float64 }
 	type sharedR struct{ A, B []Real }
+	type scratched struct {
+		A  []float64
+		In []struct {
+			N   int       `nabla:"fixed"`
+			Own []float64 `nabla:"fixed"`
+		}
+	}
 	back := []float64{1, 2, 3}
 	for name, c := range map[string]struct {
 		err error
@@ -257,6 +264,8 @@ func TestStructRefuses(t *testing.T) {
 			"nabla: Struct: function nabla.netLoss: the struct is nil (a *nabla.netParams[float64])"},
 		"nil function": {structErr(Struct[in, out, Real](nil, new(in))), "nabla: Struct: the function is nil"},
 		"one type":     {structErr(Struct(func(*in) Real { return Real{} }, new(in))), "have one type, nabla.in"},
+		"a tag": {structErr(StructPlain(func(*scratched) float64 { return 0 }, new(scratched))),
+			"In.Own has a nabla tag"},
 		"map": {structErr(Struct(func(*out) Real { return Real{} }, new(in))),
 			`map[string]float64 in the struct does not match map[string]nabla.Real in the function's struct at "M"`},
 		"name": {structErr(Struct(func(*renamed) Real { return Real{} }, new(in))),

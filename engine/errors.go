@@ -47,24 +47,45 @@ type ShapeError struct {
 }
 
 func (e *ShapeError) Error() string {
+	if e.Arg == outputsOfF {
+		s := ""
+		if e.Got != 1 {
+			s = "s"
+		}
+		return fmt.Sprintf("nabla: %s: the function has %d output%s, want %d%s", e.Op, e.Got, s, e.Want, e.next())
+	}
 	return fmt.Sprintf("nabla: %s: %s is %d, want %d%s", e.Op, e.Arg, e.Got, e.Want, e.next())
 }
+
+// outputsOfF is the Arg of an error about the number of outputs.
+const outputsOfF = "outputs of f"
 
 // next returns the advice that ends the message, or "".
 func (e *ShapeError) next() string {
 	switch {
 	case e.Arg == "m":
 		return " or more"
-	case e.Arg == "outputs of f" && e.Want == 1:
+	case e.Arg == outputsOfF && e.Want == 1 && !manyOutputs(e.Op):
 		return "; for several outputs use Jacobian, Pushforward or Pullback"
-	case e.Arg == "outputs of f":
-		return "; a function has the same number of outputs at every call"
+	case e.Arg == outputsOfF:
+		return ", as at Prepare; a function has the same number of outputs at every call"
 	case e.Arg == "len(x)" && !strings.Contains(e.Op, "."):
 		return "; Prepare fixes the length and Resize changes it, unless the function has a fixed one"
 	case e.Arg == "len(dst)" && !strings.Contains(e.Op, "."):
 		return "; nil is allocated"
 	}
 	return ""
+}
+
+// manyOutputs reports whether an operator takes functions with any number of outputs.
+func manyOutputs(op string) bool {
+	for _, name := range []string{"Jacobian", "Pushforward", "Pullback", "CurveDerivative", "CurveSecondDerivative",
+		"WeightedHessian"} {
+		if strings.HasSuffix(op, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // PanicError reports a panic of the user's function, or of a custom rule. Value is the value of the panic and Stack the

@@ -21,6 +21,10 @@ func (u *home) misplaced() {
 		}
 		p := &Problem{Pos: d.Pos, Severity: Error}
 		switch {
+		case strings.HasPrefix(d.Name, "//"):
+			p.Reason = d.Name + " is an ordinary comment, because of the space"
+			p.Remedy = "write //" + strings.TrimLeft(d.Name[2:], " ")
+			p.Severity = Warning
 		case !slices.Contains(lower.DirectiveNames, d.Name):
 			p.Reason = "there is no directive //nabla:" + d.Name
 			p.Remedy = meant(d.Name, lower.DirectiveNames) + "the directives are //nabla:" +

@@ -3,10 +3,12 @@ package gen
 import (
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/types"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/nabla-ad/nabla/gen/internal/lift"
 	"github.com/nabla-ad/nabla/gen/lower"
@@ -30,12 +32,23 @@ func (p *Program) lifted(f lower.Unmatched) (*lift.Change, *lift.Refusal) {
 	return c, nil
 }
 
-// rewrite returns the text of a change for a Problem.
-func rewrite(c *lift.Change) string {
-	if c.Decls == "" {
-		return c.Call
+// rewrite returns the text of a change for a Problem. value is the function value in the call.
+func rewrite(c *lift.Change, value ast.Expr) string {
+	of := "the literal"
+	if _, literal := ast.Unparen(value).(*ast.FuncLit); !literal {
+		of = types.ExprString(value)
 	}
-	return c.Decls + "\n" + c.Call
+	text := ""
+	if c.Decls != "" {
+		text = "// At package level:\n" + c.Decls + "\n"
+	}
+	if c.Define != "" {
+		text += "// In place of the declaration of " + of + ":\n" + c.Define + "\n"
+	}
+	if name, _, declares := strings.Cut(c.Call, " := "); declares && name == of {
+		return text + "// In place of the declaration of " + of + ":\n" + c.Call
+	}
+	return text + "// In the call, in place of " + of + ":\n" + c.Call
 }
 
 // Fix rewrites function literals and method values that are passed to operators, and for which no code can be

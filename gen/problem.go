@@ -174,7 +174,10 @@ type Refusal interface {
 // with the name of t, which calls it.
 func callee(t *target, name string) string {
 	short := name
-	if i := strings.IndexByte(name, '.'); i >= 0 { // p.F or (*p.T).M
+	plain, _, _ := strings.Cut(name, "[")
+	slash := strings.LastIndexByte(plain, '/')               // of the path of the package
+	if i := strings.IndexByte(name[slash+1:], '.'); i >= 0 { // p.F or (*p.T).M
+		i += slash + 1
 		open := name[:len(name)-len(strings.TrimLeft(name, "(*"))]
 		short = open + name[i+1:]
 		if open == "(" { // (T).M
@@ -236,6 +239,7 @@ func position(s string) token.Position {
 
 // unmatched warns about functions that are passed to operators but get no code.
 func (u *home) unmatched(targets []lower.Target) {
+	lines := map[string]int{} // of the first warning with a rewriting, by its declarations
 	for _, f := range u.program.lower.Unmatched(u.pkg.Types, targets) {
 		if f.Tested != nil {
 			u.askedByTest(f)
@@ -244,9 +248,13 @@ func (u *home) unmatched(targets []lower.Target) {
 		p := &Problem{Pos: f.Pos, Reason: f.Operator + " is passed a function that gets no code: " + f.Reason,
 			Remedy: f.Remedy, Severity: Warning}
 		switch c, err := u.program.lifted(f); {
+		case c != nil && c.Decls != "" && lines[c.Decls+c.Define] > 0: // another call with the same variable
+			p.Remedy = fmt.Sprintf("pass %s, declared as for line %d, or run nabla gen -fix", c.Call,
+				lines[c.Decls+c.Define])
 		case c != nil:
-			p.Remedy = "declare it as follows, or run nabla gen -fix"
-			u.out.Rewrites[p] = rewrite(c)
+			p.Remedy = "write the following, or run nabla gen -fix"
+			u.out.Rewrites[p] = rewrite(c, f.Arg)
+			lines[c.Decls+c.Define] = f.Pos.Line
 		case err != nil:
 			p.Remedy += "; nabla gen -fix cannot: " + err.Reason
 		}

@@ -156,7 +156,7 @@ func (s *Survey) record(root *packages.Package, pkg *Package) (changed []string,
 		old := parseSum(text)
 		want := text
 		switch {
-		case o.name == holder.Name && now.replaces(old):
+		case o.name == holder.Name && now.replaces(old, root.Module.Path == nablaPath):
 			want = now.insert(o.text)
 		case o.name != holder.Name && old != nil:
 			want = o.text

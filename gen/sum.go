@@ -85,11 +85,11 @@ func (s *sum) insert(text []byte) []byte {
 }
 
 // replaces reports whether s is to be written where old is. A difference in the build alone is no reason, since files
-// would alternate between platforms, nor is one in a generator without a version: each of its revisions would change
-// all files.
-func (s *sum) replaces(old *sum) bool {
+// would alternate between platforms. In the module of the generator itself, one in a generator without a version is none
+// either: each of its revisions would change all files.
+func (s *sum) replaces(old *sum, own bool) bool {
 	return old == nil || s.sources != old.sources || s.output != old.output || !slices.Equal(s.options, old.options) ||
-		s.generator != old.generator && isVersion(s.generator)
+		s.generator != old.generator && (!own || isVersion(s.generator))
 }
 
 // serves reports whether code with the sum s is the result of a generation with the options o, provided that the hashes

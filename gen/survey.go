@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -182,21 +183,29 @@ func outputsOnDisk(pkg *packages.Package) (list []string) {
 	return slices.Compact(list)
 }
 
-// hasNoTargets reports whether it is known without types that nothing is to be generated in a package: it does not
-// import package nabla and has no directive.
+// hasNoTargets reports whether it is known without types that nothing is to be generated in a package, and nothing to
+// be said about it: no package that it imports, and no test, imports package nabla, and it has no directive.
 func (s *Survey) hasNoTargets(pkg *packages.Package) bool {
-	if pkg.Imports[nablaPath] != nil {
+	imports := false
+	packages.Visit([]*packages.Package{pkg}, nil, func(p *packages.Package) {
+		imports = imports || p.Imports[nablaPath] != nil
+	})
+	if imports {
 		return false
 	}
-	for _, name := range pkg.GoFiles {
+	tests, _ := filepath.Glob(filepath.Join(directory(pkg), "*_test.go"))
+	for _, name := range append(tests, pkg.GoFiles...) {
 		text, err := os.ReadFile(name)
-		if err != nil || bytes.Contains(text, []byte("//nabla:")) {
+		if err != nil || directiveLike.Match(text) || bytes.Contains(text, []byte(`"`+nablaPath+`"`)) {
 			return false
 		}
 	}
 	_, err := os.Stat(filepath.Join(directory(pkg), current.TestFile))
 	return errors.Is(err, fs.ErrNotExist)
 }
+
+// directiveLike matches directives, and comments that may be meant as such.
+var directiveLike = regexp.MustCompile(`// *nabla:`)
 
 // isLocal reports whether the files of a package may change: they are neither those of the standard library nor in the
 // module cache.

@@ -124,3 +124,101 @@ func TestX(t *testing.T) {
 		command(t, dir, "vet", ".")
 	}
 }
+
+// TestForwarded: functions that are passed to a function which passes them on to an operator get code; of functions in
+// maps, fields and loop variables it is said that they are not known, unless one of their type has a directive.
+func TestForwarded(t *testing.T) {
+	const text = `package forwarded
+
+import (
+	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/source"
+
+	"forwarded/search"
+)
+
+func Rosen(x []float64) float64 { return x[0] * x[1] }
+func Quad(x []float64) float64  { return x[0] * x[0] }
+func Last(x []float64) float64  { return x[0] * x[0] }
+func Other(x []float64) float64 { return x[0] * x[0] }
+
+type Sample struct{ X []float64 }
+
+func (s Sample) Value(x []float64) float64    { return x[0] * s.X[0] }
+func (s *Sample) Pointer(x []float64) float64 { return x[0] * s.X[0] }
+
+func minimize(f func([]float64) float64, x []float64) { step(x, f) }
+
+func step(x []float64, f func([]float64) float64) { nabla.PrepareGradient(f, source.Reverse{}, x) }
+
+func loop(f func([]float64) float64, n int) {
+	if n > 0 {
+		loop(f, n-1)
+	}
+}
+
+// nabla:differentiate
+func Spaced(x float64) float64 { return x }
+
+func Use(x []float64, m map[string]func([]float64) float64, s *Sample) {
+	minimize(Rosen, x)
+	search.Newton(Quad, x)
+	search.Value(Last, x)
+	loop(Other, 3)
+	for _, f := range m {
+		minimize(f, x)
+	}
+	nabla.Gradient(m["a"], nil, x)
+	minimize(func(x []float64) float64 { return x[0] }, x)
+	nabla.Gradient(nabla.BindMethod((*Sample).Value, s), nil, x)
+	nabla.Gradient(nabla.BindMethod(s.Pointer, s), nil, x)
+	search.Value(s.Pointer, x)
+}
+`
+	const helper = `package search
+
+import "github.com/nabla-ad/nabla"
+
+func Newton[F nabla.ScalarFunc](f F, x []float64) { nabla.Hessian(f, nil, x) }
+
+func Value(f func([]float64) float64, x []float64) float64 { return f(x) }
+`
+	const want = `forwarded.go:30:1: warning: // nabla:differentiate is an ordinary comment, because of the space; ` +
+		`write //nabla:differentiate
+forwarded.go:39:12: warning: minimize is passed a function that gets no code: which function f holds is not known; ` +
+		`write //nabla:differentiate above the functions that it may hold
+forwarded.go:41:17: warning: Gradient is passed a function that gets no code: which function the element holds is ` +
+		`not known; write //nabla:differentiate above the functions that it may hold
+forwarded.go:42:11: warning: minimize is passed a function that gets no code: it is a function literal, to which ` +
+		`generated code cannot be matched; declare it at package level, or let minimize take a *nabla.Func, as ` +
+		`nabla.Bind and nabla.BindMethod return
+forwarded.go:43:34: warning: BindMethod is passed a function that gets no code: Value has a value as its receiver, ` +
+		`which is copied at each call; declare it with a pointer to Sample as its receiver
+forwarded.go:44:34: warning: BindMethod is passed a function that gets no code: Pointer is a method value, and ` +
+		`BindMethod binds the receiver; pass the method expression, (*Sample).Pointer
+`
+	files := map[string]string{"go.mod": "module forwarded\n\ngo 1.26\n", "forwarded.go": text,
+		"search/search.go": helper}
+	dir := module(t, files)
+	r := generate(t, dir, ".")
+	if got := problems(r, dir); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	builds := map[string]string{}
+	for _, f := range r.Packages[0].Functions {
+		builds[f.Of] += " " + f.Build
+	}
+	for name, second := range map[string]bool{"Rosen": false, "Quad": true} {
+		if got := builds[name]; !strings.Contains(got, " adjoint ") || strings.Contains(got, "adjointTangent") != second {
+			t.Errorf("%s has%s", name, got)
+		}
+	}
+	if len(builds) != 2 {
+		t.Errorf("code for %v", builds)
+	}
+	files["forwarded.go"] = strings.Replace(text, "func Other", "//nabla:differentiate\nfunc Other", 1)
+	dir = module(t, files)
+	if got := problems(generate(t, dir, "."), dir); strings.Contains(got, "is not known") {
+		t.Errorf("with a directive above a function of the type:\n%s", got)
+	}
+}

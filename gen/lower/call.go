@@ -214,6 +214,13 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		l.refuse(call, "call of "+fn.FullName(), why, remedy)
 		return nil, nil
 	}
+	if fn.Pkg() != nil && fn.Pkg().Path() == nablaPath && l.d.pkg.PkgPath != nablaPath {
+		l.operands(c, call, list, sig, s)
+		l.refuse(call, "call of "+fn.FullName(), "engines do not run in a function over float64 that is differentiated",
+			"write the function over nabla.Real, and call nabla.GradientFunc, DerivativeFunc, PushforwardFunc or "+
+				"DifferentiateWith in it")
+		return nil, nil
+	}
 	if fn.FullName() == onceDo {
 		return l.once(call, fn, args)
 	}

@@ -80,10 +80,13 @@ type Program struct {
 	storedCalls   map[*ir.Rule]storedCallee  // the callees of calls of values in memory
 	flow          *functionFlow              // on demand
 	// results holds where results of calls go, by package, on demand.
-	results      map[*packages.Package]*resultFlow
-	functionVars map[*types.Func]*ir.Var // declared functions as values
-	readTables   map[*types.Var]bool     // parameters with tables of functions that are only read or not, on demand
-	declared     []*decl                 // decls in the order of their positions, on demand
+	results map[*packages.Package]*resultFlow
+	// forwarded holds the uses of functions that are passed as a parameter, on demand.
+	forwarded    map[*types.Var][]Use
+	reaching     map[*packages.Package]bool // whether packages import package nabla, on demand
+	functionVars map[*types.Func]*ir.Var    // declared functions as values
+	readTables   map[*types.Var]bool        // parameters with tables of functions that are only read or not, on demand
+	declared     []*decl                    // decls in the order of their positions, on demand
 	// initialisers and writtenVars describe package variables, computed on demand; homes are the lowerers of
 	// initialisers.
 	initialisers map[types.Object]initialiser

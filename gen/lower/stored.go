@@ -283,7 +283,8 @@ func (l *lowerer) checkLowerable(n ast.Node, construct string, fn *types.Func, d
 	switch {
 	case d.generated:
 		l.refuse(n, construct, "it is generated, and generated code is not differentiated again",
-			"differentiate the function it was made of, or use an operator of second order")
+			"use an operator of second order; or give a function that calls it a rule with //nabla:rule, whose "+
+				"tangent and pullback may call generated code; or write the caller over nabla.Real with nabla.GradientFunc")
 	case fn.Pkg() != l.d.pkg.Types && library.Approximates(fn.Pkg().Path()):
 		l.refuse(n, construct, "it approximates a special function by series that end where its value "+
 			"is accurate, and its derivative is not", remedyRule)

@@ -5,6 +5,7 @@ import (
 	"go/build/constraint"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 
 // A Directive is a comment //nabla:name in the source.
 type Directive struct {
-	Name string // one of DirectiveNames, or another word
+	Name string // one of DirectiveNames, or another word; the whole comment if it has a space after the slashes
 	Args string // text after the name
 	Pos  token.Position
 	Func *types.Func // function on whose declaration it is, or nil
@@ -65,6 +66,9 @@ func (w Word) from(n int) Word {
 	return w
 }
 
+// spaced matches comments that would be directives without the space.
+var spaced = regexp.MustCompile(`^// +nabla:(differentiate|passive|rule|checkpoint)\b`)
+
 // directives returns the directives of a file.
 func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directive) {
 	owner := map[*ast.CommentGroup]*types.Func{}
@@ -95,6 +99,9 @@ func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directiv
 		for _, c := range g.List {
 			text, ok := strings.CutPrefix(c.Text, "//nabla:")
 			if !ok {
+				if name := spaced.FindString(c.Text); name != "" {
+					out = append(out, Directive{Name: name, Pos: p.fset.Position(c.Pos()), In: pkg.Types})
+				}
 				continue
 			}
 			name, args := text, ""
@@ -206,6 +213,15 @@ const nablaPath = "github.com/nabla-ad/nabla"
 
 // operator returns the function of package nabla that a call calls, nil for other calls.
 func operator(pkg *packages.Package, call *ast.CallExpr) *types.Func {
+	op := calledFunc(pkg, call)
+	if op == nil || op.Pkg() == nil || op.Pkg().Path() != nablaPath || op.Pkg() == pkg.Types {
+		return nil
+	}
+	return op
+}
+
+// calledFunc returns the declared function or method that a call calls, uninstantiated; nil for other calls.
+func calledFunc(pkg *packages.Package, call *ast.CallExpr) *types.Func {
 	fun := ast.Unparen(call.Fun)
 	switch x := fun.(type) {
 	case *ast.IndexExpr:
@@ -223,27 +239,28 @@ func operator(pkg *packages.Package, call *ast.CallExpr) *types.Func {
 	if id == nil {
 		return nil
 	}
-	op, ok := pkg.TypesInfo.Uses[id].(*types.Func)
-	if !ok || op.Pkg() == nil || op.Pkg().Path() != nablaPath || op.Pkg() == pkg.Types {
-		return nil
-	}
-	return op
+	fn, _ := pkg.TypesInfo.Uses[id].(*types.Func)
+	return fn
 }
 
-// passedFunctions returns the functions over floats among the arguments of a call of an operator.
+// passedFunctions returns the functions over floats among the arguments of a call of an operator, or of a function that
+// passes its parameter on to one.
 func (p *Program) passedFunctions(pkg *packages.Package, call *ast.CallExpr) (out []Target) {
 	op := operator(pkg, call)
-	if op == nil {
-		return nil
-	}
-	for _, arg := range call.Args {
+	for i, arg := range call.Args {
 		fn, targs := p.passedFunction(pkg, arg)
 		if fn == nil || !p.overFloats(fn, targs) {
 			continue
 		}
-		out = append(out,
-			Target{Func: fn, TypeArgs: targs, Pos: p.fset.Position(arg.Pos()), Operator: op.Name(), In: pkg.Types,
-				Uses: p.uses(pkg, call, op)})
+		t := Target{Func: fn, TypeArgs: targs, Pos: p.fset.Position(arg.Pos()), In: pkg.Types}
+		if op != nil {
+			t.Operator, t.Uses = op.Name(), p.uses(pkg, call, op)
+		} else if t.Uses = p.forwards(calledFunc(pkg, call), i); len(t.Uses) > 0 {
+			t.Operator = t.Uses[0].Operator
+		} else {
+			continue
+		}
+		out = append(out, t)
 	}
 	return out
 }

@@ -43,6 +43,7 @@ const (
 		"and write //nabla:differentiate above the method"
 	remedyTest = "declare it in a file of the package that is no test, with //nabla:differentiate above, " +
 		"or use finitediff.Backend{}"
+	remedyUnknown  = "write //nabla:differentiate above the functions that it may hold"
 	remedyVariable = "pass a declared function, or assign the variable in its declaration only"
 )
 
@@ -54,10 +55,17 @@ func (p *Program) Unmatched(in *types.Package, targets []Target) (out []Unmatche
 			continue
 		}
 		held := p.heldFunctions(pkg)
+		var marked []types.Type
+		for _, t := range targets {
+			if t.Operator == "" {
+				sig := t.Func.Signature()
+				marked = append(marked, types.NewSignatureType(nil, nil, nil, sig.Params(), sig.Results(), sig.Variadic()))
+			}
+		}
 		for _, f := range pkg.Syntax {
 			ast.Inspect(f, func(n ast.Node) bool {
 				if call, ok := n.(*ast.CallExpr); ok {
-					for _, u := range p.unmatched(pkg, call, held) {
+					for _, u := range p.unmatched(pkg, call, held, marked) {
 						u.Pkg, u.File, u.Call = pkg, f, call
 						out = append(out, u)
 					}
@@ -115,12 +123,14 @@ func methodValue(pkg *packages.Package, x *ast.SelectorExpr) bool {
 	return s != nil && s.Kind() == types.MethodVal && !types.IsInterface(s.Recv())
 }
 
-// unmatched returns the unmatched functions among the arguments of one call. held are those of heldFunctions.
+// unmatched returns the unmatched functions among the arguments of one call, of an operator or of a function that passes
+// its parameter on to one. held are those of heldFunctions, and marked the types of the functions with a directive.
 func (p *Program) unmatched(
-	pkg *packages.Package, call *ast.CallExpr, held map[types.Object]ast.Expr,
+	pkg *packages.Package, call *ast.CallExpr, held map[types.Object]ast.Expr, marked []types.Type,
 ) (out []Unmatched) {
+	fn := calledFunc(pkg, call)
 	op := operator(pkg, call)
-	if op == nil {
+	if fn == nil {
 		return nil
 	}
 	for _, arg := range call.Args {
@@ -133,44 +143,22 @@ func (p *Program) unmatched(
 			return nil
 		}
 	}
-	for _, arg := range call.Args {
+	for i, arg := range call.Args {
 		arg = ast.Unparen(arg)
 		sig, ok := pkg.TypesInfo.TypeOf(arg).(*types.Signature)
 		if !ok || !signatureOverFloats(sig) {
 			continue
 		}
-		if fn, _ := p.passedFunction(pkg, arg); fn != nil {
+		if known, _ := p.passedFunction(pkg, arg); known != nil || op == nil && !needsCode(p.forwards(fn, i)) {
 			continue
 		}
-		u := Unmatched{Pos: p.fset.Position(arg.Pos()), Operator: op.Name(), Arg: arg}
-		switch x := arg.(type) {
-		case *ast.FuncLit:
-			u.Reason, u.Remedy = "it is a function literal, to which generated code cannot be matched", remedyLiteral
-		case *ast.SelectorExpr:
-			s := pkg.TypesInfo.Selections[x]
-			switch o, _ := pkg.TypesInfo.Uses[x.Sel].(*types.Var); {
-			case methodValue(pkg, x):
-				u.Reason, u.Remedy = x.Sel.Name+
-					" is a method value, whose receiver generated code cannot reach", remedyMethod
-			case s == nil && o != nil:
-				u.Reason, u.Remedy = x.Sel.Name+
-					" is a variable, and which function it holds is not known", remedyVariable
-			}
-		case *ast.Ident:
-			o, _ := pkg.TypesInfo.Uses[x].(*types.Var)
-			switch {
-			case o == nil:
-			case o.Parent() == pkg.Types.Scope():
-				u.Reason, u.Remedy = x.Name+" is a variable, and which function it holds is not known", remedyVariable
-			default:
-				switch held[o].(type) {
-				case *ast.FuncLit:
-					u.Reason, u.Remedy = x.Name+
-						" holds a function literal, to which generated code cannot be matched", remedyLiteral
-				case *ast.SelectorExpr:
-					u.Reason, u.Remedy = x.Name+
-						" holds a method value, whose receiver generated code cannot reach", remedyMethod
-				}
+		u := Unmatched{Pos: p.fset.Position(arg.Pos()), Operator: fn.Name(), Arg: arg}
+		p.explainUnmatched(&u, pkg, held, marked)
+		if op == nil { // the parameter has a function type
+			u.Arg = nil
+			if u.Remedy == remedyLiteral || u.Remedy == remedyMethod {
+				u.Remedy = "declare it at package level, or let " + fn.Name() + " take a *nabla.Func, as nabla.Bind and " +
+					"nabla.BindMethod return"
 			}
 		}
 		if u.Reason != "" {
@@ -178,6 +166,85 @@ func (p *Program) unmatched(
 		}
 	}
 	return out
+}
+
+// needsCode reports whether one of the uses of a function may need generated code.
+func needsCode(uses []Use) bool {
+	return slices.ContainsFunc(uses, func(u Use) bool {
+		return u.Open || slices.ContainsFunc(u.Engines, func(e string) bool {
+			return strings.HasPrefix(e, "source.") || e == "nabla.Auto"
+		})
+	})
+}
+
+// explainUnmatched sets the reason and the remedy of u from its argument, if there is a reason.
+func (p *Program) explainUnmatched(
+	u *Unmatched, pkg *packages.Package, held map[types.Object]ast.Expr, marked []types.Type,
+) {
+	unknown := func(name string) {
+		same := func(t types.Type) bool { return types.Identical(t, pkg.TypesInfo.TypeOf(u.Arg).Underlying()) }
+		if !slices.ContainsFunc(marked, same) {
+			u.Reason, u.Remedy = "which function "+name+" holds is not known", remedyUnknown
+		}
+		u.Arg = nil
+	}
+	switch x := u.Arg.(type) {
+	case *ast.FuncLit:
+		u.Reason, u.Remedy = "it is a function literal, to which generated code cannot be matched", remedyLiteral
+	case *ast.IndexExpr:
+		if pkg.TypesInfo.Types[x.X].IsValue() {
+			unknown("the element")
+		}
+	case *ast.SelectorExpr:
+		s := pkg.TypesInfo.Selections[x]
+		switch o, _ := pkg.TypesInfo.Uses[x.Sel].(*types.Var); {
+		case methodValue(pkg, x) && u.Operator == "BindMethod":
+			u.Reason, u.Remedy = x.Sel.Name+" is a method value, and BindMethod binds the receiver",
+				"pass the method expression, "+methodExpression(pkg, s)
+			u.Arg = nil // the call is right but for this
+		case s != nil && s.Kind() == types.MethodExpr && isPointer(s.Recv()) &&
+			!isPointer(s.Obj().(*types.Func).Signature().Recv().Type()):
+			u.Reason, u.Remedy = x.Sel.Name+" has a value as its receiver, which is copied at each call",
+				"declare it with a pointer to "+types.TypeString(deref(s.Recv()), types.RelativeTo(pkg.Types))+
+					" as its receiver"
+			u.Arg = nil
+		case methodValue(pkg, x):
+			u.Reason, u.Remedy = x.Sel.Name+
+				" is a method value, whose receiver generated code cannot reach", remedyMethod
+		case s == nil && o != nil:
+			u.Reason, u.Remedy = x.Sel.Name+
+				" is a variable, and which function it holds is not known", remedyVariable
+		case s != nil && s.Kind() == types.FieldVal:
+			unknown(x.Sel.Name)
+		}
+	case *ast.Ident:
+		o, _ := pkg.TypesInfo.Uses[x].(*types.Var)
+		if o == nil {
+			return
+		}
+		if o.Parent() == pkg.Types.Scope() {
+			u.Reason, u.Remedy = x.Name+" is a variable, and which function it holds is not known", remedyVariable
+			return
+		}
+		switch held[o].(type) {
+		case *ast.FuncLit:
+			u.Reason, u.Remedy = x.Name+
+				" holds a function literal, to which generated code cannot be matched", remedyLiteral
+		case *ast.SelectorExpr:
+			u.Reason, u.Remedy = x.Name+
+				" holds a method value, whose receiver generated code cannot reach", remedyMethod
+		default:
+			if o.Kind() == types.LocalVar { // calls that pass a parameter are looked at themselves
+				unknown(x.Name)
+			}
+		}
+	}
+}
+
+// methodExpression returns the source of the expression (*T).M for the selection of a method M.
+func methodExpression(pkg *packages.Package, s *types.Selection) string {
+	t := types.TypeString(deref(s.Recv()), types.RelativeTo(pkg.Types))
+	return "(*" + t + ")." + s.Obj().Name()
 }
 
 // signatureOverFloats reports whether a function has float parameters and none over Reals.

@@ -226,3 +226,61 @@ func (u *Use) composite(pkg *packages.Package, e ast.Expr, n *types.Named) {
 		u.Engines = append(u.Engines, "nabla.Auto")
 	}
 }
+
+// forwards returns the uses of the function that fn gets as argument i: those in calls that pass the parameter on, as it
+// is, to an operator or to another such function.
+func (p *Program) forwards(fn *types.Func, i int) []Use {
+	if fn == nil {
+		return nil
+	}
+	fn = fn.Origin()
+	d, params := p.decls[fn], fn.Signature().Params()
+	if d == nil || d.node.Body == nil || i >= params.Len() || !p.reachesNabla(d.pkg) {
+		return nil
+	}
+	param := params.At(i)
+	if list, ok := p.forwarded[param]; ok {
+		return list
+	}
+	if p.forwarded == nil {
+		p.forwarded = map[*types.Var][]Use{}
+	}
+	p.forwarded[param] = nil // while calls of fn in fn are followed
+	f := p.resultFlow(d.pkg)
+	var list []Use
+	for _, id := range f.reads[param] {
+		call, _ := f.parent(id).(*ast.CallExpr)
+		if call == nil {
+			continue
+		}
+		at := slices.IndexFunc(call.Args, func(a ast.Expr) bool { return ast.Unparen(a) == id })
+		if at < 0 {
+			continue
+		}
+		if op := operator(d.pkg, call); op != nil {
+			list = append(list, p.uses(d.pkg, call, op)...)
+		} else {
+			list = append(list, p.forwards(calledFunc(d.pkg, call), at)...)
+		}
+	}
+	p.forwarded[param] = list
+	return list
+}
+
+// reachesNabla reports whether a package imports package nabla, directly or not.
+func (p *Program) reachesNabla(pkg *packages.Package) bool {
+	if reaches, ok := p.reaching[pkg]; ok {
+		return reaches
+	}
+	if p.reaching == nil {
+		p.reaching = map[*packages.Package]bool{}
+	}
+	p.reaching[pkg] = false
+	for path, q := range pkg.Imports {
+		if path == nablaPath || p.reachesNabla(q) {
+			p.reaching[pkg] = true
+			break
+		}
+	}
+	return p.reaching[pkg]
+}

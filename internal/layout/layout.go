@@ -55,6 +55,11 @@ func New(s Source) (*Layout, error) {
 			Problem: fmt.Sprintf("the function and the struct have one type, %s; want two that differ in their "+
 				"numbers, as Params[nabla.Real] and Params[float64]", ts)}
 	}
+	if path := tagged(ts, "", map[reflect.Type]bool{}); path != "" {
+		return nil, &engine.FuncError{Op: s.Op, Function: s.Function,
+			Problem: fmt.Sprintf("%s has a nabla tag, which has a meaning in bound structs only, and its numbers would be "+
+				"parameters; move it to the struct of data, as BindStructPlain takes", path)}
+	}
 	p := pairer{real: s.Real, plain: s.Plain, seen: map[[2]reflect.Type]*pairing{}}
 	root, diff := p.pair(ts, s.Param, "")
 	if diff != nil {
@@ -252,6 +257,30 @@ func holdsNumbers(t reflect.Type, seen map[reflect.Type]bool) bool {
 		}
 	}
 	return false
+}
+
+// tagged returns the path of a field with numbers and a nabla tag in the struct type t, or "".
+func tagged(t reflect.Type, path string, seen map[reflect.Type]bool) string {
+	if seen[t] {
+		return ""
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Array, reflect.Slice, reflect.Pointer:
+		return tagged(t.Elem(), path, seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			at := join(path, f.Name)
+			if f.Tag.Get("nabla") != "" && holdsNumbers(f.Type, map[reflect.Type]bool{}) {
+				return at
+			}
+			if found := tagged(f.Type, at, seen); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
 }
 
 // join appends the name of a field to a path.

@@ -32,7 +32,10 @@ type Request struct {
 type Change struct {
 	File  string // name of the source file
 	Decls string // the new declarations, formatted; empty for a method of a pointer to a struct
-	Call  string // the expression that replaces the function value at the call
+	// Define is the statement that replaces the declaration of the variable with the function value, empty if it is in
+	// the call or the variable remains.
+	Define string
+	Call   string // the expression that replaces the function value at the call
 
 	name    string // of the new function
 	edits   []edit
@@ -477,7 +480,7 @@ func (l *lifter) variable(x *ast.Ident) {
 			l.refuse(id, "%s is used in another way than as an argument of an operator or in a call", x.Name)
 		}
 	}
-	l.change.Call = define + "\n" + l.change.Call
+	l.change.Define = define
 	l.declare(lit)
 }
 
