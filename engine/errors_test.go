@@ -12,7 +12,8 @@ func TestShapeErrorSaysWhatNext(t *testing.T) {
 		want string
 	}{
 		{ShapeError{"Gradient", "outputs of f", 2, 1},
-			"nabla: Gradient: the function has 2 outputs, want 1; for several outputs use Jacobian, Pushforward or Pullback"},
+			"nabla: Gradient: the function has 2 outputs, want 1; for several outputs use Jacobian, Pushforward or " +
+				"Pullback"},
 		{ShapeError{"Jacobian", "outputs of f", 2, 3},
 			"want 3, as at Prepare; a function has the same number of outputs at every call"},
 		{ShapeError{"BindInPlace", "m", -1, 0}, "m is -1, want 0 or more"},

@@ -85,8 +85,8 @@ func (s *sum) insert(text []byte) []byte {
 }
 
 // replaces reports whether s is to be written where old is. A difference in the build alone is no reason, since files
-// would alternate between platforms. In the module of the generator itself, one in a generator without a version is none
-// either: each of its revisions would change all files.
+// would alternate between platforms. In the module of the generator itself (own), one in a generator without a version
+// is none either: each of its revisions would change all files.
 func (s *sum) replaces(old *sum, own bool) bool {
 	return old == nil || s.sources != old.sources || s.output != old.output || !slices.Equal(s.options, old.options) ||
 		s.generator != old.generator && (!own || isVersion(s.generator))

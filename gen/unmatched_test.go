@@ -209,7 +209,8 @@ forwarded.go:44:34: warning: BindMethod is passed a function that gets no code: 
 		builds[f.Of] += " " + f.Build
 	}
 	for name, second := range map[string]bool{"Rosen": false, "Quad": true} {
-		if got := builds[name]; !strings.Contains(got, " adjoint ") || strings.Contains(got, "adjointTangent") != second {
+		got := builds[name]
+		if !strings.Contains(got, " adjoint ") || strings.Contains(got, "adjointTangent") != second {
 			t.Errorf("%s has%s", name, got)
 		}
 	}

@@ -125,8 +125,7 @@ func (l *lowerer) checkInlinable(n ast.Node, v *funcValue) bool {
 		l.noSource(n, v.fn)
 	case v.d.generated:
 		l.refuse(n, what, "it is generated, and generated code is not differentiated again",
-			"use an operator of second order; or give a function that calls it a rule with //nabla:rule, whose "+
-				"tangent and pullback may call generated code; or write the caller over nabla.Real with nabla.GradientFunc")
+			remedyGenerated)
 	case l.p.rule(v.fn) != nil:
 		l.refuse(n, what, "it has a rule, so it cannot take functions", "")
 	case l.p.passive[v.fn]:

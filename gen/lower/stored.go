@@ -277,14 +277,17 @@ func (l *lowerer) declaredFunction(n ast.Node, v *funcValue, sig *types.Signatur
 	return e
 }
 
+const remedyGenerated = "use an operator of second order; or give a function that calls it a rule with " +
+	"//nabla:rule, whose tangent and pullback may call generated code; or write the caller over nabla.Real with " +
+	"nabla.GradientFunc"
+
 // checkLowerable reports whether the source of fn, declared by d, may be differentiated; otherwise it refuses the given
 // construct at n.
 func (l *lowerer) checkLowerable(n ast.Node, construct string, fn *types.Func, d *decl) bool {
 	switch {
 	case d.generated:
 		l.refuse(n, construct, "it is generated, and generated code is not differentiated again",
-			"use an operator of second order; or give a function that calls it a rule with //nabla:rule, whose "+
-				"tangent and pullback may call generated code; or write the caller over nabla.Real with nabla.GradientFunc")
+			remedyGenerated)
 	case fn.Pkg() != l.d.pkg.Types && library.Approximates(fn.Pkg().Path()):
 		l.refuse(n, construct, "it approximates a special function by series that end where its value "+
 			"is accurate, and its derivative is not", remedyRule)

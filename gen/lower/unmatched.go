@@ -59,7 +59,8 @@ func (p *Program) Unmatched(in *types.Package, targets []Target) (out []Unmatche
 		for _, t := range targets {
 			if t.Operator == "" {
 				sig := t.Func.Signature()
-				marked = append(marked, types.NewSignatureType(nil, nil, nil, sig.Params(), sig.Results(), sig.Variadic()))
+				marked = append(marked,
+					types.NewSignatureType(nil, nil, nil, sig.Params(), sig.Results(), sig.Variadic()))
 			}
 		}
 		for _, f := range pkg.Syntax {
@@ -123,8 +124,8 @@ func methodValue(pkg *packages.Package, x *ast.SelectorExpr) bool {
 	return s != nil && s.Kind() == types.MethodVal && !types.IsInterface(s.Recv())
 }
 
-// unmatched returns the unmatched functions among the arguments of one call, of an operator or of a function that passes
-// its parameter on to one. held are those of heldFunctions, and marked the types of the functions with a directive.
+// unmatched returns the unmatched functions among the arguments of one call, of an operator or of a function that
+// passes its parameter on to one. held are those of heldFunctions, and marked the types of the functions with a directive.
 func (p *Program) unmatched(
 	pkg *packages.Package, call *ast.CallExpr, held map[types.Object]ast.Expr, marked []types.Type,
 ) (out []Unmatched) {
@@ -157,8 +158,8 @@ func (p *Program) unmatched(
 		if op == nil { // the parameter has a function type
 			u.Arg = nil
 			if u.Remedy == remedyLiteral || u.Remedy == remedyMethod {
-				u.Remedy = "declare it at package level, or let " + fn.Name() + " take a *nabla.Func, as nabla.Bind and " +
-					"nabla.BindMethod return"
+				u.Remedy = "declare it at package level, or let " + fn.Name() +
+					" take a *nabla.Func, as nabla.Bind and nabla.BindMethod return"
 			}
 		}
 		if u.Reason != "" {

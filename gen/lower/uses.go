@@ -227,8 +227,8 @@ func (u *Use) composite(pkg *packages.Package, e ast.Expr, n *types.Named) {
 	}
 }
 
-// forwards returns the uses of the function that fn gets as argument i: those in calls that pass the parameter on, as it
-// is, to an operator or to another such function.
+// forwards returns the uses of the function that fn gets as argument i: those in calls that pass the parameter on, as
+// it is, to an operator or to another such function.
 func (p *Program) forwards(fn *types.Func, i int) []Use {
 	if fn == nil {
 		return nil
