@@ -251,8 +251,8 @@ func (o origin) missing(name string) error {
 	}
 	return &UnsupportedError{
 		What: fmt.Sprintf("function %s computes with float64 and has no generated derivative code", name),
-		Remedy: "run " + genCommand + "; if nabla gen does not see it reach an operator, as through a map, a field or " +
-			"a test, write //nabla:differentiate above it first",
+		Remedy: "run " + genCommand + "; if nabla gen does not see it reach an operator, as through a map, a field " +
+			"or a test, write //nabla:differentiate above it first",
 	}
 }
 

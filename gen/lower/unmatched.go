@@ -125,7 +125,8 @@ func methodValue(pkg *packages.Package, x *ast.SelectorExpr) bool {
 }
 
 // unmatched returns the unmatched functions among the arguments of one call, of an operator or of a function that
-// passes its parameter on to one. held are those of heldFunctions, and marked the types of the functions with a directive.
+// passes its parameter on to one. held are those of heldFunctions, and marked the types of the functions with a
+// directive.
 func (p *Program) unmatched(
 	pkg *packages.Package, call *ast.CallExpr, held map[types.Object]ast.Expr, marked []types.Type,
 ) (out []Unmatched) {

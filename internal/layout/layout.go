@@ -57,8 +57,8 @@ func New(s Source) (*Layout, error) {
 	}
 	if path := tagged(ts, "", map[reflect.Type]bool{}); path != "" {
 		return nil, &engine.FuncError{Op: s.Op, Function: s.Function,
-			Problem: fmt.Sprintf("%s has a nabla tag, which has a meaning in bound structs only, and its numbers would be "+
-				"parameters; move it to the struct of data, as BindStructPlain takes", path)}
+			Problem: fmt.Sprintf("%s has a nabla tag, which has a meaning in bound structs only, and its numbers "+
+				"would be parameters; move it to the struct of data, as BindStructPlain takes", path)}
 	}
 	p := pairer{real: s.Real, plain: s.Plain, seen: map[[2]reflect.Type]*pairing{}}
 	root, diff := p.pair(ts, s.Param, "")
