@@ -1,0 +1,224 @@
+package finitediff
+
+import "math"
+
+// Quotients with halved steps. A sequence of them has a part where truncation dominates and changes shrink by
+// 2^(p-q), and then one where rounding does and changes grow by 2^q. The best quotient is between the two.
+
+// A run holds the quotients of one output at halved steps.
+type run struct {
+	d, e, step float64 // the best so far
+	done       bool
+
+	last, lastRounding float64 // the quotient of the last step, and its rounding error
+	change             float64 // the distance of it from the one before, 0 for the first
+	extreme            float64 // its last extrapolation, or itself
+
+	// What the smaller steps say about the best quotient.
+	after       int        // how many there were
+	contradicts bool       // a quotient differs by more than both errors
+	early       float64    // the largest noise of the first three
+	late        [3]float64 // the noise of the last three
+	scatter     float64    // the error of the best quotient that their changes suggest
+
+	// The last row of the table of extrapolations, with rounding errors: the quotient in column 0, and the extrapolated
+	// ones.
+	table, rounding [maxExtrapolate + 1]float64
+	columns         int
+}
+
+const (
+	// halvings bounds the steps of one scheme.
+	halvings = 64
+	// enough is the number of steps after the best from which noise is told from divergence.
+	enough = 8
+	// plausible bounds noise, relative to f: a function that seems noisier varies over shorter lengths than the step.
+	plausible = 1e-3
+)
+
+// halve computes quotients from the values at step h, in l.values, and at halves of it, until the errors of all outputs
+// are known: without extrapolation, and if the model of the error holds, at the first half. It reports whether an
+// output turned out to be noisier than known, and then stores its noise in l.floor.
+func (l *line) halve(g *formula, h float64) (noisy bool, err error) {
+	active := 0
+	for i, y := range l.y0 {
+		r := &l.runs[i]
+		*r = run{d: math.NaN(), e: math.Inf(1), done: y-y != 0}
+		if !r.done {
+			active++
+			r.last, r.lastRounding = l.quotient(g, g.coef, i, h)
+			r.table[0], r.rounding[0], r.columns = r.last, r.lastRounding, 1
+		}
+	}
+	n := 1
+	for ; n < halvings && active > 0; n++ {
+		l.values, l.old = l.old, l.values
+		if l.v == nil && l.rounded(g, h/2) != h/2 { // nodes would coincide
+			break
+		}
+		ok, err := l.sample(g, h/2, true)
+		if err != nil {
+			return false, err
+		} else if !ok {
+			break
+		}
+		h /= 2
+		active = 0
+		for i := range l.runs {
+			if r := &l.runs[i]; !r.done {
+				if l.next(g, i, n, h); !r.done {
+					active++
+				}
+			}
+		}
+	}
+	for i := range l.runs {
+		if l.y0[i]-l.y0[i] == 0 {
+			noisy = l.finish(g, i, n, h) || noisy
+		}
+	}
+	return noisy, nil
+}
+
+// next adds the quotient of output i with step h, in l.values, to its run, for the n-th halving.
+func (l *line) next(g *formula, i, n int, h float64) {
+	r := &l.runs[i]
+	d, rounding := l.quotient(g, g.coef, i, h)
+	change := math.Abs(d - r.last)
+	order := float64(g.power - g.order)
+	switch {
+	case l.given > 0:
+		r.d, r.e, r.step, r.done = r.last, change/(1-math.Exp2(-order))+r.lastRounding, 2*h, true
+		return
+	case n == 1 && l.s.a.Extrapolate == 0:
+		truncation := l.truncation(g, i, 2*h)
+		if change <= truncation+r.lastRounding+rounding {
+			r.d, r.e, r.step, r.done = r.last, max(truncation+r.lastRounding, change), 2*h, true
+			return
+		}
+	}
+	r.after++
+	if e := r.remaining(change, order) + rounding; e < r.e {
+		r.keep(d, e, h)
+	}
+	best, bestRounding := d, rounding
+	if l.s.a.Extrapolate > 0 {
+		best, bestRounding = r.extrapolate(g, l.s.a.Extrapolate, d, rounding, h)
+	}
+	if r.after > 0 {
+		r.judge(g, best, bestRounding, h)
+	}
+	r.extreme = best
+	r.last, r.lastRounding, r.change = d, rounding, change
+	growth := math.Exp2(float64(g.order))
+	switch {
+	case r.after < 2:
+	case !r.contradicts:
+		r.done = rounding*growth >= r.e || r.after >= enough
+	default:
+		r.done = r.after >= enough && r.noisy(g, l.largest(g, i))
+	}
+}
+
+// truncation returns the bound of the truncation error of output i.
+func (l *line) truncation(g *formula, i int, h float64) float64 {
+	return g.trunc * l.bound[i] * math.Pow(h, float64(g.power-g.order))
+}
+
+// remaining returns the truncation error of a quotient of a formula of the given order after a change. The change before
+// gives the rate of convergence; one small change may be an accident.
+func (r *run) remaining(change, order float64) float64 {
+	if r.change == 0 {
+		return change
+	}
+	rate := min(change/r.change, 0.95)
+	return max(change*max(1, rate/(1-rate)), r.change*math.Exp2(-order))
+}
+
+// keep makes d, with an error of e, the best quotient.
+func (r *run) keep(d, e, step float64) {
+	r.d, r.e, r.step = d, e, step
+	r.after, r.contradicts, r.early, r.scatter = 0, false, 0, 0
+	clear(r.late[:])
+}
+
+// judge compares a quotient for a smaller step, or an extrapolation of it, with the best one.
+func (r *run) judge(g *formula, d, rounding, h float64) {
+	change := math.Abs(d - r.extreme)
+	if math.Abs(d-r.d) > r.e+rounding {
+		r.contradicts = true
+	}
+	noise := change
+	for range g.order {
+		noise *= h
+	}
+	if r.after <= len(r.late) {
+		r.early = max(r.early, noise)
+	}
+	r.late[r.after%len(r.late)] = noise
+	r.scatter = max(r.scatter, change*math.Exp2(-float64(g.order*r.after)))
+}
+
+// noise returns the noise of the values that a formula is applied to, as it appears after enough steps.
+func (r *run) noise(g *formula) float64 { return max(r.late[0], r.late[1], r.late[2]) / g.norm }
+
+// noisy reports whether changes grow as they do by noise of values of the given size. Those of quotients that tend to
+// infinity grow more slowly, those around poles and jumps faster or as by noise of the size of f.
+func (r *run) noisy(g *formula, size float64) bool {
+	early, late := r.early/g.norm, r.noise(g)
+	return early <= 4*late && late <= 4*early && late <= plausible*size
+}
+
+// largest returns the largest value of output i at the nodes.
+func (l *line) largest(g *formula, i int) (v float64) {
+	for k := range g.grid {
+		v = max(v, math.Abs(l.values[k*len(l.y0)+i]))
+	}
+	return v
+}
+
+// finish computes the result of output i, after n-1 halvings, and reports whether it is noisy.
+func (l *line) finish(g *formula, i, n int, h float64) (noisy bool) {
+	r := &l.runs[i]
+	switch {
+	case math.IsInf(r.e, 1): // no second step
+		if r.d, r.step = r.last, h; l.given == 0 && l.s.a.Extrapolate == 0 {
+			r.e = l.truncation(g, i, h) + r.lastRounding
+		}
+		return false
+	case !r.contradicts:
+		r.e = max(r.e, r.scatter)
+		return false
+	case r.after >= enough && r.noisy(g, l.largest(g, i)):
+		l.floor[i] = max(l.floor[i], r.noise(g))
+		r.e = max(r.e, r.scatter)
+		return true
+	}
+	r.d, r.e, r.step = math.NaN(), math.Inf(1), h
+	return false
+}
+
+// extrapolate adds the quotient d to the table of extrapolations by Neville's scheme; the error of an entry is its
+// distance from the two that it was made of. It returns the last of the row, with its rounding error. C. Ridders, "Accurate computation of F'(x) and F'(x)F"(x)", Adv. Eng.
+// Software 4 (1982).
+func (r *run) extrapolate(g *formula, most int, d, rounding, h float64) (last, lastRounding float64) {
+	power, by := g.power-g.order, 1
+	if g.even {
+		by = 2
+	}
+	columns := min(r.columns, most)
+	for k := range columns {
+		w := math.Exp2(float64(power + k*by))
+		old, oldRounding := r.table[k], r.rounding[k]
+		r.table[k], r.rounding[k] = d, rounding
+		left := d
+		d = left + (left-old)/(w-1)
+		rounding = (w*rounding + oldRounding) / (w - 1)
+		if e := max(math.Abs(d-left), math.Abs(d-old)) + rounding; e < r.e {
+			r.keep(d, e, h)
+		}
+	}
+	r.table[columns], r.rounding[columns] = d, rounding
+	r.columns = columns + 1
+	return d, rounding
+}
