@@ -278,7 +278,11 @@ func (s *adaptive) schemes(order int) ([]scheme, error) {
 		if err := g.check(field, order); err != nil {
 			return nil, err
 		}
-		list = append(list, s.scheme(g, order))
+		if i == 0 && s.a.Grid != nil {
+			list = append(list, s.scheme(newFormula(g, order), sideOf(g)))
+		} else {
+			list = append(list, s.scheme(standard{m, p, order, false}.formula(), m))
+		}
 	}
 	return list, nil
 }
@@ -294,15 +298,20 @@ func (m Method) grid(p int) Grid {
 	return CentralGrid(p)
 }
 
-// scheme returns the scheme on a grid that has been checked. Levels have integer grids on the sides that g uses.
-func (s *adaptive) scheme(g Grid, order int) scheme {
-	list := scheme{newFormula(g, order)}
-	m, shifts := Central, []float64{-1, 0, 1}
-	if slices.Min(g) >= 0 {
-		m, shifts = Forward, []float64{0, 1, 2}
-	} else if slices.Max(g) <= 0 {
-		m, shifts = Backward, []float64{0, -1, -2}
+// sideOf returns the method whose integer grid has nodes on the sides that g uses.
+func sideOf(g Grid) Method {
+	switch {
+	case slices.Min(g) >= 0:
+		return Forward
+	case slices.Max(g) <= 0:
+		return Backward
 	}
+	return Central
+}
+
+// scheme returns the scheme of a formula, with levels on integer grids of m.
+func (s *adaptive) scheme(lowest *formula, m Method) scheme {
+	list := scheme{lowest}
 	levels := s.a.Levels
 	switch {
 	case s.a.Extrapolate > 0 || levels == NoLevels:
@@ -312,7 +321,7 @@ func (s *adaptive) scheme(g Grid, order int) scheme {
 	}
 	for range levels {
 		below := list[len(list)-1].power
-		list = append(list, newFormula(m.grid(below+2), below, shifts...))
+		list = append(list, standard{m, below + 2, below, true}.formula())
 	}
 	return list
 }

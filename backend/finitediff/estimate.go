@@ -78,7 +78,7 @@ func (l *line) stuck() bool {
 // a step at which f could be evaluated, and the last step.
 func (l *line) by(s scheme) (ok bool, h float64, err error) {
 	g := s[0]
-	for range rounds {
+	for again := rounds; again > 0; again-- {
 		switch {
 		case l.given > 0:
 			h = l.given
@@ -96,7 +96,7 @@ func (l *line) by(s scheme) (ok bool, h float64, err error) {
 		if err != nil {
 			return false, h, err
 		}
-		if !noisy {
+		if !noisy && !l.focus() {
 			break
 		}
 	}
@@ -106,6 +106,25 @@ func (l *line) by(s scheme) (ok bool, h float64, err error) {
 
 // rounds bounds how often noise makes a scheme start again, with larger steps.
 const rounds = 3
+
+// focus reports whether an output has no derivative although x is closer to 0 than its steps, and then makes the
+// distance to 0 the scale of the line: functions of x/|x| vary over lengths of that size.
+func (l *line) focus() bool {
+	if l.v != nil || l.given > 0 {
+		return false
+	}
+	a := math.Abs(l.x[l.j])
+	if a == 0 || a >= l.scale {
+		return false
+	}
+	for i := range l.runs {
+		if l.y0[i]-l.y0[i] == 0 && math.IsInf(l.runs[i].e, 1) {
+			l.scale = a
+			return true
+		}
+	}
+	return false
+}
 
 // merge stores the results of a scheme where they are better than those so far. Of two that agree, that is the one with
 // the smaller error; otherwise f looks different at the smaller step, which is closer to x.

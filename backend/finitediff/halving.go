@@ -13,6 +13,7 @@ type run struct {
 	last, lastRounding float64 // the quotient of the last step, and its rounding error
 	change             float64 // the distance of it from the one before, 0 for the first
 	extreme            float64 // its last extrapolation, or itself
+	gap                float64 // between f(x) and its interpolation from the nodes
 
 	// What the smaller steps say about the best quotient.
 	after       int        // how many there were
@@ -47,6 +48,7 @@ func (l *line) halve(g *formula, h float64) (noisy bool, err error) {
 		if !r.done {
 			active++
 			r.last, r.lastRounding = l.quotient(g, g.coef, i, h)
+			r.gap, _ = l.gap(g, i)
 			r.table[0], r.rounding[0], r.columns = r.last, r.lastRounding, 1
 		}
 	}
@@ -85,6 +87,8 @@ func (l *line) next(g *formula, i, n int, h float64) {
 	r := &l.runs[i]
 	d, rounding := l.quotient(g, g.coef, i, h)
 	change := math.Abs(d - r.last)
+	gap, rough := l.gap(g, i)
+	smooth := gap <= r.gap*g.fall+rough
 	order := float64(g.power - g.order)
 	switch {
 	case l.given > 0:
@@ -92,13 +96,44 @@ func (l *line) next(g *formula, i, n int, h float64) {
 		return
 	case n == 1 && l.s.a.Extrapolate == 0:
 		truncation := l.truncation(g, i, 2*h)
-		if change <= truncation+r.lastRounding+rounding {
-			r.d, r.e, r.step, r.done = r.last, max(truncation+r.lastRounding, change), 2*h, true
+		if smooth && change <= truncation+r.lastRounding+rounding {
+			r.d, r.e, r.step, r.done = r.last, max(truncation, change)+r.lastRounding, 2*h, true
 			return
 		}
 	}
+	if smooth || gap <= plausible*l.largest(g, i) {
+		l.candidate(g, r, d, rounding, h)
+	}
+	r.last, r.lastRounding, r.change, r.gap = d, rounding, change, gap
+	growth := math.Exp2(float64(g.order))
+	switch {
+	case r.after < 2:
+	case !r.contradicts:
+		r.done = rounding*growth >= r.e || r.after >= enough
+	default:
+		r.done = r.after >= enough && r.noisy(g, l.largest(g, i))
+	}
+}
+
+// gap returns the distance between f(x) and its interpolation from the nodes, for output i, and the rounding error. Where
+// f is smooth at the scale of the step, it falls with the step; around poles and spikes quotients may look smooth although
+// f(x) does not fit.
+func (l *line) gap(g *formula, i int) (gap, rounding float64) {
+	y, m := l.y0[i], len(l.y0)
+	rounding = l.rounding(i, y)
+	for k, c := range g.value {
+		v := l.values[k*m+i]
+		gap += float64(c * (v - y))
+		rounding += math.Abs(c) * l.rounding(i, v)
+	}
+	return math.Abs(gap), rounding
+}
+
+// candidate makes the quotient d the best one if its error is smaller, and compares it with the best otherwise.
+func (l *line) candidate(g *formula, r *run, d, rounding, h float64) {
 	r.after++
-	if e := r.remaining(change, order) + rounding; e < r.e {
+	change := math.Abs(d - r.last)
+	if e := r.remaining(change, float64(g.power-g.order)) + rounding; e < r.e {
 		r.keep(d, e, h)
 	}
 	best, bestRounding := d, rounding
@@ -109,15 +144,6 @@ func (l *line) next(g *formula, i, n int, h float64) {
 		r.judge(g, best, bestRounding, h)
 	}
 	r.extreme = best
-	r.last, r.lastRounding, r.change = d, rounding, change
-	growth := math.Exp2(float64(g.order))
-	switch {
-	case r.after < 2:
-	case !r.contradicts:
-		r.done = rounding*growth >= r.e || r.after >= enough
-	default:
-		r.done = r.after >= enough && r.noisy(g, l.largest(g, i))
-	}
 }
 
 // truncation returns the bound of the truncation error of output i.
@@ -145,7 +171,11 @@ func (r *run) keep(d, e, step float64) {
 // judge compares a quotient for a smaller step, or an extrapolation of it, with the best one.
 func (r *run) judge(g *formula, d, rounding, h float64) {
 	change := math.Abs(d - r.extreme)
-	if math.Abs(d-r.d) > r.e+rounding {
+	apart := r.e + rounding
+	if r.columns > 1 { // extrapolations forget earlier steps only slowly
+		apart += change
+	}
+	if math.Abs(d-r.d) > apart {
 		r.contradicts = true
 	}
 	noise := change
@@ -181,12 +211,10 @@ func (l *line) largest(g *formula, i int) (v float64) {
 func (l *line) finish(g *formula, i, n int, h float64) (noisy bool) {
 	r := &l.runs[i]
 	switch {
-	case math.IsInf(r.e, 1): // no second step
-		if r.d, r.step = r.last, h; l.given == 0 && l.s.a.Extrapolate == 0 {
-			r.e = l.truncation(g, i, h) + r.lastRounding
-		}
+	case n == 1 && math.IsInf(r.e, 1) && l.given == 0 && l.s.a.Extrapolate == 0: // no second step
+		r.d, r.e, r.step = r.last, l.truncation(g, i, h)+r.lastRounding, h
 		return false
-	case !r.contradicts:
+	case !r.contradicts && r.e < math.Inf(1):
 		r.e = max(r.e, r.scatter)
 		return false
 	case r.after >= enough && r.noisy(g, l.largest(g, i)):
@@ -194,7 +222,7 @@ func (l *line) finish(g *formula, i, n int, h float64) (noisy bool) {
 		r.e = max(r.e, r.scatter)
 		return true
 	}
-	r.d, r.e, r.step = math.NaN(), math.Inf(1), h
+	r.d, r.e, r.step = math.NaN(), math.Inf(1), h // it has not converged
 	return false
 }
 

@@ -56,21 +56,22 @@ func ECNoise(values []float64) (noise float64, outcome NoiseOutcome) {
 	for _, v := range values {
 		lo, hi = min(lo, v), max(hi, v)
 	}
-	if !(hi-lo <= 0.1*max(math.Abs(lo), math.Abs(hi))) {
+	size := max(math.Abs(lo), math.Abs(hi))
+	if !(hi-lo <= 0.1*size) {
 		return 0, NoiseTooFar
 	}
 	var levels [3]float64 // of the last orders
 	var signs [3]bool
 	gamma := 1.0
 	for k := 1; k < n; k++ {
-		equal, sum, signsHere := difference(values[:n-k+1])
+		equal, sum, both := difference(values[:n-k+1], size)
 		if k == 1 && 2*equal >= n {
 			return 0, NoiseTooClose
 		}
 		gamma *= float64(k) / float64(2*(2*k-1))
 		copy(levels[:], levels[1:])
 		copy(signs[:], signs[1:])
-		levels[2], signs[2] = math.Sqrt(gamma*sum/float64(n-k)), signsHere
+		levels[2], signs[2] = size*math.Sqrt(gamma*sum/float64(n-k)), both
 		if k >= 3 && signs[0] && max(levels[0], levels[1], levels[2]) <= 4*min(levels[0], levels[1], levels[2]) {
 			return levels[0], NoiseFound
 		}
@@ -78,13 +79,13 @@ func ECNoise(values []float64) (noise float64, outcome NoiseOutcome) {
 	return 0, NoiseTooFar
 }
 
-// difference replaces v by its differences and returns how many are 0, the sum of their squares, and whether they have
-// both signs.
-func difference(v []float64) (equal int, sum float64, both bool) {
+// difference replaces v by its differences and returns how many are 0, the sum of the squares of their ratios to size,
+// and whether they have both signs.
+func difference(v []float64, size float64) (equal int, sum float64, both bool) {
 	var up, down bool
 	for i := range len(v) - 1 {
 		v[i] = v[i+1] - v[i]
-		sum += v[i] * v[i]
+		sum += (v[i] / size) * (v[i] / size)
 		up, down = up || v[i] > 0, down || v[i] < 0
 		if v[i] == 0 {
 			equal++

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"sync"
 )
 
 // A Grid holds the nodes of a stencil, as distances from the point of the derivative in units of the step. {-1, 0, 1}
@@ -178,6 +179,8 @@ type formula struct {
 	coef  []float64
 	near  [][]float64 // coefficients of the same derivative at neighbouring points
 	half  []int       // see halves
+	value []float64   // coefficients of f at 0 from the other nodes
+	fall  float64     // the factor by which the error of that value falls, at least, when h is halved
 	order int         // q
 	power int         // p: the truncation error is O(h^(p-q))
 	sum   float64     // Σ|cₖ|
@@ -208,7 +211,45 @@ func newFormula(grid Grid, order int, shifts ...float64) *formula {
 		f.near = append(f.near, rounded(fornberg(grid, at, order)))
 	}
 	f.half = halves(grid)
+	f.interpolate()
 	return f
+}
+
+// interpolate computes the coefficients of the value at 0 from the nodes that are not 0.
+func (f *formula) interpolate() {
+	others := slices.DeleteFunc(slices.Clone(f.grid), func(g float64) bool { return g == 0 })
+	c := rounded(fornberg(others, 0, 0))
+	for _, g := range f.grid {
+		v := 0.0
+		if g != 0 {
+			v, c = c[0], c[1:]
+		}
+		f.value = append(f.value, v)
+	}
+	f.fall = math.Exp2(0.5 - float64(len(others)))
+}
+
+// formulas holds the formulas on integer grids that were used, by their standard.
+var formulas sync.Map
+
+// A standard identifies a formula on an integer grid.
+type standard struct {
+	method        Method
+	points, order int
+	level         bool // with the derivatives at neighbouring points
+}
+
+// formula returns the formula, which is computed once.
+func (s standard) formula() *formula {
+	if f, ok := formulas.Load(s); ok {
+		return f.(*formula)
+	}
+	var shifts []float64
+	if s.level {
+		shifts = map[Method][]float64{Central: {-1, 0, 1}, Forward: {0, 1, 2}, Backward: {0, -1, -2}}[s.method]
+	}
+	f, _ := formulas.LoadOrStore(s, newFormula(s.method.grid(s.points), s.order, shifts...))
+	return f.(*formula)
 }
 
 // moment returns Σ cₖ·gₖ^p.
