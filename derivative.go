@@ -27,6 +27,7 @@ func PrepareDerivative[F ScalarScalar](f F, b Backend, x float64) (*DerivativePr
 type DerivativePrep struct {
 	prep
 	curve
+	e [1]float64 // the error estimate
 }
 
 func (p *DerivativePrep) base() *prep {
