@@ -13,6 +13,8 @@ type run struct {
 	last, lastRounding float64 // the quotient of the last step, and its rounding error
 	change             float64 // the distance of it from the one before, 0 for the first
 	extreme            float64 // its last extrapolation, or itself
+	turns              int     // how often quotients that grew became smaller, or the other way round
+	up                 bool    // whether the last one grew
 	gap                float64 // between f(x) and its interpolation from the nodes
 
 	// What the smaller steps say about the best quotient.
@@ -87,6 +89,9 @@ func (l *line) next(g *formula, i, n int, h float64) {
 	r := &l.runs[i]
 	d, rounding := l.quotient(g, g.coef, i, h)
 	change := math.Abs(d - r.last)
+	if up := d > r.last; up != r.up {
+		r.turns, r.up = r.turns+1, up
+	}
 	gap, rough := l.gap(g, i)
 	smooth := gap <= r.gap*g.fall+rough
 	order := float64(g.power - g.order)
@@ -101,7 +106,7 @@ func (l *line) next(g *formula, i, n int, h float64) {
 			return
 		}
 	}
-	if smooth || gap <= plausible*l.largest(g, i) {
+	if smooth || gap <= plausible*l.largest(g) {
 		l.candidate(g, r, d, rounding, h)
 	}
 	r.last, r.lastRounding, r.change, r.gap = d, rounding, change, gap
@@ -111,7 +116,7 @@ func (l *line) next(g *formula, i, n int, h float64) {
 	case !r.contradicts:
 		r.done = rounding*growth >= r.e || r.after >= enough
 	default:
-		r.done = r.after >= enough && r.noisy(g, l.largest(g, i))
+		r.done = r.after >= enough && r.noisy(g, l.largest(g))
 	}
 }
 
@@ -164,7 +169,7 @@ func (r *run) remaining(change, order float64) float64 {
 // keep makes d, with an error of e, the best quotient.
 func (r *run) keep(d, e, step float64) {
 	r.d, r.e, r.step = d, e, step
-	r.after, r.contradicts, r.early, r.scatter = 0, false, 0, 0
+	r.after, r.turns, r.contradicts, r.early, r.scatter = 0, 0, false, 0, 0
 	clear(r.late[:])
 }
 
@@ -192,17 +197,24 @@ func (r *run) judge(g *formula, d, rounding, h float64) {
 // noise returns the noise of the values that a formula is applied to, as it appears after enough steps.
 func (r *run) noise(g *formula) float64 { return max(r.late[0], r.late[1], r.late[2]) / g.norm }
 
-// noisy reports whether changes grow as they do by noise of values of the given size. Those of quotients that tend to
-// infinity grow more slowly, those around poles and jumps faster or as by noise of the size of f.
+// noisy reports whether changes grow as they do by noise that is plausible for values of the given size. Those of
+// quotients that tend to infinity grow more slowly and do not turn, those around poles faster, and those of a function
+// that varies over shorter lengths than the step as by noise of the size of f.
 func (r *run) noisy(g *formula, size float64) bool {
 	early, late := r.early/g.norm, r.noise(g)
-	return early <= 4*late && late <= 4*early && late <= plausible*size
+	return late <= plausible*size && (early <= 4*late && late <= 4*early || r.turning())
 }
 
-// largest returns the largest value of output i at the nodes.
-func (l *line) largest(g *formula, i int) (v float64) {
-	for k := range g.grid {
-		v = max(v, math.Abs(l.values[k*len(l.y0)+i]))
+// turning reports whether quotients go up and down.
+func (r *run) turning() bool { return 3*r.turns >= r.after }
+
+// largest returns the largest value of an output at the nodes. Noise is compared with it, and not with the values of
+// the output itself, since one of several that is 0 may have the noise of the others.
+func (l *line) largest(g *formula) (v float64) {
+	for _, y := range l.values[:len(g.grid)*len(l.y0)] {
+		if a := math.Abs(y); a <= math.MaxFloat64 {
+			v = max(v, a)
+		}
 	}
 	return v
 }
@@ -217,7 +229,7 @@ func (l *line) finish(g *formula, i, n int, h float64) (noisy bool) {
 	case !r.contradicts && r.e < math.Inf(1):
 		r.e = max(r.e, r.scatter)
 		return false
-	case r.after >= enough && r.noisy(g, l.largest(g, i)):
+	case r.after >= enough && (r.noisy(g, l.largest(g)) || r.turning()):
 		l.floor[i] = max(l.floor[i], r.noise(g))
 		r.e = max(r.e, r.scatter)
 		return true
