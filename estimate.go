@@ -11,8 +11,7 @@ import (
 // unestimated returns the error of an operator whose engine estimates no errors.
 func (p *prep) unestimated() error {
 	return &UnsupportedError{What: p.op + ": " + nameOf(p.using) + " does not estimate errors",
-		Remedy: "use finitediff.Adaptive{}, which does; derivatives by other engines, except finitediff.Backend, have " +
-			"rounding errors only"}
+		Remedy: "use finitediff.Adaptive{}, which does"}
 }
 
 // GradientWithError writes ∇f(x) to dst and estimates of the absolute errors of its elements to e, and returns both.

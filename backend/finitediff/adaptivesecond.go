@@ -114,8 +114,8 @@ func (p *adaptiveHessian) row(l *line, i int) error {
 	return nil
 }
 
-// PrepareHVP prepares H·v: component i from the second derivatives along v + s·eᵢ and v - s·eᵢ, about 26n evaluations for
-// a tangent. The gradient is that of PrepareGradient, in 13n evaluations.
+// PrepareHVP prepares H·v: component i from the second derivatives along v + s·eᵢ and v - s·eᵢ, about 26n evaluations
+// for a tangent. The gradient is that of PrepareGradient, in 13n evaluations.
 //
 // With one worker the calls allocate nothing themselves; f may.
 func (a Adaptive) PrepareHVP(f *engine.Function, x []float64, lanes int) (engine.HVP, error) {

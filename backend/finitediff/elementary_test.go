@@ -183,27 +183,31 @@ func pointsFor(o rules.Op, known []elementaryPoint, rng *rand.Rand) []elementary
 
 // A coverage counts how well derivatives and their error estimates do.
 type coverage struct {
-	points, bounded, sharp, sharpWrong, refused int
-	worst                                       float64 // the largest ratio of error and estimate
+	points, refused int
+	bounded         int // the estimate is not below the error
+	unknown         int // NaN, with an infinite error
+	sharp           int // the estimate is at most 1e-10 of the derivative
+	sharpWrong      int // the error is larger than that
 }
 
 // TestElementary differentiates every rule of package rules in every argument, at points with multi-precision
-// derivatives as far as there are any. At least 95 in 100 estimates must bound the error, and a derivative that claims
-// an error of 1e-10 must have it.
+// derivatives as far as there are any. Estimates must bound the error, and derivatives that claim a relative error of
+// 1e-10 must have it, with few exceptions: mod and remainder at 1e10 repeat with a period of which the steps happen to
+// be multiples, and hypot at 1e-150 is |x| seen from one side.
 func TestElementary(t *testing.T) {
 	for _, a := range []struct {
 		a       finitediff.Adaptive
 		bounded float64 // of 100
 		sharp   float64
 	}{
-		{finitediff.Adaptive{}, 95, 85},
-		{finitediff.Adaptive{Points: 5, Levels: 2}, 95, 85},
-		{finitediff.Adaptive{Points: 7}, 95, 85},
-		{finitediff.Adaptive{Extrapolate: 4}, 95, 85},
-		{finitediff.Adaptive{MeasureNoise: true}, 95, 80},
-		{finitediff.Adaptive{Method: finitediff.Forward}, 95, 50},
-		{finitediff.Adaptive{Method: finitediff.Backward, Points: 7}, 95, 50},
-		{finitediff.Adaptive{Levels: finitediff.NoLevels}, 95, 80},
+		{finitediff.Adaptive{}, 99, 90},
+		{finitediff.Adaptive{Points: 5, Levels: 2}, 98, 90},
+		{finitediff.Adaptive{Points: 7}, 98, 90},
+		{finitediff.Adaptive{Extrapolate: 4}, 98, 90},
+		{finitediff.Adaptive{MeasureNoise: true}, 98, 90},
+		{finitediff.Adaptive{Method: finitediff.Forward}, 98, 90},
+		{finitediff.Adaptive{Method: finitediff.Backward, Points: 7}, 98, 90},
+		{finitediff.Adaptive{Levels: finitediff.NoLevels}, 98, 90},
 	} {
 		t.Run(a.a.Name(), func(t *testing.T) {
 			known, rng := referencePoints(t), rand.New(rand.NewPCG(3, 4))
@@ -215,9 +219,9 @@ func TestElementary(t *testing.T) {
 				}
 			}
 			part := func(n int) float64 { return 100 * float64(n) / float64(c.points) }
-			t.Logf("%d cases, %d points: %.1f %% of estimates bound the error (largest ratio %.3g), %.1f %% claim 1e-10, "+
-				"%d wrongly; %d refused", len(cases), c.points, part(c.bounded), c.worst, part(c.sharp), c.sharpWrong,
-				c.refused)
+			t.Logf("%d cases, %d points: %.1f %% of estimates bound the error, %.1f %% claim 1e-10, %d of them "+
+				"wrongly; %d unknown, %d refused", len(cases), c.points, part(c.bounded), part(c.sharp), c.sharpWrong,
+				c.unknown, c.refused)
 			if len(cases) < 126 || c.points < 126*pointsOfCase-c.refused {
 				t.Errorf("%d cases with %d points, want 126 with 5 each", len(cases), c.points)
 			}
@@ -226,6 +230,9 @@ func TestElementary(t *testing.T) {
 			}
 			if part(c.sharp) < a.sharp {
 				t.Errorf("%.1f %% of the estimates claim a relative error of 1e-10, want %v", part(c.sharp), a.sharp)
+			}
+			if 50*c.unknown > c.points {
+				t.Errorf("%d derivatives are unknown", c.unknown)
 			}
 			if 100*c.sharpWrong > c.sharp { // the estimate may fail, but rarely where it claims many digits
 				t.Errorf("%d of %d derivatives claim an error of 1e-10 and do not have it", c.sharpWrong, c.sharp)
@@ -250,11 +257,10 @@ func (c *coverage) add(t *testing.T, a finitediff.Adaptive, e elementaryCase, p 
 		}
 		want += e.direction[i] * d
 	}
-	scale := 1.0 // so that the line has steps of the size of the arguments
 	f := func(s float64) float64 {
 		at := p.args
 		for i, d := range e.direction {
-			at[i] += d * s * scale
+			at[i] += d * s
 		}
 		return elementaryValue(e.op, at)
 	}
@@ -275,16 +281,14 @@ func (c *coverage) add(t *testing.T, a finitediff.Adaptive, e elementaryCase, p 
 	c.points++
 	wrong := math.Abs(got.Value - want)
 	if math.IsNaN(got.Value) && math.IsInf(got.Error, 1) {
-		wrong = 0 // it says that it does not know
+		wrong = 0
+		c.unknown++
 	}
 	bound := got.Error + 4*0x1p-52*math.Abs(want) // the reference is rounded
 	if wrong <= bound {
 		c.bounded++
 	} else if testing.Verbose() {
-		t.Logf("%v at %v: error %.2g, estimate %.2g, relative to %.3g", e, p.args[:e.op.Arity()], wrong, got.Error, want)
-	}
-	if wrong > 0 {
-		c.worst = max(c.worst, wrong/bound)
+		t.Logf("%v at %v: error %.2g, estimate %.2g of %.3g", e, p.args[:e.op.Arity()], wrong, got.Error, want)
 	}
 	if got.Error <= 1e-10*math.Abs(want) || want == 0 && got.Error <= 1e-10 {
 		if c.sharp++; wrong > 1e-10*math.Abs(want) && wrong > 1e-300 && want != 0 {

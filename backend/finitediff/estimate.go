@@ -201,8 +201,8 @@ func (l *line) standard(g *formula) float64 {
 }
 
 // stepFor returns the step for g, given the values at the nodes of the level above with step h, and stores the bounds
-// of the derivatives of order g.power in l.bound. Outputs share a step: between those that suit each of them best, it is
-// the one that increases no error by a larger factor than another's.
+// of the derivatives of order g.power in l.bound. Outputs share a step. It is between those that suit each of them
+// best, and increases no error by a larger factor than another's.
 func (l *line) stepFor(g, above *formula, h float64) float64 {
 	m := len(l.y0)
 	least, most := math.Inf(1), 0.0

@@ -187,8 +187,7 @@ type settings struct {
 func (b Backend) first(f *engine.Function) (*settings, error) {
 	rel := [numMethods]float64{cbrtEps, sqrtEps, sqrtEps, complexRel}
 	if b.Method >= numMethods {
-		return nil, fmt.Errorf("nabla: finitediff: there is no %v; the methods are Central, Forward, Backward and "+
-			"Complex", b.Method)
+		return nil, &SettingError{Field: "Method", Got: b.Method, Want: "Central, Forward, Backward or Complex"}
 	}
 	s, err := b.resolve(f, rel[b.Method])
 	if err == nil && b.Method == Complex && b.RelStep == 0 && b.AbsStep == 0 {
@@ -210,19 +209,18 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 	n, _ := f.Dims()
 	s := &settings{function: f.Name(), method: b.Method, rel: rel, workers: max(b.Workers, 1)}
 	if b.Method >= numMethods {
-		return nil, fmt.Errorf("nabla: finitediff: there is no %v; the methods are Central, Forward, Backward and "+
-			"Complex", b.Method)
+		return nil, &SettingError{Field: "Method", Got: b.Method, Want: "Central, Forward, Backward or Complex"}
 	}
 	if b.Workers < 0 {
-		return nil, fmt.Errorf("nabla: finitediff: Workers is %d, want 0 or more", b.Workers)
+		return nil, &SettingError{Field: "Workers", Got: b.Workers, Want: "0 or more"}
 	}
 	for _, v := range []struct {
 		name string
 		step float64
 	}{{"RelStep", b.RelStep}, {"AbsStep", b.AbsStep}} {
 		if !(v.step >= 0 && v.step <= math.MaxFloat64) {
-			return nil, fmt.Errorf("nabla: finitediff: %s is %v, want a positive finite number, or 0 for the default",
-				v.name, v.step)
+			return nil, &SettingError{Field: v.name, Got: v.step,
+				Want: "a positive finite number, or 0 for the default"}
 		}
 	}
 	if b.RelStep != 0 {
@@ -252,8 +250,8 @@ func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 	}
 	for i := range n {
 		if lo, hi := s.box(i); !(lo <= hi) {
-			return nil, fmt.Errorf("nabla: finitediff: bounds of component %d are [%v, %v], want the lower not "+
-				"above the upper", i, lo, hi)
+			return nil, &SettingError{Field: fmt.Sprintf("the interval of Bounds for component %d", i),
+				Got: [2]float64{lo, hi}, Want: "a lower bound that is not above the upper"}
 		}
 	}
 	return s, nil

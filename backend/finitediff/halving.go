@@ -120,9 +120,9 @@ func (l *line) next(g *formula, i, n int, h float64) {
 	}
 }
 
-// gap returns the distance between f(x) and its interpolation from the nodes, for output i, and the rounding error. Where
-// f is smooth at the scale of the step, it falls with the step; around poles and spikes quotients may look smooth although
-// f(x) does not fit.
+// gap returns the distance between f(x) and its interpolation from the nodes, for output i, and the rounding error. It
+// falls with the step if f is smooth at the scale of the step. Around poles and spikes the quotients alone may look as
+// if it were.
 func (l *line) gap(g *formula, i int) (gap, rounding float64) {
 	y, m := l.y0[i], len(l.y0)
 	rounding = l.rounding(i, y)
@@ -156,8 +156,8 @@ func (l *line) truncation(g *formula, i int, h float64) float64 {
 	return g.trunc * l.bound[i] * math.Pow(h, float64(g.power-g.order))
 }
 
-// remaining returns the truncation error of a quotient of a formula of the given order after a change. The change before
-// gives the rate of convergence; one small change may be an accident.
+// remaining returns the truncation error of a quotient of a formula of the given order after a change. The change
+// before gives the rate of convergence; one small change may be an accident.
 func (r *run) remaining(change, order float64) float64 {
 	if r.change == 0 {
 		return change
@@ -239,8 +239,8 @@ func (l *line) finish(g *formula, i, n int, h float64) (noisy bool) {
 }
 
 // extrapolate adds the quotient d to the table of extrapolations by Neville's scheme; the error of an entry is its
-// distance from the two that it was made of. It returns the last of the row, with its rounding error. C. Ridders, "Accurate computation of F'(x) and F'(x)F"(x)", Adv. Eng.
-// Software 4 (1982).
+// distance from the two that it was made of. It returns the last of the row, with its rounding error. C. Ridders,
+// "Accurate computation of F'(x) and F'(x)F"(x)", Adv. Eng. Software 4 (1982).
 func (r *run) extrapolate(g *formula, most int, d, rounding, h float64) (last, lastRounding float64) {
 	power, by := g.power-g.order, 1
 	if g.even {

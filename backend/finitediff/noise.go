@@ -117,8 +117,8 @@ func (e *NoiseError) Error() string {
 }
 
 // MeasureNoise estimates the noise of f around x by [ECNoise], at distances between the points that it adapts: the
-// standard deviation of f from a smooth function. It evaluates f at 8 points for each of 1 to 9 distances, and at x. The
-// result can be passed to [Adaptive] as Noise. The error is a *[NoiseError], or that of f at x.
+// standard deviation of f from a smooth function. It evaluates f at 8 points for each of 1 to 9 distances, and at x.
+// The result can be passed to [Adaptive] as Noise. The error is a *[NoiseError], or that of f at x.
 func MeasureNoise(f func(float64) float64, x float64) (float64, error) {
 	fn := ofNumber(f)
 	y, at := []float64{0}, []float64{x}

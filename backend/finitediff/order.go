@@ -7,13 +7,13 @@ import (
 // An Estimate is a derivative with an estimate of its error.
 type Estimate struct {
 	Value       float64
-	Error       float64 // the estimate of |Value - f⁽q⁾(x)|
+	Error       float64 // the estimate of |Value - f⁽q⁾(x)|; +Inf if Value is NaN because no step is short enough
 	Step        float64 // the step that Value was computed with
-	Evaluations int     // how often f was evaluated
+	Evaluations int     // of f
 }
 
-// Derivative returns the derivative of f at x of the given order, 1 or more, with an estimate of its error. The grid has
-// more points than the order, by default at least 5. The errors are those of [Adaptive.PrepareDerivative] and of a call.
+// Derivative returns the derivative of f at x of the given order, 1 or more, with an estimate of its error. The errors
+// are those of [Adaptive.PrepareDerivative] and of [Derivative.At].
 func (a Adaptive) Derivative(f func(float64) float64, x float64, order int) (Estimate, error) {
 	d, err := a.PrepareDerivative(f, order)
 	if err != nil {

@@ -131,7 +131,8 @@ func TestBackendsJSON(t *testing.T) {
 			}
 		}
 		for _, f := range got[i].Functions {
-			plain, generated := got[i].Engine == "finitediff", strings.HasPrefix(got[i].Engine, "source(")
+			plain := strings.HasPrefix(got[i].Engine, "finitediff")
+			generated := strings.HasPrefix(got[i].Engine, "source(")
 			works := f.Kind == "generated" || !generated && (f.Kind != "float64" || plain)
 			if f.Works != works || f.Works != (f.Why == "") {
 				t.Errorf("%s: %+v", got[i].Engine, f)
@@ -422,7 +423,7 @@ func TestBadInputOfCommands(t *testing.T) {
 		line string
 		want []string // parts of the message
 	}{
-		{"backends -engines tracker,enzyme", []string{`unknown engine "enzyme"`, "finitediff, forwarddiff"}},
+		{"backends -engines tracker,enzyme", []string{`unknown engine "enzyme"`, "finitediff, finitediff(adaptive), forwarddiff"}},
 		{"backends -format csv", []string{`unknown format "csv"`, "table, json, markdown"}},
 		{"backends -o " + missing, []string{"-o", missing}},
 		{"backends -o=", []string{"-o: want the name of a file"}},
