@@ -69,7 +69,9 @@ func (d *differ) at(y, x []float64) error {
 	w := d.pool.workers[0]
 	l := d.lines[0]
 	err := d.meter.measure(w.f, d.y, x, l.lo, l.hi)
-	copy(d.noise, d.meter.level)
+	for i, level := range d.meter.level {
+		d.noise[i] = 2 * level // a standard deviation
+	}
 	copy(w.x, x)
 	return err
 }

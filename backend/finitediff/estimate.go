@@ -107,7 +107,7 @@ func (l *line) by(s scheme) (ok bool, h float64, err error) {
 // rounds bounds how often noise makes a scheme start again, with larger steps.
 const rounds = 3
 
-// focus reports whether an output has no derivative although x is closer to 0 than its steps, and then makes the
+// focus reports whether an output did not look smooth although x is closer to 0 than the steps, and then makes the
 // distance to 0 the scale of the line: functions of x/|x| vary over lengths of that size.
 func (l *line) focus() bool {
 	if l.v != nil || l.given > 0 {
@@ -118,7 +118,7 @@ func (l *line) focus() bool {
 		return false
 	}
 	for i := range l.runs {
-		if l.y0[i]-l.y0[i] == 0 && math.IsInf(l.runs[i].e, 1) {
+		if l.y0[i]-l.y0[i] == 0 && (l.runs[i].rough || math.IsInf(l.runs[i].e, 1)) {
 			l.scale = a
 			return true
 		}

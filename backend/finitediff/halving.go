@@ -8,6 +8,7 @@ import "math"
 // A run holds the quotients of one output at halved steps.
 type run struct {
 	d, e, step float64 // the best so far
+	rough      bool    // f did not look smooth at its step
 	done       bool
 
 	last, lastRounding float64 // the quotient of the last step, and its rounding error
@@ -35,7 +36,8 @@ const (
 	halvings = 64
 	// enough is the number of steps after the best from which noise is told from divergence.
 	enough = 8
-	// plausible bounds noise, relative to f: a function that seems noisier varies over shorter lengths than the step.
+	// plausible bounds noise, relative to f. What seems to be more is a function that varies over shorter lengths than
+	// the step.
 	plausible = 1e-3
 )
 
@@ -106,9 +108,10 @@ func (l *line) next(g *formula, i, n int, h float64) {
 			return
 		}
 	}
-	if smooth || gap <= plausible*l.largest(g) {
-		l.candidate(g, r, d, rounding, h)
+	if n == 1 && l.s.a.Extrapolate == 0 {
+		r.consider(r.last, change/(1-math.Exp2(-order))+r.lastRounding+g.misfit(smooth, r.gap, 2*h), 2*h, !smooth)
 	}
+	l.candidate(g, r, d, rounding, g.misfit(smooth, gap, h), h)
 	r.last, r.lastRounding, r.change, r.gap = d, rounding, change, gap
 	growth := math.Exp2(float64(g.order))
 	switch {
@@ -134,16 +137,26 @@ func (l *line) gap(g *formula, i int) (gap, rounding float64) {
 	return math.Abs(gap), rounding
 }
 
+// misfit returns the error that a gap allows a quotient, unless f is smooth at the scale of the step.
+func (g *formula) misfit(smooth bool, gap, h float64) float64 {
+	if smooth {
+		return 0
+	}
+	e := gap * g.sum
+	for range g.order {
+		e /= h
+	}
+	return e
+}
+
 // candidate makes the quotient d the best one if its error is smaller, and compares it with the best otherwise.
-func (l *line) candidate(g *formula, r *run, d, rounding, h float64) {
+func (l *line) candidate(g *formula, r *run, d, rounding, misfit, h float64) {
 	r.after++
 	change := math.Abs(d - r.last)
-	if e := r.remaining(change, float64(g.power-g.order)) + rounding; e < r.e {
-		r.keep(d, e, h)
-	}
+	r.consider(d, r.remaining(change, float64(g.power-g.order))+rounding+misfit, h, misfit > 0)
 	best, bestRounding := d, rounding
 	if l.s.a.Extrapolate > 0 {
-		best, bestRounding = r.extrapolate(g, l.s.a.Extrapolate, d, rounding, h)
+		best, bestRounding = r.extrapolate(g, l.s.a.Extrapolate, d, rounding, misfit, h)
 	}
 	if r.after > 0 {
 		r.judge(g, best, bestRounding, h)
@@ -166,9 +179,12 @@ func (r *run) remaining(change, order float64) float64 {
 	return max(change*max(1, rate/(1-rate)), r.change*math.Exp2(-order))
 }
 
-// keep makes d, with an error of e, the best quotient.
-func (r *run) keep(d, e, step float64) {
-	r.d, r.e, r.step = d, e, step
+// consider makes d, with an error of e, the best quotient if that is smaller than before.
+func (r *run) consider(d, e, step float64, rough bool) {
+	if !(e < r.e) {
+		return
+	}
+	r.d, r.e, r.step, r.rough = d, e, step, rough
 	r.after, r.turns, r.contradicts, r.early, r.scatter = 0, 0, false, 0, 0
 	clear(r.late[:])
 }
@@ -230,7 +246,7 @@ func (l *line) finish(g *formula, i, n int, h float64) (noisy bool) {
 		r.e = max(r.e, r.scatter)
 		return false
 	case r.after >= enough && (r.noisy(g, l.largest(g)) || r.turning()):
-		l.floor[i] = max(l.floor[i], r.noise(g))
+		l.floor[i] = max(l.floor[i], 2*r.noise(g)) // twice the standard deviation
 		r.e = max(r.e, r.scatter)
 		return true
 	}
@@ -241,7 +257,7 @@ func (l *line) finish(g *formula, i, n int, h float64) (noisy bool) {
 // extrapolate adds the quotient d to the table of extrapolations by Neville's scheme; the error of an entry is its
 // distance from the two that it was made of. It returns the last of the row, with its rounding error. C. Ridders,
 // "Accurate computation of F'(x) and F'(x)F"(x)", Adv. Eng. Software 4 (1982).
-func (r *run) extrapolate(g *formula, most int, d, rounding, h float64) (last, lastRounding float64) {
+func (r *run) extrapolate(g *formula, most int, d, rounding, misfit, h float64) (last, lastRounding float64) {
 	power, by := g.power-g.order, 1
 	if g.even {
 		by = 2
@@ -254,9 +270,7 @@ func (r *run) extrapolate(g *formula, most int, d, rounding, h float64) (last, l
 		left := d
 		d = left + (left-old)/(w-1)
 		rounding = (w*rounding + oldRounding) / (w - 1)
-		if e := max(math.Abs(d-left), math.Abs(d-old)) + rounding; e < r.e {
-			r.keep(d, e, h)
-		}
+		r.consider(d, max(math.Abs(d-left), math.Abs(d-old))+rounding+misfit, h, misfit > 0)
 	}
 	r.table[columns], r.rounding[columns] = d, rounding
 	r.columns = columns + 1
