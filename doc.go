@@ -56,7 +56,8 @@
 // # Engines
 //
 //	package                  method                                  best for
-//	backend/finitediff       difference quotients, complex step      black boxes
+//	backend/finitediff       difference quotients, complex step,     black boxes
+//	                         adaptive ones with error estimates
 //	backend/forwarddiff      dual numbers, several tangents a sweep  few inputs
 //	backend/reversediff      a recorded program and its reverse      many inputs, many calls
 //	backend/tracker          a new tape for every call               many inputs, wild control flow

@@ -16,10 +16,11 @@ func TestConformance(t *testing.T) {
 		wide = map[string]string{"sparse/squarequadraticform_band1": "takes half a second",
 			"sparse/squarequadraticform_band2": "takes a second"}
 	}
-	for _, c := range []struct {
-		b finitediff.Backend
+	type run struct {
+		b nabla.Backend
 		o difftest.Options
-	}{
+	}
+	runs := []run{
 		{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, AllocFree: true}},
 		{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, Plain: true}},
 		{finitediff.Backend{Workers: 2}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5}},
@@ -27,7 +28,17 @@ func TestConformance(t *testing.T) {
 		{finitediff.Backend{Method: finitediff.Backward}, difftest.Options{Tol: 1e-5, SecondTol: 1e-5}},
 		{finitediff.Backend{Method: finitediff.Complex},
 			difftest.Options{SecondTol: 1e-8, AllocFree: true, Skip: wide}},
-	} {
+		{finitediff.Adaptive{}, difftest.Options{Tol: 1e-10, SecondTol: 1e-7, AllocFree: true, Skip: wide}},
+	}
+	if longtest.Long() {
+		o := difftest.Options{Tol: 1e-10, SecondTol: 1e-7}
+		plain := o
+		plain.Plain = true
+		runs = append(runs, run{finitediff.Adaptive{}, plain}, run{finitediff.Adaptive{Workers: 2}, o},
+			run{finitediff.Adaptive{Method: finitediff.Forward}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5}},
+			run{finitediff.Adaptive{Extrapolate: 4}, o}, run{finitediff.Adaptive{MeasureNoise: true, Points: 7}, o})
+	}
+	for _, c := range runs {
 		name := c.b.Name()
 		if c.o.Plain {
 			name += " of plain functions"
@@ -40,4 +51,6 @@ func TestConformance(t *testing.T) {
 func TestConformanceOuter(t *testing.T) {
 	b := nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: reversediff.Backend{Compile: true}}
 	difftest.Run(t, b, &difftest.Options{NoFirstOrder: true, SecondTol: 1e-8})
+	b.Outer = finitediff.Adaptive{}
+	difftest.Run(t, b, &difftest.Options{NoFirstOrder: true, SecondTol: 1e-9})
 }

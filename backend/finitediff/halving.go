@@ -59,8 +59,8 @@ func (l *line) halve(g *formula, h float64) (noisy bool, err error) {
 	n := 1
 	for ; n < halvings && active > 0; n++ {
 		l.values, l.old = l.old, l.values
-		if l.v == nil && l.rounded(g, h/2) != h/2 { // nodes would coincide
-			break
+		if half := l.rounded(g, h/2); half == 0 || l.v == nil && l.given == 0 && half != h/2 {
+			break // nodes would coincide
 		}
 		ok, err := l.sample(g, h/2, true)
 		if err != nil {
@@ -239,7 +239,12 @@ func (l *line) largest(g *formula) (v float64) {
 func (l *line) finish(g *formula, i, n int, h float64) (noisy bool) {
 	r := &l.runs[i]
 	switch {
-	case n == 1 && math.IsInf(r.e, 1) && l.given == 0 && l.s.a.Extrapolate == 0: // no second step
+	case l.given > 0:
+		if math.IsInf(r.e, 1) { // no second step
+			r.d, r.step = r.last, h
+		}
+		return false
+	case n == 1 && math.IsInf(r.e, 1) && l.s.a.Extrapolate == 0: // no second step
 		r.d, r.e, r.step = r.last, l.truncation(g, i, h)+r.lastRounding, h
 		return false
 	case !r.contradicts && r.e < math.Inf(1):
