@@ -30,7 +30,8 @@ func TestOrders(t *testing.T) {
 		{func(x float64) float64 { return 1 / x }, inv, []float64{-2, 0.01, 1, 1000}},
 	} {
 		for q := 1; q <= 8; q++ {
-			for _, a := range []finitediff.Adaptive{{}, {Extrapolate: 5}, {Points: q + 5}, {Method: finitediff.Forward}} {
+			for _, a := range []finitediff.Adaptive{{}, {Extrapolate: 5}, {Points: q + 5},
+				{Method: finitediff.Forward}} {
 				for _, x := range c.xs {
 					got, err := a.Derivative(c.f, x, q)
 					if err != nil {

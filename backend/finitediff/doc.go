@@ -35,7 +35,8 @@
 //   - for noisy functions, such as results of simulations: the noise is found, and the steps are so long that it does
 //     not matter, or [MeasureNoise] and Noise tell the engine,
 //   - next to the edge of a domain that is not known as [Bounds], or where f panics there,
-//   - for error estimates: the methods GradientWithError, JacobianWithError and DerivativeWithError of prepared objects,
+//   - for error estimates: the methods GradientWithError, JacobianWithError and DerivativeWithError of prepared
+//     objects,
 //   - for derivatives of any order of functions of one number: [Adaptive.Derivative].
 //
 // In the test of all elementary functions of package rules, 99 of 100 estimates bound the error (TestElementary). A
@@ -59,8 +60,8 @@
 //
 // f is called at points near x, within [Bounds] if they are set, and gets a slice of
 // its own. It must be smooth within a step of x: at a kink or a jump the quotients
-// are no derivatives, and no error is reported, except that the estimates of Adaptive are large there, or the derivative
-// is NaN. Rounding errors of f are multiplied by 1/h.
+// are no derivatives, and no error is reported, except that the estimates of Adaptive are large there, or the
+// derivative is NaN. Rounding errors of f are multiplied by 1/h.
 //
 // [Adaptive] has the settings of the package FiniteDifferences for Julia.
 //

@@ -13,7 +13,7 @@ import (
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
 
-// scrambled returns a number in (-1, 1) that depends on all bits of x, with the variance of a uniform distribution, 1/3.
+// scrambled returns a number in (-1, 1) that depends on all bits of x, with the variance 1/3 of a uniform distribution.
 func scrambled(x float64) float64 {
 	return rand.New(rand.NewPCG(math.Float64bits(x), 5)).Float64()*2 - 1
 }
@@ -89,8 +89,8 @@ func TestMeasureNoise(t *testing.T) {
 	}
 	constant := func(float64) float64 { return 3 }
 	var none *finitediff.NoiseError
-	if _, err := finitediff.MeasureNoise(constant, 1); !errors.As(err, &none) || none.Outcome != finitediff.NoiseTooClose ||
-		!contains(err.Error(), "around 1: the points are too close") {
+	if _, err := finitediff.MeasureNoise(constant, 1); !errors.As(err, &none) ||
+		none.Outcome != finitediff.NoiseTooClose || !contains(err.Error(), "around 1: the points are too close") {
 		t.Errorf("constant: %v", err)
 	}
 	var panicked *engine.PanicError
@@ -132,8 +132,8 @@ func TestNoisyFunctions(t *testing.T) {
 				t.Logf("noise %v, %s: %d of %d bounded, largest error %.2g", sigma, a.Name(), bounded, n, worst)
 			}
 			if 100*bounded < 95*n || !(worst <= limit) {
-				t.Errorf("noise %v, %s: %d of %d estimates bound the error, largest error %.2g, want 95 in 100 and %.2g",
-					sigma, a.Name(), bounded, n, worst, limit)
+				t.Errorf("noise %v, %s: %d of %d bounded, want 95 in 100; largest error %.2g, want %.2g", sigma,
+					a.Name(), bounded, n, worst, limit)
 			}
 		}
 	}
