@@ -121,10 +121,12 @@ func pair(form Form, outer, inner Engine) []Run {
 		Tol:       max(outer.Conform.Tol, inner.Conform.Tol),
 		SecondTol: max(outer.Conform.SecondTol, inner.Conform.SecondTol),
 	}
+	o.Skip = map[string]string{}
 	if form == OverReals && inner.Functions == Generated {
-		o.Skip = map[string]string{
-			"behaviour/boxed": "the inner engine alone has no first derivatives of functions over Reals",
-		}
+		o.Skip["behaviour/boxed"] = "the inner engine alone has no first derivatives of functions over Reals"
+	}
+	if slow := nabla.Backend(finitediff.Adaptive{}); outer.Backend == slow || inner.Backend == slow {
+		o.Skip["sparse/squarequadraticform_band"] = "takes seconds"
 	}
 	sparse, mixed := o, o
 	sparse.Scenarios = difftest.Scenarios("sparse")
