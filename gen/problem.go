@@ -198,6 +198,7 @@ func callee(t *target, name string) string {
 // errors to the problems. Type errors do not count: functions may call code that is not generated yet.
 func (u *home) unreadable() bool {
 	bad := false
+	const most = 10 // as the compiler prints
 	for _, e := range u.pkg.Errors {
 		if e.Kind == packages.TypeError && !strings.HasPrefix(e.Msg, "could not import") {
 			continue
@@ -209,6 +210,10 @@ func (u *home) unreadable() bool {
 		bad = true
 		if !pos.IsValid() {
 			pos.Filename = directory(u.pkg)
+		}
+		if len(u.out.Problems) == most {
+			u.problem(&Problem{Pos: pos, Reason: "too many errors", Severity: Error})
+			break
 		}
 		u.problem(&Problem{Pos: pos, Reason: e.Msg, Severity: Error})
 	}

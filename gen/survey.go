@@ -167,6 +167,16 @@ func (s *Survey) current(pkg *packages.Package, warnings bool) bool {
 		testIsCurrent(directory(pkg))
 }
 
+// HasOutputs reports whether there is a generated file in one of the packages.
+func (s *Survey) HasOutputs() bool {
+	return slices.ContainsFunc(s.roots, func(pkg *packages.Package) bool {
+		return len(pkg.GoFiles) > 0 && slices.ContainsFunc(outputsOnDisk(pkg), func(name string) bool {
+			text, err := os.ReadFile(name)
+			return err == nil && isOurs(text)
+		})
+	})
+}
+
 // outputsOnDisk returns the names of the generated files of this build that may exist, without the test.
 func outputsOnDisk(pkg *packages.Package) (list []string) {
 	add := func(name string) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,9 @@ func (g *generation) run() (s *gen.Survey, files []string, err error) {
 	if s, err = gen.NewSurvey(".", g.patterns, g.opts); err == nil && !g.verbose {
 		if paths, all = s.Outdated(g.check); len(paths) == 0 && !all {
 			took := time.Since(began)
+			if !s.HasOutputs() {
+				g.sayNothing()
+			}
 			return s, nil, g.printTimes(nil, []gen.Time{{Stage: "compare hashes", Time: took}}, took)
 		}
 	}
@@ -59,11 +63,22 @@ func (g *generation) run() (s *gen.Survey, files []string, err error) {
 		return s, nil, fmt.Errorf("gen: %w", err)
 	}
 	files, failure := g.finish(report)
+	if !slices.ContainsFunc(report.Packages, func(p *gen.Package) bool {
+		return len(p.Functions)+len(p.Problems)+p.GeneratedLines > 0
+	}) {
+		g.sayNothing()
+	}
 	times := append([]gen.Time{{Stage: "compare hashes", Time: surveyed}}, p.Times()...)
 	if err := g.printTimes(report, times, time.Since(began)); failure == nil {
 		failure = err
 	}
 	return s, files, failure
+}
+
+// sayNothing tells that there is nothing to generate.
+func (g *generation) sayNothing() {
+	fmt.Fprintf(g.err, "no functions to differentiate in %s; pass one over float64 to an operator of nabla, or write "+
+		"//nabla:differentiate above it\n", strings.Join(g.patterns, " "))
 }
 
 // finish writes or checks the files of a report and prints it. Problems are printed to standard error, one per line, in

@@ -11,6 +11,18 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
+// TestGenNothing: a run that has nothing to do says what it would do something for.
+func TestGenNothing(t *testing.T) {
+	longtest.Serial(t)
+	genModule(t, map[string]string{"go.mod": genMod, "m.go": "package m\n\nfunc F(x float64) float64 { return x }\n"})
+	for _, line := range []string{"gen", "gen -v", "gen -check"} {
+		if r := do(t, nil, strings.Fields(line)...); r.code != 0 ||
+			!strings.Contains(r.err, "no functions to differentiate in .") {
+			t.Errorf("%s: exit code %d, stderr %q", line, r.code, r.err)
+		}
+	}
+}
+
 // TestGenByHash: a package whose hashes agree is not generated again, others are, and -time says so.
 func TestGenByHash(t *testing.T) {
 	longtest.Serial(t)
