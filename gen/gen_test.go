@@ -116,9 +116,12 @@ func problems(r *gen.Report, dir string) string {
 
 // refusals returns the problems of r like problems, without the notes on forms that a function lacks, such as one over
 // Reals.
-func refusals(r *gen.Report, dir string) string {
+func refusals(r *gen.Report, dir string) string { return withoutNotes(problems(r, dir)) }
+
+// withoutNotes returns the lines of problems that are more than notes.
+func withoutNotes(problems string) string {
 	var b strings.Builder
-	for line := range strings.Lines(problems(r, dir)) {
+	for line := range strings.Lines(problems) {
 		if !strings.Contains(line, ": note: ") {
 			b.WriteString(line)
 		}
