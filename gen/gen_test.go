@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/txtar"
 
 	"github.com/nabla-ad/nabla/gen"
@@ -89,6 +90,24 @@ func command(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// compiles requires that the packages of a module have no type errors, with their tests. It does not build them.
+func compiles(t *testing.T, dir string, flags ...string) {
+	t.Helper()
+	const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+		packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo |
+		packages.NeedModule
+	pkgs, err := loaded.Packages(&packages.Config{Mode: mode, Dir: dir, Env: environ, BuildFlags: flags, Tests: true},
+		"./...")
+	if err != nil || len(pkgs) == 0 {
+		t.Fatalf("%d packages, %v", len(pkgs), err)
+	}
+	for _, p := range pkgs {
+		for _, err := range p.Errors {
+			t.Errorf("%v: %v", flags, err)
+		}
+	}
 }
 
 // runTests runs the tests of a module. Checks by vet and data for debuggers would take a third of the time.
@@ -196,8 +215,11 @@ func TestGolden(t *testing.T) {
 			if problems(again, dir) != problems(r, dir) {
 				t.Errorf("a second generation has other problems:\n%s", problems(again, dir))
 			}
-			if name != filepath.Join("testdata", "refusals.txtar") && !testing.Short() { // which has errors
-				command(t, dir, "vet", "./...")
+			if name != filepath.Join("testdata", "refusals.txtar") { // which has errors
+				compiles(t, dir)
+				if longtest.Long() {
+					command(t, dir, "vet", "./...")
+				}
 			}
 		})
 	}

@@ -103,9 +103,14 @@ func TestRunRuleForms(t *testing.T) {
 
 // TestRunMatrices does the same with some of the functions of matrices of gonum/mat, or all.
 func TestRunMatrices(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
+	p := together(t)
+	if text := withoutNotes(p.problems["matrices"]); text != "" {
+		t.Error(text)
 	}
+	p.passes(t, "matrices")
+}
+
+func matricesFiles(t *testing.T) map[string]string {
 	files := map[string]string{}
 	for _, name := range []string{"matrices", "matfactors"} {
 		list, err := txtar.ParseFile("testdata/" + name + ".txt")
@@ -135,22 +140,19 @@ func TestRunMatrices(t *testing.T) {
 			files[file+"_test.go"] = row.ReplaceAllString(files[file+"_test.go"], "")
 		}
 	}
-	dir := module(t, files)
-	r := generate(t, dir, ".")
-	if text := refusals(r, dir); text != "" {
-		t.Error(text)
-	}
-	if _, err := r.Write(); err != nil {
-		t.Fatal(err)
-	}
-	command(t, dir, "test", "-vet=off", "-ldflags=-w", "-gcflags=-N -l", ".") // there is much code that runs once
+	return files
 }
 
 // TestRunFactorisations does the same with some of the functions of factorisations of gonum/mat, or all.
 func TestRunFactorisations(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
+	p := together(t)
+	if text := withoutNotes(p.problems["factorisations"]); text != "" {
+		t.Error(text)
 	}
+	p.passes(t, "factorisations")
+}
+
+func factorisationsFiles(t *testing.T) map[string]string {
 	list, err := txtar.ParseFile("testdata/factorisations.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -173,19 +175,7 @@ func TestRunFactorisations(t *testing.T) {
 `, "F", name)
 	}
 	files["functions_test.go"] = table + "}\n"
-	dir := module(t, files)
-	r := generate(t, dir, ".")
-	if text := refusals(r, dir); text != "" {
-		t.Error(text)
-	}
-	if _, err := r.Write(); err != nil {
-		t.Fatal(err)
-	}
-	if longtest.Long() { // which measures times
-		command(t, dir, "test", ".")
-	} else {
-		command(t, dir, "test", "-vet=off", "-ldflags=-w", "-gcflags=-N -l", ".")
-	}
+	return files
 }
 
 // TestRunPrivateNames does the same with functions of another module whose names generated code cannot use, and looks

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen"
+	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/internal/dependent"
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
@@ -26,6 +27,8 @@ type part struct {
 	lanes []int
 	check bool     // staticcheck runs over it in the long form
 	but   []string // without these checks
+	once  bool     // much code that runs once: it is not optimised
+	timed bool     // but in the long form, which measures times
 }
 
 // parts are all parts. The test of each calls together and passes.
@@ -46,6 +49,10 @@ var parts = []part{
 	{name: "imports", files: importsFiles},
 	{name: "refused", files: refusedFiles},
 	{name: "variable", files: variableFiles},
+	{name: "math", files: mathFiles},
+	{name: "library", files: libraryFiles},
+	{name: "matrices", files: matricesFiles, once: true},
+	{name: "factorisations", files: factorisationsFiles, once: true, timed: true},
 }
 
 // ofArchive returns a function that returns the files of an archive in testdata.
@@ -64,7 +71,9 @@ func pair(name string) func(t *testing.T) map[string]string {
 
 // A program is the result of generating and running all parts.
 type program struct {
+	dir      string
 	problems map[string]string // part → its problems, one a line, without the directory of the module
+	texts    map[string]string // part → the generated file of its first directory
 	output   string
 	done     bool
 }
@@ -105,12 +114,13 @@ func (p *program) passes(t *testing.T, part string) {
 }
 
 func (p *program) run(t *testing.T) {
-	dir := t.TempDir()
+	p.dir = t.TempDir()
+	dir := p.dir
 	mod, sum := dependent.Mod(t)
 	write(t, filepath.Join(dir, "go.mod"), "module golden\n\ngo 1.26\n"+mod)
 	write(t, filepath.Join(dir, "go.sum"), sum)
 	tests := map[string][]string{} // package, as its path below the module → its tests
-	p.problems = map[string]string{}
+	p.problems, p.texts = map[string]string{}, map[string]string{}
 	patterns := map[string][]string{}
 	for _, part := range parts {
 		for name, text := range part.files(t) {
@@ -149,6 +159,13 @@ func (p *program) run(t *testing.T) {
 			at, _, _ := strings.Cut(line, "/")
 			p.problems[at] += line
 		}
+		for _, pkg := range r.Packages {
+			for _, f := range pkg.Files {
+				if at, err := filepath.Rel(dir, filepath.Dir(f.Name)); err == nil && filepath.Base(f.Name) == lower.Output {
+					p.texts[filepath.ToSlash(at)] = string(f.Text)
+				}
+			}
+		}
 		patterns[key] = nil
 	}
 	if longtest.Long() {
@@ -160,7 +177,16 @@ func (p *program) run(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(dir, "all", "all_test.go"), testOfAll(t, dir, tests))
-	cmd := exec.Command("go", slices.Concat([]string{"test", "-v"}, quick(), []string{"./all"})...)
+	flags := []string{"test", "-v"}
+	if !longtest.Long() {
+		flags = append(flags, "-vet=off", "-ldflags=-w", "-gcflags=golden/...=-dwarf=false")
+	}
+	for _, part := range parts {
+		if part.once && !(part.timed && longtest.Long()) {
+			flags = append(flags, "-gcflags=golden/"+part.name+"=-N -l")
+		}
+	}
+	cmd := exec.Command("go", append(flags, "./all")...)
 	cmd.Dir, cmd.Env = dir, environ
 	out, err := cmd.CombinedOutput()
 	if p.output = string(out); !strings.Contains(p.output, "\n--- ") {

@@ -120,7 +120,5 @@ func TestX(t *testing.T) {
 	for pos, text := range got {
 		t.Errorf("%s: %s", pos, text)
 	}
-	if !testing.Short() {
-		command(t, dir, "vet", ".")
-	}
+	compiles(t, dir)
 }
