@@ -32,7 +32,7 @@ type call struct {
 // calls are evaluations of all functions on random arguments.
 func (s *source) calls(t *testing.T, r *rand.Rand) (list []call) {
 	for _, fn := range s.funcs {
-		for range longtest.Cases(0, 8, 8, 20) {
+		for range longtest.Cases(0, 4, 4, 20) {
 			c := call{Package: s.pkg.Name(), Func: fn.Name}
 			var args []any
 			for _, v := range fn.Func.Params {
