@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 		wide = map[string]string{"sparse/squarequadraticform_band1": "takes half a second",
 			"sparse/squarequadraticform_band2": "takes a second"}
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		b finitediff.Backend
 		o difftest.Options
 	}{
@@ -28,6 +28,7 @@ func TestConformance(t *testing.T) {
 		{finitediff.Backend{Method: finitediff.Complex},
 			difftest.Options{SecondTol: 1e-8, AllocFree: true, Skip: wide}},
 	} {
+		c.o.NoModifiers = i > 0 && !longtest.Long()
 		name := c.b.Name()
 		if c.o.Plain {
 			name += " of plain functions"
@@ -39,5 +40,5 @@ func TestConformance(t *testing.T) {
 // TestConformanceOuter takes differences of exact gradients.
 func TestConformanceOuter(t *testing.T) {
 	b := nabla.SecondOrder{Outer: finitediff.Backend{}, Inner: reversediff.Backend{Compile: true}}
-	difftest.Run(t, b, &difftest.Options{NoFirstOrder: true, SecondTol: 1e-8})
+	difftest.Run(t, b, &difftest.Options{NoFirstOrder: true, SecondTol: 1e-8, NoModifiers: !longtest.Long()})
 }
