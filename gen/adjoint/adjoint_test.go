@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { longtest.Main(m) }
 // load lowers the packages that match pattern.
 func load(t *testing.T, pattern string) *lower.Program {
 	t.Helper()
-	pkgs, err := lower.Load(".", []string{pattern}, lower.LoadOptions{Packages: loaded.Packages})
+	pkgs, err := lower.Load(".", []string{pattern}, lower.LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestGonum(t *testing.T) {
 	}
 	patterns := []string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/stat", "gonum.org/v1/gonum/optimize",
 		"gonum.org/v1/gonum/mat"}
-	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{Packages: loaded.Packages})
+	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func load(t *testing.T, dir string, entries []entry) *source {
 // loadLanes is load with tangents for n lanes.
 func loadLanes(t *testing.T, dir string, n int, entries []entry) *source {
 	t.Helper()
-	pkgs, err := lower.Load(".", []string{dir}, lower.LoadOptions{Packages: loaded.Packages})
+	pkgs, err := lower.Load(".", []string{dir}, lower.LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}

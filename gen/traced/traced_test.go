@@ -36,7 +36,7 @@ const module = "github.com/nabla-ad/nabla"
 
 func load(t *testing.T, overlay map[string][]byte, patterns ...string) ([]*packages.Package, *lower.Program) {
 	t.Helper()
-	pkgs, err := lower.Load(".", patterns, lower.LoadOptions{Packages: loaded.Packages, Overlay: overlay})
+	pkgs, err := lower.Load(".", patterns, lower.LoadOptions{Packages: loaded.Once, Overlay: overlay})
 	if err != nil {
 		t.Fatal(err)
 	}
