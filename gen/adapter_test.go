@@ -127,7 +127,7 @@ func register(f any, g nabla.Generated) {
 	if err := os.WriteFile(r.Packages[0].Files[0].Name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	tests := [][]string{{"test", "-vet=off", "-ldflags=-w", "."}}
+	tests := [][]string{{"test", "-count=1", "-vet=off", "-ldflags=-w", "-trimpath", "."}}
 	if longtest.Long() {
 		tests = [][]string{{"vet", "."}, {"test", "."}}
 	}

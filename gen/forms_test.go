@@ -67,7 +67,7 @@ func TestForms(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	run := []string{"run", "-ldflags=-w", "-gcflags=-dwarf=false"}
+	run := []string{"run", "-ldflags=-w", "-gcflags=-dwarf=false", "-trimpath"}
 	before := command(t, dir, append(run, ".", "finitediff")...)
 	write(t, main, string(round[main]))
 	r := generate(t, dir, ".")
@@ -149,7 +149,7 @@ func init() { square = func(x []float64) float64 { return 3*x[0] - 2 } }
 		if tags == "" && !longtest.Long() { // which TestForms has with more forms
 			continue
 		}
-		if got := command(t, dir, "run", "-ldflags=-w", "-tags", tags, "."); got != want {
+		if got := command(t, dir, "run", "-ldflags=-w", "-trimpath", "-tags", tags, "."); got != want {
 			t.Errorf("with tags %q: got %s, want %s", tags, got, want)
 		}
 	}

@@ -116,12 +116,13 @@ func runTests(t *testing.T, dir string, args ...string) {
 	command(t, dir, slices.Concat([]string{"test"}, quick(), args)...)
 }
 
-// quick are flags of go test that save time, none in the long form of the tests.
+// quick are flags of go test that save time, none in the long form of the tests. Without paths in them, packages in
+// temporary directories are in the build cache if their code is that of an earlier run.
 func quick() []string {
 	if longtest.Long() {
 		return nil
 	}
-	return []string{"-vet=off", "-ldflags=-w", "-gcflags=-dwarf=false"}
+	return []string{"-count=1", "-vet=off", "-ldflags=-w", "-gcflags=-dwarf=false", "-trimpath"}
 }
 
 // problems are those of a report, one a line, without the directory.

@@ -67,7 +67,7 @@ func randomBatch(t *testing.T, first uint64, n int) (next uint64) {
 	if _, err := generate(t, dir, ".").Write(); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "test", "-vet=off", "-ldflags=-w", "-gcflags=-N -l", "-v", ".")
+	cmd := exec.Command("go", "test", "-vet=off", "-ldflags=-w", "-gcflags=-N -l", "-trimpath", "-count=1", "-v", ".")
 	cmd.Dir, cmd.Env = dir, environ
 	out, err := cmd.CombinedOutput()
 	if err != nil {

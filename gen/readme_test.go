@@ -41,7 +41,7 @@ func TestREADME(t *testing.T) {
 		} else if _, err := generate(t, dir, ".").Write(); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("go", "run", ".")
+		cmd := exec.Command("go", "run", "-ldflags=-w", "-trimpath", ".")
 		cmd.Dir, cmd.Env = dir, environ
 		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
 			t.Errorf("got\n%s%v\nwant\n%s", out, err, want)

@@ -27,23 +27,23 @@ type part struct {
 	lanes []int
 	check bool     // staticcheck runs over it in the long form
 	but   []string // without these checks
-	once  bool     // much code that runs once: it is not optimised
-	timed bool     // but in the long form, which measures times
+	fast  bool     // it counts allocations, so that it has to be optimised in the usual form too
+	once  bool     // much code that runs once: it is not optimised in the long form either
 }
 
 // parts are all parts. The test of each calls together and passes.
 var parts = []part{
-	{name: "shapes", files: shapesFiles, check: true},
+	{name: "shapes", files: shapesFiles, check: true, fast: true},
 	{name: "rules", files: rulesFiles, check: true},
-	{name: "ruleforms", files: ofArchive("ruleforms.txt"), check: true},
+	{name: "ruleforms", files: ofArchive("ruleforms.txt"), check: true, fast: true},
 	{name: "complexes", files: ofArchive("complex.txt"), check: true},
 	{name: "dynamic", files: ofArchive("dynamic.txt"), check: true},
 	{name: "statements", files: statementsFiles, check: true,
 		but: []string{"S1016", "U1000"}}, // the functions that the code is generated of have types as users write them
 	{name: "aliases", files: aliasesFiles},
-	{name: "lorenz", files: pair("lorenz"), check: true},
+	{name: "lorenz", files: pair("lorenz"), check: true, fast: true},
 	{name: "nils", files: pair("nil"), check: true},
-	{name: "wrt", files: wrtFiles, lanes: []int{4}, check: true},
+	{name: "wrt", files: wrtFiles, lanes: []int{4}, check: true, fast: true},
 	{name: "wide", files: wideFiles},
 	{name: "local", files: localFiles, check: true},
 	{name: "imports", files: importsFiles},
@@ -52,7 +52,7 @@ var parts = []part{
 	{name: "math", files: mathFiles},
 	{name: "library", files: libraryFiles},
 	{name: "matrices", files: matricesFiles, once: true},
-	{name: "factorisations", files: factorisationsFiles, once: true, timed: true},
+	{name: "factorisations", files: factorisationsFiles},
 }
 
 // ofArchive returns a function that returns the files of an archive in testdata.
@@ -179,10 +179,13 @@ func (p *program) run(t *testing.T) {
 	write(t, filepath.Join(dir, "all", "all_test.go"), testOfAll(t, dir, tests))
 	flags := []string{"test", "-v"}
 	if !longtest.Long() {
-		flags = append(flags, "-vet=off", "-ldflags=-w", "-gcflags=golden/...=-dwarf=false")
+		flags = append(flags, "-count=1", "-vet=off", "-ldflags=-w", "-trimpath", "-gcflags=golden/...=-N -l")
 	}
 	for _, part := range parts {
-		if part.once && !(part.timed && longtest.Long()) {
+		switch {
+		case part.fast && !longtest.Long():
+			flags = append(flags, "-gcflags=golden/"+part.name+"/...=-dwarf=false")
+		case part.once && longtest.Long():
 			flags = append(flags, "-gcflags=golden/"+part.name+"=-N -l")
 		}
 	}

@@ -172,7 +172,7 @@ func compiled(t *testing.T, list []*randprog.Program, cases []*randprog.Case) (o
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("go", "test", "-vet=off", "-count=1", ".")
+	cmd := exec.Command("go", "test", "-vet=off", "-count=1", "-ldflags=-w", "-trimpath", ".")
 	cmd.Dir, cmd.Env = dir, dependent.Environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out[:min(len(out), 4000)])

@@ -198,7 +198,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("main.go", []byte(strings.NewReplacer("IMPORTS", imports, "TABLE", table).Replace(string(text))))
-	out := command(t, dir, input, "run", ".")
+	out := command(t, dir, input, "run", "-ldflags=-w", "-trimpath", ".")
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	if len(lines) != len(calls) {
 		t.Fatalf("%d results of %d calls", len(lines), len(calls))

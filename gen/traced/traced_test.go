@@ -244,7 +244,7 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(overlay, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "run", "-overlay", overlay, "./gen/traced/testdata/harness")
+	cmd := exec.Command("go", "run", "-ldflags=-w", "-overlay", overlay, "./gen/traced/testdata/harness")
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	if err != nil {
