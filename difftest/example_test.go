@@ -5,9 +5,9 @@ import (
 
 	"github.com/nabla-ad/nabla/difftest"
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
-	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // The two engines below are complete: every operator of package nabla works on

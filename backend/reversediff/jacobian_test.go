@@ -6,8 +6,8 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
-	"gonum.org/v1/gonum/mat"
 	"github.com/nabla-ad/nabla/internal/longtest"
+	"gonum.org/v1/gonum/mat"
 )
 
 // TestTallJacobian holds that the Jacobian of a long function of few inputs takes
