@@ -36,7 +36,7 @@ func hunted(n int, check func(seed uint64) error) (found int, first uint64) {
 // 1000 programs 79 show that, the first with seed 10.
 func TestMistakeInCapturesIsFound(t *testing.T) {
 	check := func(seed uint64) error { return checkProgram(fuzzProgram(randomData(seed))) }
-	n := longtest.Cases(0, 30, 100, most)
+	n := longtest.Cases(0, 30, 40, most)
 	if found, first := hunted(n, check); found != 0 {
 		t.Fatalf("%d of %d programs fail without the mistake, the first with seed %d", found, n, first)
 	}
@@ -59,7 +59,7 @@ func TestMistakeInReplaysIsFound(t *testing.T) {
 		}
 		return fieldsOf(data, new(sparseCounts))
 	}
-	n := longtest.Cases(0, 30, 100, most)
+	n := longtest.Cases(0, 30, 40, most)
 	if found, first := hunted(n, check); found != 0 {
 		t.Fatalf("%d of %d programs fail without the mistake, the first with seed %d", found, n, first)
 	}
@@ -144,7 +144,7 @@ func TestMistakeInOwnershipIsFound(t *testing.T) {
 
 // TestRandomGoroutines is TestRandomFunctions of programs with goroutines alone.
 func TestRandomGoroutines(t *testing.T) {
-	n := uint64(longtest.Cases(*fuzzCases, 20, 100, 1500))
+	n := uint64(longtest.Cases(*fuzzCases, 20, 30, 1500))
 	for seed := *fuzzFrom; seed < *fuzzFrom+n; seed++ {
 		data := randomData(seed)
 		data[0] = data[0]&^(96|24) | 8 // in goroutines, with one output

@@ -27,7 +27,7 @@ var (
 // TestRandomSparse compares sparse derivatives with those that no engine computed, at
 // the point of preparation and at others, on the same branch and on others, in any call.
 func TestRandomSparse(t *testing.T) {
-	n := longtest.Cases(*sparseCases, 100, 150, 1500)
+	n := longtest.Cases(*sparseCases, 60, 60, 1500)
 	var seen sparseCounts
 	found := 0
 	for seed := *sparseFrom; seed < *sparseFrom+uint64(n) && found < 3; seed++ {

@@ -49,7 +49,7 @@ var secondOrder = []nabla.Backend{
 // differences.
 func TestRandomFunctions(t *testing.T) {
 	found := map[string]int{}
-	n := uint64(longtest.Cases(*fuzzCases, 300, 500, 6000))
+	n := uint64(longtest.Cases(*fuzzCases, 200, 200, 6000))
 	for seed := *fuzzFrom; seed < *fuzzFrom+n; seed++ {
 		if kind := fuzzOne(t, fmt.Sprint("seed ", seed), randomData(seed), found); kind != "" {
 			found[kind]++

@@ -259,7 +259,7 @@ func first(s []string, n int) []string { return s[:min(n, len(s))] }
 // nothing.
 func TestUnbrokenPasses(t *testing.T) {
 	b := broken{"none", func(*brokenState, []float64, engine.Block, []float64, engine.Block) {}}
-	difftest.Run(t, b, &difftest.Options{AllocFree: true})
+	difftest.Run(t, b, &difftest.Options{AllocFree: true, NoModifiers: !longtest.Long()})
 }
 
 // A staleEngine replays its first recording even if the branch or the bound struct has changed.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nabla-ad/nabla/difftest"
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -140,6 +141,7 @@ func (p *forward) Pushforward(y []float64, ydot engine.Block, x []float64, xdot 
 
 // TestExampleEngines is the conformance test of the two engines.
 func TestExampleEngines(t *testing.T) {
-	t.Run("tape", func(t *testing.T) { difftest.Run(t, tape{}, nil) })
-	t.Run("transformed", func(t *testing.T) { difftest.Run(t, transformed{}, nil) })
+	o := &difftest.Options{NoModifiers: !longtest.Long()}
+	t.Run("tape", func(t *testing.T) { difftest.Run(t, tape{}, o) })
+	t.Run("transformed", func(t *testing.T) { difftest.Run(t, transformed{}, o) })
 }

@@ -19,7 +19,7 @@ import (
 // TestRuns runs the kit on functions over Reals and on plain functions with generated code, with all engines and all
 // pairs of two: a sample of the runs, and all of them in the long form.
 func TestRuns(t *testing.T) {
-	n := 10
+	n := 4
 	if testing.Short() {
 		n = 2
 	}

@@ -8,21 +8,12 @@ import (
 // TestRunDynamic compiles derivatives of functions with interface values and function values that are chosen at run
 // time.
 func TestRunDynamic(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
-	files := archived(t, "dynamic.txt")
-	dir := module(t, files)
-	report := generate(t, dir, "./...")
+	p := together(t)
 	// Numbers behind interfaces carry derivatives in one direction, and not in forms over Reals.
-	if text := refusals(report, dir); text != "" {
+	if text := withoutNotes(p.problems["dynamic"]); text != "" {
 		t.Error(text)
 	}
-	if _, err := report.Write(); err != nil {
-		t.Fatal(err)
-	}
-	runTests(t, dir, "./...")
-	staticcheck(t, dir)
+	p.passes(t, "dynamic")
 }
 
 // TestNumbersBehindInterfaces: numbers that carry derivatives are not taken out of interfaces without methods, where

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/txtar"
 
 	"github.com/nabla-ad/nabla/gen"
@@ -91,18 +92,37 @@ func command(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
+// compiles requires that the packages of a module have no type errors, with their tests. It does not build them.
+func compiles(t *testing.T, dir string, flags ...string) {
+	t.Helper()
+	const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+		packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo |
+		packages.NeedModule
+	pkgs, err := loaded.Packages(&packages.Config{Mode: mode, Dir: dir, Env: environ, BuildFlags: flags, Tests: true},
+		"./...")
+	if err != nil || len(pkgs) == 0 {
+		t.Fatalf("%d packages, %v", len(pkgs), err)
+	}
+	for _, p := range pkgs {
+		for _, err := range p.Errors {
+			t.Errorf("%v: %v", flags, err)
+		}
+	}
+}
+
 // runTests runs the tests of a module. Checks by vet and data for debuggers would take a third of the time.
 func runTests(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	command(t, dir, slices.Concat([]string{"test"}, quick(), args)...)
 }
 
-// quick are flags of go test that save time, none in the long form of the tests.
+// quick are flags of go test that save time, none in the long form of the tests. Without paths in them, packages in
+// temporary directories are in the build cache if their code is that of an earlier run.
 func quick() []string {
 	if longtest.Long() {
 		return nil
 	}
-	return []string{"-vet=off", "-ldflags=-w", "-gcflags=-dwarf=false"}
+	return []string{"-count=1", "-vet=off", "-ldflags=-w", "-gcflags=-dwarf=false", "-trimpath"}
 }
 
 // problems are those of a report, one a line, without the directory.
@@ -116,9 +136,12 @@ func problems(r *gen.Report, dir string) string {
 
 // refusals returns the problems of r like problems, without the notes on forms that a function lacks, such as one over
 // Reals.
-func refusals(r *gen.Report, dir string) string {
+func refusals(r *gen.Report, dir string) string { return withoutNotes(problems(r, dir)) }
+
+// withoutNotes returns the lines of problems that are more than notes.
+func withoutNotes(problems string) string {
 	var b strings.Builder
-	for line := range strings.Lines(problems(r, dir)) {
+	for line := range strings.Lines(problems) {
 		if !strings.Contains(line, ": note: ") {
 			b.WriteString(line)
 		}
@@ -193,8 +216,11 @@ func TestGolden(t *testing.T) {
 			if problems(again, dir) != problems(r, dir) {
 				t.Errorf("a second generation has other problems:\n%s", problems(again, dir))
 			}
-			if name != filepath.Join("testdata", "refusals.txtar") && !testing.Short() { // which has errors
-				command(t, dir, "vet", "./...")
+			if name != filepath.Join("testdata", "refusals.txtar") { // which has errors
+				compiles(t, dir)
+				if longtest.Long() {
+					command(t, dir, "vet", "./...")
+				}
 			}
 		})
 	}

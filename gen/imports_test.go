@@ -4,16 +4,19 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/nabla-ad/nabla/gen"
 )
 
 // TestImports differentiates functions whose callees are in a package that imports packages the caller does not import,
 // under names with another meaning there.
 func TestImports(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
+	p := together(t)
+	if text := withoutNotes(p.problems["imports"]); text != "" {
+		t.Error(text)
 	}
+	p.passes(t, "imports")
+}
+
+func importsFiles(*testing.T) map[string]string {
 	// Each body is that of a function of x in package sub with the given results; call is the statement with which the
 	// caller uses them. At x = 4 the derivative is 0.25.
 	cases := []struct{ results, body, call string }{
@@ -47,8 +50,7 @@ func TestImports(t *testing.T) {
 			c.call)
 		fmt.Fprintf(&list, "F%d, ", i)
 	}
-	dir := module(t, map[string]string{
-		"go.mod": "module golden/imports\n\ngo 1.26\n",
+	return map[string]string{
 		"imports.go": `package imports
 
 import (
@@ -115,16 +117,5 @@ func Test(t *testing.T) {
 	}
 }
 `,
-	})
-	r := generate(t, dir, ".")
-	for _, p := range r.Problems() {
-		if p.Severity != gen.Note {
-			t.Error(p)
-		}
 	}
-	if _, err := r.Write(); err != nil {
-		t.Fatal(err)
-	}
-	runTests(t, dir, ".")
-	command(t, dir, "vet", ".")
 }

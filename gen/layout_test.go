@@ -15,6 +15,7 @@ import (
 	"github.com/nabla-ad/nabla/gen"
 	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/internal/loaded"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // divided is a package with targets in three files: near is called from two of them, far from one.
@@ -220,11 +221,11 @@ func TestLayout(t *testing.T) {
 		}
 	}
 	updated(t, layout(t, dir, gen.KeepLayout, false)) // from its own files, with the layout they have
-	if testing.Short() {
-		return
+	compiles(t, dir)
+	if longtest.Long() {
+		command(t, dir, "vet", ".")
+		inVectors(t, dir, "vet", ".")
 	}
-	command(t, dir, "vet", ".")
-	inVectors(t, dir, "vet", ".")
 }
 
 // TestLayoutChanges removes the files that are left over when a source file is deleted or no longer has targets, when
@@ -306,9 +307,11 @@ func TestLayoutBuilds(t *testing.T) {
 	if !strings.Contains(files["f_nabla-not-fast.go"], "\n//go:build !fast\n") || len(files) != 3 {
 		t.Errorf("files %q", slices.Sorted(maps.Keys(files)))
 	}
-	if !testing.Short() {
-		command(t, dir, "vet", ".")
-		command(t, dir, "vet", "-tags=fast", ".")
+	for _, tags := range []string{"", "fast"} {
+		compiles(t, dir, "-tags="+tags)
+		if longtest.Long() {
+			command(t, dir, "vet", "-tags="+tags, ".")
+		}
 	}
 	write(t, filepath.Join(dir, "f.go"), "package builds"+strings.ReplaceAll(loss, "size(x[0])", "x[0]"))
 	updated(t, layout(t, dir, gen.KeepLayout, false), "nabla_gen.go", "f_nabla.go",

@@ -1,10 +1,10 @@
 package gen_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/nabla-ad/nabla/gen"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
 
@@ -12,10 +12,30 @@ import (
 // that
 // lead to themselves, are embedded, made of type parameters, type arguments, aliases, and declared in another package.
 func TestLocalTypes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
+	p := together(t)
+	for line := range strings.Lines(p.problems["local"]) {
+		if !strings.Contains(line, ": note: ") || strings.Contains(line, "type") {
+			t.Error(line)
+		}
 	}
-	dir := module(t, map[string]string{
+	p.passes(t, "local")
+	// The names are always the same.
+	dir := module(t, localFiles(t))
+	first := ""
+	for range 2 {
+		if _, err := generate(t, dir, ".").Write(); err != nil {
+			t.Fatal(err)
+		}
+		text := read(t, filepath.Join(dir, lower.Output))
+		if first != "" && text != first {
+			t.Error("generated again, the file differs")
+		}
+		first = text
+	}
+}
+
+func localFiles(*testing.T) map[string]string {
+	return map[string]string{
 		"go.mod": "module golden/local\n\ngo 1.26\n",
 		"local.go": `package local
 
@@ -190,25 +210,5 @@ func Test(t *testing.T) {
 	}
 }
 `,
-	})
-	var first string
-	for range 2 { // the names are always the same
-		r := generate(t, dir, ".")
-		for _, p := range r.Problems() {
-			if p.Severity != gen.Note || strings.Contains(p.Reason, "type") {
-				t.Error(p)
-			}
-		}
-		if _, err := r.Write(); err != nil {
-			t.Fatal(err)
-		}
-		text := read(t, dir+"/"+lower.Output)
-		if first != "" && text != first {
-			t.Error("generated again, the file differs")
-		}
-		first = text
 	}
-	runTests(t, dir, ".")
-	command(t, dir, "vet", ".")
-	staticcheck(t, dir)
 }

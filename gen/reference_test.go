@@ -8,13 +8,10 @@ import (
 	"go/types"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/nabla-ad/nabla/gen"
-	"github.com/nabla-ad/nabla/gen/lower"
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
@@ -52,9 +49,9 @@ func references(t *testing.T, name string) (rows []reference) {
 	return rows
 }
 
-// referenceModule is a module with a function for each row, and the test that compares their derivatives with the
-// numbers in the file.
-func referenceModule(t *testing.T, name string, imports ...string) string {
+// referenceFiles has a function for each row, and the test that compares their derivatives with the numbers in the
+// file.
+func referenceFiles(t *testing.T, name string, imports ...string) map[string]string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("package reference\n\n")
@@ -75,11 +72,10 @@ func referenceModule(t *testing.T, name string, imports ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := module(t, map[string]string{
-		"go.mod": "module golden/reference\n\ngo 1.26\n", "functions.go": b.String() + list + "}\n",
-		"reference_test.go": read(t, "testdata/reference/harness.txt"), "reference.json": string(data),
-	})
-	return dir
+	return map[string]string{
+		"functions.go": b.String() + list + "}\n", "reference.json": string(data),
+		"reference_test.go": read(t, "testdata/reference/harness.txt"),
+	}
 }
 
 // TestMath takes first and second derivatives of every function of package math with every engine, and compares them
@@ -124,31 +120,23 @@ func Float64frombits(x []float64) float64 {
 			t.Errorf("%s is refused with\n%swant %s … %s", name, text, want, why)
 		}
 	}
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
-	differentiate(t, referenceModule(t, "math.json", "math"))
+	together(t).matches(t, "math")
 }
 
-// differentiate generates in dir, runs the tests there, and looks for paths of this machine in the file.
-func differentiate(t *testing.T, dir string) {
+func mathFiles(t *testing.T) map[string]string { return referenceFiles(t, "math.json", "math") }
+
+// matches requires that the tests of a part pass and that its file has no paths of this machine.
+func (p *program) matches(t *testing.T, part string) {
 	t.Helper()
-	r := generate(t, dir, ".")
-	for _, p := range r.Problems() {
-		if p.Severity != gen.Note {
-			t.Error(p)
+	if text := withoutNotes(p.problems[part]); text != "" {
+		t.Error(text)
+	}
+	for _, path := range []string{p.dir, goEnv(t, "GOROOT"), goEnv(t, "GOMODCACHE")} {
+		if !strings.Contains(p.texts[part], "func ") || strings.Contains(p.texts[part], path) {
+			t.Errorf("the file of %d bytes names %s", len(p.texts[part]), path)
 		}
 	}
-	if _, err := r.Write(); err != nil {
-		t.Fatal(err)
-	}
-	text := read(t, filepath.Join(dir, lower.Output))
-	for _, path := range []string{dir, goEnv(t, "GOROOT"), goEnv(t, "GOMODCACHE")} {
-		if strings.Contains(text, path) {
-			t.Errorf("the file names %s", path)
-		}
-	}
-	runTests(t, dir, ".")
+	p.passes(t, part)
 }
 
 func goEnv(t *testing.T, name string) string {
@@ -162,10 +150,11 @@ func goEnv(t *testing.T, name string) string {
 
 // TestLibrary repeats TestMath for functions with derivatives in package library and for some of their callers.
 func TestLibrary(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
-	differentiate(t, referenceModule(t, "library.json", "math", "slices", "sort", "gonum.org/v1/gonum/blas",
+	together(t).matches(t, "library")
+}
+
+func libraryFiles(t *testing.T) map[string]string {
+	return referenceFiles(t, "library.json", "math", "slices", "sort", "gonum.org/v1/gonum/blas",
 		"gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mathext",
-		"gonum.org/v1/gonum/stat/distuv"))
+		"gonum.org/v1/gonum/stat/distuv")
 }

@@ -116,9 +116,7 @@ func TestRefused(t *testing.T) {
 // TestRefusalsRegistered requires that the errors of engines contain the reason and the position of a refusal, also in
 // packages without any generated function.
 func TestRefusalsRegistered(t *testing.T) {
-	dir := module(t,
-		map[string]string{"go.mod": "module refused\n\ngo 1.26\n", "refused.go": refusedSource,
-			"refused_test.go": refusedTest})
+	dir := module(t, refusedFiles(t))
 	r := generate(t, dir, ".")
 	if changed, err := r.Write(); err != nil || len(changed) != 1 {
 		t.Fatal(changed, err)
@@ -130,5 +128,10 @@ func TestRefusalsRegistered(t *testing.T) {
 	if stale, err := generate(t, dir, ".").Stale(); err != nil || stale != nil {
 		t.Errorf("stale: %v, %v", stale, err)
 	}
-	runTests(t, dir, ".")
+	together(t).passes(t, "refused")
+}
+
+func refusedFiles(*testing.T) map[string]string {
+	return map[string]string{"go.mod": "module refused\n\ngo 1.26\n", "refused.go": refusedSource,
+		"refused_test.go": refusedTest}
 }

@@ -2,6 +2,7 @@ package gen_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,66 +75,42 @@ func staticcheck(t *testing.T, dir string, but ...string) {
 
 // TestRun compiles generated code and uses it to differentiate functions of every shape.
 func TestRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	together(t).passes(t, "shapes")
+}
+
+func shapesFiles(t *testing.T) map[string]string {
 	files := source(t, "shapes")
 	files["shapes_test.go"] = read(t, "testdata/shapes_test.txt")
-	more, err := txtar.ParseFile("testdata/typeswitches.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range more.Files {
-		files[f.Name] = string(f.Data)
-	}
-	dir := module(t, files)
-	if _, err := generate(t, dir, "./...").Write(); err != nil {
-		t.Fatal(err)
-	}
-	runTests(t, dir, "./...")
-	staticcheck(t, dir)
+	maps.Copy(files, archived(t, "typeswitches.txt"))
+	return files
 }
 
 // TestRunRules does the same with functions that call others by rules.
 func TestRunRules(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	together(t).passes(t, "rules")
+}
+
+func rulesFiles(t *testing.T) map[string]string {
 	files := source(t, "rules")
-	more, err := txtar.ParseFile("testdata/rules_test.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range more.Files {
-		files[f.Name] = string(f.Data)
-	}
-	dir := module(t, files)
-	if _, err := generate(t, dir, "./...").Write(); err != nil {
-		t.Fatal(err)
-	}
-	runTests(t, dir, "./...")
-	staticcheck(t, dir)
+	maps.Copy(files, archived(t, "rules_test.txt"))
+	return files
 }
 
 // TestRunRuleForms does the same with rules for functions of all types that they may have, by all engines.
 func TestRunRuleForms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
-	files := archived(t, "ruleforms.txt")
-	dir := module(t, files)
-	if _, err := generate(t, dir, "./...").Write(); err != nil {
-		t.Fatal(err)
-	}
-	runTests(t, dir, "./...")
-	staticcheck(t, dir)
+	together(t).passes(t, "ruleforms")
 }
 
 // TestRunMatrices does the same with some of the functions of matrices of gonum/mat, or all.
 func TestRunMatrices(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
+	p := together(t)
+	if text := withoutNotes(p.problems["matrices"]); text != "" {
+		t.Error(text)
 	}
+	p.passes(t, "matrices")
+}
+
+func matricesFiles(t *testing.T) map[string]string {
 	files := map[string]string{}
 	for _, name := range []string{"matrices", "matfactors"} {
 		list, err := txtar.ParseFile("testdata/" + name + ".txt")
@@ -163,22 +140,19 @@ func TestRunMatrices(t *testing.T) {
 			files[file+"_test.go"] = row.ReplaceAllString(files[file+"_test.go"], "")
 		}
 	}
-	dir := module(t, files)
-	r := generate(t, dir, ".")
-	if text := refusals(r, dir); text != "" {
-		t.Error(text)
-	}
-	if _, err := r.Write(); err != nil {
-		t.Fatal(err)
-	}
-	command(t, dir, "test", "-vet=off", "-ldflags=-w", "-gcflags=-N -l", ".") // there is much code that runs once
+	return files
 }
 
 // TestRunFactorisations does the same with some of the functions of factorisations of gonum/mat, or all.
 func TestRunFactorisations(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
+	p := together(t)
+	if text := withoutNotes(p.problems["factorisations"]); text != "" {
+		t.Error(text)
 	}
+	p.passes(t, "factorisations")
+}
+
+func factorisationsFiles(t *testing.T) map[string]string {
 	list, err := txtar.ParseFile("testdata/factorisations.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -201,19 +175,7 @@ func TestRunFactorisations(t *testing.T) {
 `, "F", name)
 	}
 	files["functions_test.go"] = table + "}\n"
-	dir := module(t, files)
-	r := generate(t, dir, ".")
-	if text := refusals(r, dir); text != "" {
-		t.Error(text)
-	}
-	if _, err := r.Write(); err != nil {
-		t.Fatal(err)
-	}
-	if longtest.Long() { // which measures times
-		command(t, dir, "test", ".")
-	} else {
-		command(t, dir, "test", "-vet=off", "-ldflags=-w", "-gcflags=-N -l", ".")
-	}
+	return files
 }
 
 // TestRunPrivateNames does the same with functions of another module whose names generated code cannot use, and looks
@@ -247,7 +209,9 @@ func TestRunPrivateNames(t *testing.T) {
 		"nabla_gen_licenses.txt.\n\npackage private\n") {
 		t.Errorf("got:\n%s", text[:min(len(text), 400)])
 	}
-	command(t, dir, "vet", ".")
+	if longtest.Long() {
+		command(t, dir, "vet", ".")
+	}
 	runTests(t, dir, ".")
 	staticcheck(t, dir)
 	// Without its licence the library is warned of, and the file of licences is out of date.
@@ -294,9 +258,14 @@ refused/refused.go:12:39: function Deep: call of example.com/lib.Outer: its sour
 // TestRunAliases compiles the derivatives of functions that reach the same memory under two types, and checks their
 // values and the calls that they refuse.
 func TestRunAliases(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
+	p := together(t)
+	if text := p.problems["aliases"]; text != "" {
+		t.Error(text)
 	}
+	p.passes(t, "aliases")
+}
+
+func aliasesFiles(t *testing.T) map[string]string {
 	list, err := randprog.Aliases()
 	if err != nil {
 		t.Fatal(err)
@@ -313,35 +282,16 @@ func TestRunAliases(t *testing.T) {
 		table += fmt.Sprintf("\t{%q, %s},\n", a.What, name)
 		i += n
 	}
-	dir := module(t, map[string]string{
-		"go.mod": "module golden/rnd\n\ngo 1.26\n", "aliases.go": funcs + read(t, "testdata/aliases.txt"),
+	return map[string]string{
+		"aliases.go":      funcs + read(t, "testdata/aliases.txt"),
 		"aliases_test.go": strings.Replace(read(t, "testdata/aliases_test.txt"), "TABLE\n", table, 1),
-	})
-	r := generate(t, dir, ".")
-	if text := problems(r, dir); text != "" {
-		t.Error(text)
 	}
-	if _, err := r.Write(); err != nil {
-		t.Fatal(err)
-	}
-	runTests(t, dir, ".")
 }
 
 // TestCheckpoints compiles the reverse sweeps of loops that keep snapshots, and looks at how
 // much memory a million iterations take.
 func TestCheckpoints(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
-	dir := module(t, map[string]string{
-		"go.mod": "module golden/lorenz\n\ngo 1.26\n", "lorenz.go": read(t, "testdata/lorenz.txt"),
-		"lorenz_test.go": read(t, "testdata/lorenz_test.txt"),
-	})
-	if _, err := generate(t, dir, ".").Write(); err != nil {
-		t.Fatal(err)
-	}
-	runTests(t, dir, ".")
-	staticcheck(t, dir)
+	together(t).passes(t, "lorenz")
 }
 
 // TestExplainCheckpoints checks the remarks on loops that have a directive for checkpointing.

@@ -135,9 +135,7 @@ func TestInternal(t *testing.T) {
 			t.Errorf("an internal package is imported:\n%s", text)
 		}
 	}
-	if !testing.Short() {
-		command(t, dir, "vet", ".")
-	}
+	compiles(t, dir)
 }
 
 // TestTypeCheck checks that typeCheck finds the errors of the compiler in a file, and no others.

@@ -120,9 +120,7 @@ func TestX(t *testing.T) {
 	for pos, text := range got {
 		t.Errorf("%s: %s", pos, text)
 	}
-	if !testing.Short() {
-		command(t, dir, "vet", ".")
-	}
+	compiles(t, dir)
 }
 
 // TestForwarded: functions that are passed to a function which passes them on to an operator get code; of functions in

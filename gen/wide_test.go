@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nabla-ad/nabla/gen"
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
@@ -21,9 +20,14 @@ func list(n int, format string) string {
 // TestManyParameters differentiates functions that call others with many parameters and results, more than any word has
 // bits, and a checkpointed loop that hands on as many variables.
 func TestManyParameters(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
+	p := together(t)
+	if text := withoutNotes(p.problems["wide"]); text != "" {
+		t.Error(text)
 	}
+	p.passes(t, "wide")
+}
+
+func wideFiles(t *testing.T) map[string]string {
 	var b strings.Builder
 	b.WriteString("package wide\n\n")
 	widths := longtest.Sample([]int{33, 65, 200}, 1)
@@ -71,20 +75,8 @@ func Loop%[1]d(x []float64) float64 {
 		tests += fmt.Sprintf("\n{%[1]d, Numbers%[1]d, Slices%[1]d, Results%[1]d, Loop%[1]d, func(dot float64) "+
 			"float64 { _, d := Own%[1]dTangent(%[2]s, %[3]s); return d }},", n, list(n, "1"), list(n, "dot"))
 	}
-	dir := module(t, map[string]string{
-		"go.mod": "module golden/wide\n\ngo 1.26\n", "wide.go": b.String(), "cases_test.go": tests + "\n}\n",
-		"wide_test.go": read(t, "testdata/wide_test.txt"),
-	})
-	r := generate(t, dir, ".")
-	for _, p := range r.Problems() {
-		if p.Severity != gen.Note {
-			t.Error(p)
-		}
-	}
-	if _, err := r.Write(); err != nil {
-		t.Fatal(err)
-	}
-	runTests(t, dir, ".")
+	return map[string]string{"wide.go": b.String(), "cases_test.go": tests + "\n}\n",
+		"wide_test.go": read(t, "testdata/wide_test.txt")}
 }
 
 // rotated are variables that are exchanged, and made a bit smaller.

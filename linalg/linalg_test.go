@@ -370,7 +370,7 @@ func TestLarge(t *testing.T) {
 // TestRandomSizes is TestOperations for random sizes and points, and the compiled engine.
 func TestRandomSizes(t *testing.T) {
 	b := reversediff.Backend{Compile: true}
-	for seed := range longtest.Cases(0, 10, 60, 600) {
+	for seed := range longtest.Cases(0, 10, 20, 600) {
 		r := rand.New(rand.NewPCG(11, uint64(seed)))
 		o := operations[r.IntN(len(operations))]
 		shapes := o.shapes(r.IntN(6), r.IntN(4))

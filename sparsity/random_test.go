@@ -20,7 +20,7 @@ var cases = flag.Int("cases", 0,
 // TestRandomFunctions looks for a derivative that differs from zero outside the
 // pattern: at any point for Global, at the points given for Local and Recorded.
 func TestRandomFunctions(t *testing.T) {
-	n := longtest.Cases(*cases, 500, 1000, 10000)
+	n := longtest.Cases(*cases, 400, 400, 10000)
 	var seen counts
 	for seed := range uint64(n) {
 		r := rand.New(rand.NewPCG(seed, 11))

@@ -217,7 +217,7 @@ func Fit(k float64, x []float64) ([]float64, error) {
 }
 
 func TestGoTool(t *testing.T) {
-	longtest.Skip(t, "it links the command; TestREADME of package gen does so with the module of the README")
+	longtest.Skip(t, "it links the command, which the other tests run in this process")
 	mod, sum := dependent.Mod(t)
 	genModule(t, map[string]string{
 		"go.mod": genMod + "\ntool github.com/nabla-ad/nabla/cmd/nabla\n" + mod,

@@ -61,7 +61,7 @@ func run(t *testing.T, engines []bench.Engine, line ...string) result {
 
 func TestBenchTable(t *testing.T) {
 	r := run(t, []bench.Engine{fake("one", 0), fake("two over one", 0)}, "bench", "-tasks", "T3,T1", "-sizes", "5,7",
-		"-time", "1ms")
+		"-time", "10us")
 	if r.code != 0 || r.err != "" {
 		t.Fatalf("exit code %d, stderr %q", r.code, r.err)
 	}
@@ -104,11 +104,11 @@ func TestBenchJSON(t *testing.T) {
 
 func TestBenchWrong(t *testing.T) {
 	engines := []bench.Engine{fake("honest", 0), fake("liar", 1e-3)}
-	r := run(t, engines, "bench", "-tasks", "T1", "-sizes", "10", "-time", "1ms")
+	r := run(t, engines, "bench", "-tasks", "T1", "-sizes", "10", "-time", "10us")
 	if r.code != 1 || !strings.Contains(r.out, "WRONG") || r.err != "nabla: bench: 1 of 2 derivatives are wrong\n" {
 		t.Errorf("exit code %d, stdout\n%sstderr %q", r.code, r.out, r.err)
 	}
-	r = run(t, engines, "bench", "-tasks", "T1", "-sizes", "10", "-time", "1ms", "-format", "csv")
+	r = run(t, engines, "bench", "-tasks", "T1", "-sizes", "10", "-time", "10us", "-format", "csv")
 	rows, err := csv.NewReader(strings.NewReader(r.out)).ReadAll()
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("%d rows, %v", len(rows), err)
@@ -116,7 +116,7 @@ func TestBenchWrong(t *testing.T) {
 	if r.code != 1 || rows[1][9] != "true" || rows[2][9] != "false" || rows[2][3] != "" {
 		t.Errorf("exit code %d, rows %q", r.code, rows)
 	}
-	r = run(t, engines, "bench", "-tasks", "T1", "-sizes", "10", "-time", "1ms", "-format", "json")
+	r = run(t, engines, "bench", "-tasks", "T1", "-sizes", "10", "-time", "10us", "-format", "json")
 	if r.code != 1 || !strings.Contains(r.out, `"ok":false`) {
 		t.Errorf("exit code %d, stdout %s", r.code, r.out)
 	}
@@ -126,7 +126,7 @@ func TestBenchFailing(t *testing.T) {
 	broken := bench.Engine{Name: "broken", Prepare: func(*problems.Problem) (bench.Derivative, error) {
 		return nil, errors.New("no gears")
 	}}
-	r := run(t, []bench.Engine{broken}, "bench", "-tasks", "T8", "-time", "1ms")
+	r := run(t, []bench.Engine{broken}, "bench", "-tasks", "T8", "-time", "10us")
 	if r.code != 1 || !strings.Contains(r.out, "FAILED") ||
 		!strings.Contains(r.err, "T8 n=6 broken: prepare: no gears\n") {
 		t.Errorf("exit code %d, stdout\n%sstderr %q", r.code, r.out, r.err)
@@ -216,7 +216,7 @@ func TestInterrupted(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := runApp(ctx, app{engines: []bench.Engine{fake("one", 0), stuckIn("T3", cancel)}},
-			"bench", "-tasks", "T1,T3", "-sizes", "5", "-time", "1ms", "-format", format)
+			"bench", "-tasks", "T1,T3", "-sizes", "5", "-time", "10us", "-format", format)
 		if r.code != 130 || !strings.Contains(r.out, want) || r.err != "nabla: bench: interrupted after 2 of 4 rows\n" {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", format, r.code, r.out, r.err)
 		}
@@ -263,7 +263,7 @@ func TestBenchOutput(t *testing.T) {
 		if err := os.WriteFile(file, make([]byte, 1<<20), 0o666); err != nil { // longer than any report
 			t.Fatal(err)
 		}
-		r := run(t, []bench.Engine{fake("one", 0)}, "bench", "-tasks", "T1", "-sizes", "5,10", "-time", "1ms", "-o",
+		r := run(t, []bench.Engine{fake("one", 0)}, "bench", "-tasks", "T1", "-sizes", "5,10", "-time", "10us", "-o",
 			file)
 		got, err := os.ReadFile(file)
 		if r.code != 0 || r.out != "" || r.err != "" || err != nil || !strings.HasPrefix(string(got), want) ||
@@ -274,7 +274,7 @@ func TestBenchOutput(t *testing.T) {
 	}
 	// A flag is stronger than a name.
 	file := filepath.Join(dir, "r.html")
-	r := run(t, []bench.Engine{fake("one", 0)}, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms", "-format",
+	r := run(t, []bench.Engine{fake("one", 0)}, "bench", "-tasks", "T1", "-sizes", "5", "-time", "10us", "-format",
 		"json", "-o", file)
 	if got, err := os.ReadFile(file); r.code != 0 || err != nil || !json.Valid(got) {
 		t.Errorf("exit code %d, error %v, file %.40q", r.code, err, got)
@@ -303,7 +303,8 @@ func TestNothingToPlot(t *testing.T) {
 	if err := os.WriteFile(name, []byte("an earlier picture"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	r := run(t, []bench.Engine{fake("liar", 1)}, "bench", "-tasks", "T1", "-sizes", "5", "-o", name)
+	r := run(t, []bench.Engine{fake("liar", 1)}, "bench", "-tasks", "T1", "-sizes", "5", "-time", "10us",
+		"-o", name)
 	if got, err := os.ReadFile(name); r.code != 1 || !strings.Contains(r.err, "nothing to plot") || err != nil ||
 		string(got) != "an earlier picture" {
 		t.Errorf("exit code %d, stderr %q, file %q, error %v", r.code, r.err, got, err)
@@ -327,7 +328,7 @@ func TestHTML(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	a := app{engines: []bench.Engine{fake("one", 0), fake(strings.Repeat("long ", 20), 0)}, terminal: true}
-	r := runApp(t.Context(), a, "bench", "-tasks", "T1", "-sizes", "5", "-time", "1ms")
+	r := runApp(t.Context(), a, "bench", "-tasks", "T1", "-sizes", "5", "-time", "10us")
 	if !strings.Contains(r.err, "T1 n=5 one") || !strings.Contains(r.err, "T1 n=5 prepared 1/11") ||
 		!strings.HasSuffix(r.err, "\r\x1b[K") {
 		t.Errorf("stderr on a terminal is %q", r.err)
@@ -372,7 +373,7 @@ func (closedPipe) Write([]byte) (int, error) { return 0, errors.New("closed pipe
 func TestOutputFails(t *testing.T) {
 	var err strings.Builder
 	a := app{engines: []bench.Engine{fake("one", 0)}, out: closedPipe{}, err: &err}
-	code := a.run(t.Context(), strings.Fields("bench -tasks T1 -sizes 5 -time 1ms"))
+	code := a.run(t.Context(), strings.Fields("bench -tasks T1 -sizes 5 -time 10us"))
 	if code != 1 || err.String() != "nabla: bench: writing the result: closed pipe\n" {
 		t.Errorf("exit code %d, stderr %q", code, err.String())
 	}
@@ -380,7 +381,7 @@ func TestOutputFails(t *testing.T) {
 
 // TestEngines runs this module's own engines on small problems.
 func TestEngines(t *testing.T) {
-	r := run(t, measured(), "bench", "-tasks", "T1,T3,T6,T8,listing2", "-sizes", "6", "-time", "1ms", "-format", "csv")
+	r := run(t, measured(), "bench", "-tasks", "T1,T3,T6,T8,listing2", "-sizes", "6", "-time", "10us", "-format", "csv")
 	if r.code != 0 {
 		t.Fatalf("exit code %d\n%s%s", r.code, r.out, r.err)
 	}
@@ -401,7 +402,7 @@ func TestEngines(t *testing.T) {
 		}
 	}
 	r = run(t, measured(), "bench", "-tasks", "listing2", "-engines", "tracker,finitediff", "-sizes", "6", "-time",
-		"1ms", "-format", "csv")
+		"10us", "-format", "csv")
 	if r.code != 0 || !strings.Contains(r.out, "listing2,6,tracker,") ||
 		!strings.Contains(r.out, "listing2,6,finitediff,") || strings.Contains(r.out, "nnz") {
 		t.Errorf("engines asked for by name: exit code %d\n%s%s", r.code, r.out, r.err)
@@ -416,7 +417,7 @@ func TestEngines(t *testing.T) {
 // TestSparse measures the Jacobian of the Brusselator and a Hessian, and checks the figures that sparse engines report.
 func TestSparse(t *testing.T) {
 	r := run(t, measured(), "bench", "-tasks", "listing2,T4", "-sizes", "50", "-engines",
-		"sparse(forwarddiff),sparse(reversediff(compile))", "-time", "1ms", "-format", "json")
+		"sparse(forwarddiff),sparse(reversediff(compile))", "-time", "10us", "-format", "json")
 	var rows []struct {
 		Task, Engine string
 		N            int

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { longtest.Main(m) }
 // load lowers the packages that match pattern.
 func load(t *testing.T, pattern string) *lower.Program {
 	t.Helper()
-	pkgs, err := lower.Load(".", []string{pattern}, lower.LoadOptions{Packages: loaded.Packages})
+	pkgs, err := lower.Load(".", []string{pattern}, lower.LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,12 +53,12 @@ var variants = func() map[string]adjoint.Optimization {
 	return out
 }()
 
-// inTurn returns all variants in the long form of the tests, otherwise two of them for case i of a table.
+// inTurn returns all variants in the long form of the tests, otherwise one of them for case i of a table.
 func inTurn(i int, names []string) []string {
 	if longtest.Long() {
 		return names
 	}
-	return []string{names[2*i%len(names)], names[(2*i+1)%len(names)]}
+	return []string{names[i%len(names)]}
 }
 
 // TestVariants checks that there is a variant for each optimization.

@@ -111,7 +111,7 @@ func TestRandomCheckpoints(t *testing.T) {
 	if *variant == "all" {
 		names = slices.Sorted(maps.Keys(variants))
 	}
-	many := longtest.Cases(*programs, 2, 5, 25)
+	many := longtest.Cases(*programs, 2, 2, 25)
 	randprog.TestWith(t, randprog.Options{Checkpoints: true}, many, *firstSeed, 4, "testdata/failures", adjoints(names))
 }
 

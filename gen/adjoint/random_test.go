@@ -25,7 +25,7 @@ var (
 		"the variant, a key of variants, that random programs are differentiated with, or all")
 	variantsOf = flag.Int("variants", 0,
 		"under how many variants each program is differentiated, one after the other, besides none; "+
-			"0 is all with an effect")
+			"0 is 3, or in the long form of the tests all with an effect")
 )
 
 // tangents returns a cached constructor of tangents.
@@ -128,6 +128,7 @@ func checkCase(c *randprog.Case, s *randprog.Adjoints, a *randprog.Adjoint, twic
 // derivatives are checked under one of them. The adjoint of a variant that disables no applicable optimization must
 // equal that with all of them, which is checked for some programs.
 func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) error {
+	few := longtest.Cases(*variantsOf, 3, 3, 0)
 	return func(c *randprog.Case, tally *randprog.Tally) error {
 		turn := uint64(len(c.Source()))
 		if c.Program != nil {
@@ -144,7 +145,7 @@ func adjoints(names []string) func(c *randprog.Case, tally *randprog.Tally) erro
 			if name != "" && !twice && turn%32 != 0 && variants[name]&applicable == 0 {
 				continue
 			}
-			if n := uint64(len(names)); *variantsOf > 0 && name != "" && (uint64(i)+n-turn%n)%n >= uint64(*variantsOf) {
+			if n := uint64(len(names)); few > 0 && name != "" && (uint64(i)+n-turn%n)%n >= uint64(few) {
 				continue
 			}
 			a, _, err := buildAdjoint(c, variants[name], k)
@@ -199,7 +200,7 @@ func TestRandom(t *testing.T) {
 		names = variantNames()
 	}
 	randprog.Files(t, "testdata/failures", adjoints(names))
-	randprog.Test(t, longtest.Cases(*programs, 12, 15, 100), *firstSeed, 4, "testdata/failures", adjoints(names))
+	randprog.Test(t, longtest.Cases(*programs, 6, 6, 100), *firstSeed, 4, "testdata/failures", adjoints(names))
 }
 
 // TestRandomComplex does the same with programs that compute with complex numbers.
@@ -208,7 +209,7 @@ func TestRandomComplex(t *testing.T) {
 	if *variant == "all" {
 		names = variantNames()
 	}
-	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 4, 6, 60), *firstSeed, 4,
+	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 3, 3, 60), *firstSeed, 4,
 		"testdata/failures", adjoints(names))
 }
 
@@ -219,6 +220,6 @@ func TestRandomContainers(t *testing.T) {
 	if *variant == "all" {
 		names = variantNames()
 	}
-	randprog.TestWith(t, randprog.Options{Containers: true}, longtest.Cases(*programs, 4, 6, 60), *firstSeed, 4,
+	randprog.TestWith(t, randprog.Options{Containers: true}, longtest.Cases(*programs, 3, 3, 60), *firstSeed, 4,
 		"testdata/failures", adjoints(names))
 }

@@ -359,7 +359,7 @@ func result(t *testing.T, f *ir.Func, seed uint64) string {
 }
 
 func programs() uint64 {
-	return uint64(longtest.Cases(0, 300, 1000, 10000))
+	return uint64(longtest.Cases(0, 300, 300, 10000))
 }
 
 func TestRandom(t *testing.T) {

@@ -305,7 +305,7 @@ func TestRandom(t *testing.T) {
 	for name, o := range map[string]adjoint.Options{"": {}, "unsimplified": {Unsimplified: true}} {
 		t.Run(name, func(t *testing.T) {
 			randprog.Files(t, "../adjoint/testdata/failures", lanesAgree(o, nil))
-			n := longtest.Cases(*programs, 5, 25, 100)
+			n := longtest.Cases(*programs, 5, 8, 100)
 			if name != "" {
 				n = max(n/5, 5)
 			}

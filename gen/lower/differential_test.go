@@ -119,7 +119,7 @@ func TestRandom(t *testing.T) {
 	}
 	opts := randprog.Options{Exact: true, Panics: true}
 	var list []*randprog.Program
-	for i := range longtest.Cases(*programs, 60, 60, 200) {
+	for i := range longtest.Cases(*programs, 25, 25, 200) {
 		opts.Containers = i%3 == 2
 		list = append(list, randprog.New(*firstSeed+uint64(i), opts))
 	}
@@ -172,7 +172,7 @@ func compiled(t *testing.T, list []*randprog.Program, cases []*randprog.Case) (o
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("go", "test", "-vet=off", "-count=1", ".")
+	cmd := exec.Command("go", "test", "-vet=off", "-count=1", "-ldflags=-w", "-trimpath", ".")
 	cmd.Dir, cmd.Env = dir, dependent.Environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out[:min(len(out), 4000)])

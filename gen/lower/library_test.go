@@ -20,7 +20,7 @@ import (
 func TestLibraryRules(t *testing.T) {
 	pkgs, err := Load("../..",
 		[]string{"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/blas/blas64", "gonum.org/v1/gonum/mathext", "sort",
-			"slices"}, LoadOptions{Packages: loaded.Packages})
+			"slices"}, LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestLibraryRules(t *testing.T) {
 
 // TestSubstitutes requires that the methods of which another source is differentiated exist with the same types.
 func TestSubstitutes(t *testing.T) {
-	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/stat/distuv"}, LoadOptions{Packages: loaded.Packages})
+	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/stat/distuv"}, LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestSubstitutes(t *testing.T) {
 // source.
 func TestNoDerivative(t *testing.T) {
 	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/floats"},
-		LoadOptions{Packages: loaded.Packages, Flags: []string{"-tags=noasm"}})
+		LoadOptions{Packages: loaded.Once, Flags: []string{"-tags=noasm"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestNoDerivative(t *testing.T) {
 // known to be right.
 func TestMatrices(t *testing.T) {
 	const path = "gonum.org/v1/gonum/mat"
-	pkgs, err := Load("../..", []string{path}, LoadOptions{Packages: loaded.Packages})
+	pkgs, err := Load("../..", []string{path}, LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestMatrices(t *testing.T) {
 
 // TestTwins requires that a twin has the fields of the original.
 func TestTwins(t *testing.T) {
-	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/mat"}, LoadOptions{Packages: loaded.Packages})
+	pkgs, err := Load("../..", []string{"gonum.org/v1/gonum/mat"}, LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // program loads packages as seen from the root of the module.
 func program(t *testing.T, patterns ...string) *lower.Program {
 	t.Helper()
-	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{Packages: loaded.Packages})
+	pkgs, err := lower.Load("../..", patterns, lower.LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}

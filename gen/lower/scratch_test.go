@@ -313,7 +313,7 @@ func (g *scratchProgram) function(i int) string {
 // TestRandomScratch: a function that is accepted does not depend on the contents of its scratch before the call, as
 // long as its loops run at least once.
 func TestRandomScratch(t *testing.T) {
-	n := longtest.Cases(0, 20, 150, 600)
+	n := longtest.Cases(0, 20, 40, 600)
 	files := map[string]string{}
 	for i := range n {
 		g := &scratchProgram{Rand: rand.New(rand.NewPCG(7, uint64(i)))}

@@ -307,7 +307,7 @@ replace (
 	}
 	write(t, filepath.Join(dir, "main.go"),
 		main+calls+"\t}\n\tif err := json.NewEncoder(os.Stdout).Encode(out); err != nil {\n\t\tpanic(err)\n\t}\n}\n")
-	cmd := exec.Command("go", "run", ".")
+	cmd := exec.Command("go", "run", "-ldflags=-w", "-trimpath", ".")
 	cmd.Dir = dir
 	text, err := cmd.Output()
 	if err != nil {

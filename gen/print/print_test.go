@@ -13,6 +13,8 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,7 +57,7 @@ func load(t *testing.T, dir string, entries []entry) *source {
 // loadLanes is load with tangents for n lanes.
 func loadLanes(t *testing.T, dir string, n int, entries []entry) *source {
 	t.Helper()
-	pkgs, err := lower.Load(".", []string{dir}, lower.LoadOptions{Packages: loaded.Packages})
+	pkgs, err := lower.Load(".", []string{dir}, lower.LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,10 +145,46 @@ func loadAll(t *testing.T) []*source {
 	}
 }
 
+// importing returns an importer of what files import.
+func importing(t *testing.T, files []*ast.File) types.Importer {
+	t.Helper()
+	var paths []string
+	for _, f := range files {
+		for _, s := range f.Imports {
+			path, err := strconv.Unquote(s.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	slices.Sort(paths)
+	pkgs, err := lower.Load(".", paths, lower.LoadOptions{Packages: loaded.Once})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := imported{}
+	for _, p := range pkgs {
+		known[p.PkgPath] = p.Types
+	}
+	return known
+}
+
+// imported has packages by path; it is a types.Importer.
+type imported map[string]*types.Package
+
+func (i imported) Import(path string) (*types.Package, error) {
+	if p := i[path]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("no package %s", path)
+}
+
 // TestTypes type-checks printed files together with their packages.
 func TestTypes(t *testing.T) {
 	fset := token.NewFileSet()
-	imports := importer.ForCompiler(fset, "source", nil)
 	for _, s := range sources(t) {
 		var files []*ast.File
 		names, err := filepath.Glob(s.dir + "/*.go")
@@ -165,7 +203,7 @@ func TestTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := types.Config{Importer: imports}
+		c := types.Config{Importer: importing(t, append(files, f))}
 		if _, err := c.Check(s.pkg.Path(), fset, append(files, f), nil); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}

@@ -27,7 +27,7 @@ var (
 // evaluation of both bit for bit.
 func TestRandom(t *testing.T) {
 	const batch = 50
-	refused, n := 0, longtest.Cases(*programs, 10, 25, 200)
+	refused, n := 0, longtest.Cases(*programs, 10, 10, 200)
 	for from := 0; from < n; from += batch {
 		var list []*randprog.Program
 		for i := from; i < min(from+batch, n); i++ {

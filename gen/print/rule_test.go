@@ -23,7 +23,7 @@ func TestRules(t *testing.T) {
 	}
 	const path = "github.com/nabla-ad/nabla/gen/lower/testdata/rules"
 	const dir = "../lower/testdata/rules"
-	pkgs, err := lower.Load(".", []string{path}, lower.LoadOptions{Packages: loaded.Packages})
+	pkgs, err := lower.Load(".", []string{path}, lower.LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}

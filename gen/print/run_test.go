@@ -32,7 +32,7 @@ type call struct {
 // calls are evaluations of all functions on random arguments.
 func (s *source) calls(t *testing.T, r *rand.Rand) (list []call) {
 	for _, fn := range s.funcs {
-		for range longtest.Cases(0, 8, 8, 20) {
+		for range longtest.Cases(0, 4, 4, 20) {
 			c := call{Package: s.pkg.Name(), Func: fn.Name}
 			var args []any
 			for _, v := range fn.Func.Params {
@@ -198,7 +198,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("main.go", []byte(strings.NewReplacer("IMPORTS", imports, "TABLE", table).Replace(string(text))))
-	out := command(t, dir, input, "run", ".")
+	out := command(t, dir, input, "run", "-ldflags=-w", "-trimpath", ".")
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	if len(lines) != len(calls) {
 		t.Fatalf("%d results of %d calls", len(lines), len(calls))

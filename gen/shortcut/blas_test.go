@@ -201,7 +201,7 @@ func TestBLAS(t *testing.T) {
 		t.Skip("type-checks large packages")
 	}
 	pkgs, err := lower.Load("../..", []string{"gonum.org/v1/gonum/blas/gonum"},
-		lower.LoadOptions{Packages: loaded.Packages})
+		lower.LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}

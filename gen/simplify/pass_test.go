@@ -130,7 +130,7 @@ func comparePasses(t *testing.T, seed uint64) (runs, panics int) {
 }
 
 func TestRandom(t *testing.T) {
-	programs := uint64(longtest.Cases(0, 60, 200, 1000))
+	programs := uint64(longtest.Cases(0, 60, 80, 1000))
 	runs, panics := 0, 0
 	for seed := range programs {
 		r, p := comparePasses(t, seed)
@@ -173,7 +173,7 @@ func equal(a, b []float64, tol float64) bool {
 // TestRandomSums checks Increments and Windows on random functions. Arguments overlap in some runs unless distinct is
 // set.
 func TestRandomSums(t *testing.T) {
-	programs := uint64(longtest.Cases(0, 100, 300, 1000))
+	programs := uint64(longtest.Cases(0, 100, 100, 1000))
 	shorter := 0
 	for seed := range programs {
 		text := program(seed, true)

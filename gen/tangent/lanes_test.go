@@ -14,6 +14,7 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/simplify"
 	"github.com/nabla-ad/nabla/gen/tangent"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/problems"
 )
 
@@ -334,7 +335,7 @@ func TestLanesOfProblems(t *testing.T) {
 		v.Set(reflect.MakeSlice(v.Type(), 22, 22))
 		floats(v, func(v reflect.Value) { v.SetFloat(r.NormFloat64()) })
 	}
-	for _, n := range widths {
+	for _, n := range longtest.Sample(widths, 1) {
 		tangents := tangent.NewLanes(n)
 		for _, tt := range []struct {
 			name string

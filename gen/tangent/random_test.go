@@ -33,18 +33,18 @@ func tangents(c *randprog.Case, tally *randprog.Tally) error {
 // failed once.
 func TestRandom(t *testing.T) {
 	randprog.Files(t, "testdata/failures", tangents)
-	randprog.Test(t, longtest.Cases(*programs, 40, 100, 250), *firstSeed, 3, "testdata/failures", tangents)
+	randprog.Test(t, longtest.Cases(*programs, 40, 40, 250), *firstSeed, 3, "testdata/failures", tangents)
 }
 
 // TestRandomComplex does the same with programs that compute with complex numbers.
 func TestRandomComplex(t *testing.T) {
-	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 10, 30, 150), *firstSeed, 3,
+	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 10, 10, 150), *firstSeed, 3,
 		"testdata/failures", tangents)
 }
 
 // TestRandomContainers does the same with programs that have maps, interface values, package variables and sorting with
 // closures.
 func TestRandomContainers(t *testing.T) {
-	randprog.TestWith(t, randprog.Options{Containers: true}, longtest.Cases(*programs, 10, 30, 150), *firstSeed, 3,
+	randprog.TestWith(t, randprog.Options{Containers: true}, longtest.Cases(*programs, 10, 10, 150), *firstSeed, 3,
 		"testdata/failures", tangents)
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { longtest.Main(m) }
 
 func load(t *testing.T, pattern string) *lower.Program {
 	t.Helper()
-	pkgs, err := lower.Load(".", []string{pattern}, lower.LoadOptions{Packages: loaded.Packages})
+	pkgs, err := lower.Load(".", []string{pattern}, lower.LoadOptions{Packages: loaded.Once})
 	if err != nil {
 		t.Fatal(err)
 	}

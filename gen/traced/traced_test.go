@@ -36,7 +36,7 @@ const module = "github.com/nabla-ad/nabla"
 
 func load(t *testing.T, overlay map[string][]byte, patterns ...string) ([]*packages.Package, *lower.Program) {
 	t.Helper()
-	pkgs, err := lower.Load(".", patterns, lower.LoadOptions{Packages: loaded.Packages, Overlay: overlay})
+	pkgs, err := lower.Load(".", patterns, lower.LoadOptions{Packages: loaded.Once, Overlay: overlay})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(overlay, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "run", "-overlay", overlay, "./gen/traced/testdata/harness")
+	cmd := exec.Command("go", "run", "-ldflags=-w", "-overlay", overlay, "./gen/traced/testdata/harness")
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	if err != nil {

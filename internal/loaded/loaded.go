@@ -14,7 +14,9 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
@@ -60,6 +62,41 @@ func Packages(c *packages.Config, patterns ...string) ([]*packages.Package, erro
 	l := &loader{config: c, numbers: map[*packages.Package]int{}}
 	packages.Visit(pkgs, nil, l.load) // imports before the packages that import them
 	return pkgs, nil
+}
+
+var (
+	onceMu sync.Mutex
+	once   = map[string][]*packages.Package{}
+)
+
+// Once is Packages for files that do not change while the process runs, such as those of this module: it returns the
+// packages of an earlier call with the same configuration, without asking the go command which they are.
+func Once(c *packages.Config, patterns ...string) ([]*packages.Package, error) {
+	env := c.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%v %q %q %q %v %v %q\n", c.Mode, dir, env, c.BuildFlags, c.Tests,
+		reflect.ValueOf(c.ParseFile).Pointer(), patterns)
+	for _, name := range slices.Sorted(maps.Keys(c.Overlay)) {
+		fmt.Fprintf(h, "%q %q\n", name, c.Overlay[name])
+	}
+	key := string(h.Sum(nil))
+	onceMu.Lock()
+	defer onceMu.Unlock()
+	if once[key] == nil {
+		pkgs, err := Packages(c, patterns...)
+		if err != nil {
+			return nil, err
+		}
+		once[key] = pkgs
+	}
+	return slices.Clone(once[key]), nil
 }
 
 // A loader is one call of Packages.

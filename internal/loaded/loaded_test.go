@@ -68,12 +68,34 @@ func TestPackages(t *testing.T) {
 		}
 		return pkgs[slices.IndexFunc(pkgs, func(p *packages.Package) bool { return p.ID == "m" })]
 	}
+	c := &packages.Config{Mode: mode, Dir: dir, Env: append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")}
+	kept := func(c *packages.Config) *packages.Package {
+		t.Helper()
+		pkgs, err := loaded.Once(c, "./a")
+		if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
+			t.Fatal(pkgs, err)
+		}
+		return pkgs[0]
+	}
+	once := kept(c)
 	first, again := load(), load()
 	if first.Types != again.Types || first == again {
 		t.Error("a package that has not changed is checked again")
 	}
 	write("a/a.go", "package a\n\nfunc F(x float64) int { return 1 }\n")
 	changed := load()
+	if kept(c) != once {
+		t.Error("a package that is loaded once is loaded again")
+	}
+	other := *c
+	other.BuildFlags = []string{"-tags=other"}
+	if kept(&other) == once || kept(&other).Types != changed.Imports["m/a"].Types {
+		t.Error("another configuration has the packages of the first")
+	}
+	other.Overlay = map[string][]byte{filepath.Join(dir, "a", "a.go"): []byte("package a\n\nconst F = 1\n")}
+	if p := kept(&other); p.Types.Scope().Lookup("F").Type() != types.Typ[types.UntypedInt] {
+		t.Error("other contents on top of a file are not read")
+	}
 	if changed.Types == first.Types || changed.Imports["m/a"].Types == first.Imports["m/a"].Types ||
 		changed.Imports["math/bits"].Types != first.Imports["math/bits"].Types {
 		t.Error("after a change of an import the wrong packages are checked again")

@@ -18,7 +18,7 @@ func TestGonum(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks large packages")
 	}
-	names, share := []string{"floats", "integrate", "num/dual", "spatial/r3"}, 0.8
+	names, share := []string{"floats", "num/dual"}, 0.8
 	if longtest.Long() {
 		names, share = numeric, 0.6
 	}

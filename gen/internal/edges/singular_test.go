@@ -286,7 +286,7 @@ func sparse() (list []nabla.Backend) {
 // the convention of package rules.
 func TestSingular(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 26))
-	n := longtest.Cases(*singularCases, 60, 150, 400)
+	n := longtest.Cases(*singularCases, 60, 60, 400)
 	firsts, seconds := map[string]int{}, map[string]int{}
 	all, thin := secondOrder(), sparse()
 	for range n {
@@ -468,7 +468,7 @@ var undecided = regexp.MustCompile(
 // convention, NaN for some of them, or an error, but never 0 instead of NaN.
 func TestWithoutRealForm(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 27))
-	n := longtest.Cases(*singularCases, 100, 1500, 6000)
+	n := longtest.Cases(*singularCases, 100, 300, 6000)
 	same, nans, refused := 0, 0, 0
 	for range n {
 		p := newPoint(r)

@@ -542,7 +542,7 @@ func numbers(v any) (out []float64) {
 
 // TestMethods compares functions with the methods in whose place they are differentiated: results, errors and panics.
 func TestMethods(t *testing.T) {
-	n := longtest.Cases(0, 100, 300, 8000)
+	n := longtest.Cases(0, 100, 100, 8000)
 	for name, p := range comparisons {
 		t.Run(name, func(t *testing.T) {
 			ran := 0

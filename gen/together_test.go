@@ -1,0 +1,237 @@
+package gen_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen"
+	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/internal/dependent"
+	"github.com/nabla-ad/nabla/internal/longtest"
+)
+
+// A part is one of the directories of the module golden, whose tests are compiled into one program: linking a program
+// for each takes longer than all that they do.
+type part struct {
+	name  string
+	files func(t *testing.T) map[string]string // go.mod is ignored
+	lanes []int
+	check bool     // staticcheck runs over it in the long form
+	but   []string // without these checks
+	fast  bool     // it counts allocations, so that it has to be optimised in the usual form too
+	once  bool     // much code that runs once: it is not optimised in the long form either
+}
+
+// parts are all parts. The test of each calls together and passes.
+var parts = []part{
+	{name: "shapes", files: shapesFiles, check: true, fast: true},
+	{name: "rules", files: rulesFiles, check: true},
+	{name: "ruleforms", files: ofArchive("ruleforms.txt"), check: true, fast: true},
+	{name: "complexes", files: ofArchive("complex.txt"), check: true},
+	{name: "dynamic", files: ofArchive("dynamic.txt"), check: true},
+	{name: "statements", files: statementsFiles, check: true,
+		but: []string{"S1016", "U1000"}}, // the functions that the code is generated of have types as users write them
+	{name: "aliases", files: aliasesFiles},
+	{name: "lorenz", files: pair("lorenz"), check: true, fast: true},
+	{name: "nils", files: pair("nil"), check: true},
+	{name: "wrt", files: wrtFiles, lanes: []int{4}, check: true, fast: true},
+	{name: "wide", files: wideFiles},
+	{name: "local", files: localFiles, check: true},
+	{name: "imports", files: importsFiles},
+	{name: "refused", files: refusedFiles},
+	{name: "variable", files: variableFiles},
+	{name: "math", files: mathFiles},
+	{name: "library", files: libraryFiles},
+	{name: "matrices", files: matricesFiles, once: true},
+	{name: "factorisations", files: factorisationsFiles},
+}
+
+// ofArchive returns a function that returns the files of an archive in testdata.
+func ofArchive(name string) func(t *testing.T) map[string]string {
+	return func(t *testing.T) map[string]string { return archived(t, name) }
+}
+
+// pair returns a function that returns a file of testdata and its test.
+func pair(name string) func(t *testing.T) map[string]string {
+	return func(t *testing.T) map[string]string {
+		return map[string]string{
+			name + ".go": read(t, "testdata/"+name+".txt"), name + "_test.go": read(t, "testdata/"+name+"_test.txt"),
+		}
+	}
+}
+
+// A program is the result of generating and running all parts.
+type program struct {
+	dir      string
+	problems map[string]string // part → its problems, one a line, without the directory of the module
+	texts    map[string]string // part → the generated file of its first directory
+	output   string
+	done     bool
+}
+
+var (
+	once   sync.Once
+	golden program
+)
+
+// together returns the program of all parts, which the first test that calls it builds and runs.
+func together(t *testing.T) *program {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	once.Do(func() { golden.run(t) })
+	if !golden.done {
+		t.Fatal("the program of all parts could not be built; the first test that asked for it says why")
+	}
+	return &golden
+}
+
+// passes fails a test with the output of a part of the program unless its tests pass.
+func (p *program) passes(t *testing.T, part string) {
+	t.Helper()
+	if strings.Contains(p.output, "\n    --- PASS: TestAll/"+part+" (") {
+		return
+	}
+	out := p.output
+	if _, from, ok := strings.Cut(out, "=== RUN   TestAll/"+part+"\n"); ok {
+		next := regexp.MustCompile(`(?m)^=== RUN   TestAll/\w+$`).FindStringIndex(from)
+		if next != nil && !strings.Contains(from, "panic: ") {
+			from = from[:next[0]]
+		}
+		out = from
+	}
+	t.Errorf("the tests of %s do not pass:\n%s", part, out)
+}
+
+func (p *program) run(t *testing.T) {
+	p.dir = t.TempDir()
+	dir := p.dir
+	mod, sum := dependent.Mod(t)
+	write(t, filepath.Join(dir, "go.mod"), "module golden\n\ngo 1.26\n"+mod)
+	write(t, filepath.Join(dir, "go.sum"), sum)
+	tests := map[string][]string{} // package, as its path below the module → its tests
+	p.problems, p.texts = map[string]string{}, map[string]string{}
+	patterns := map[string][]string{}
+	for _, part := range parts {
+		for name, text := range part.files(t) {
+			if name == "go.mod" {
+				continue
+			}
+			name = path.Join(part.name, name)
+			write(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+			if !strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w*)\(t \*testing\.T\)`).FindAllStringSubmatch(text, -1) {
+				tests[path.Dir(name)] = append(tests[path.Dir(name)], m[1])
+			}
+		}
+		key := fmt.Sprint(part.lanes)
+		patterns[key] = append(patterns[key], "./"+part.name+"/...")
+	}
+	for _, part := range parts {
+		key := fmt.Sprint(part.lanes)
+		if patterns[key] == nil {
+			continue
+		}
+		loaded, err := gen.Load(dir, patterns[key], &gen.Options{Lanes: part.lanes, Load: loading})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := loaded.Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Write(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(problems(r, dir)) {
+			at, _, _ := strings.Cut(line, "/")
+			p.problems[at] += line
+		}
+		for _, pkg := range r.Packages {
+			for _, f := range pkg.Files {
+				if at, err := filepath.Rel(dir, filepath.Dir(f.Name)); err == nil && filepath.Base(f.Name) == lower.Output {
+					p.texts[filepath.ToSlash(at)] = string(f.Text)
+				}
+			}
+		}
+		patterns[key] = nil
+	}
+	if longtest.Long() {
+		command(t, dir, "vet", "./...")
+		for _, part := range parts {
+			if part.check {
+				staticcheck(t, filepath.Join(dir, part.name), part.but...)
+			}
+		}
+	}
+	write(t, filepath.Join(dir, "all", "all_test.go"), testOfAll(t, dir, tests))
+	flags := []string{"test", "-v"}
+	if !longtest.Long() {
+		flags = append(flags, "-count=1", "-vet=off", "-ldflags=-w", "-trimpath", "-gcflags=golden/...=-N -l")
+	}
+	for _, part := range parts {
+		switch {
+		case part.fast && !longtest.Long():
+			flags = append(flags, "-gcflags=golden/"+part.name+"/...=-dwarf=false")
+		case part.once && longtest.Long():
+			flags = append(flags, "-gcflags=golden/"+part.name+"=-N -l")
+		}
+	}
+	cmd := exec.Command("go", append(flags, "./all")...)
+	cmd.Dir, cmd.Env = dir, environ
+	out, err := cmd.CombinedOutput()
+	if p.output = string(out); !strings.Contains(p.output, "\n--- ") {
+		t.Fatalf("go test: %v\n%s", err, out)
+	}
+	p.done = true
+}
+
+// testOfAll makes the files with tests of packages ordinary ones, and returns a test that runs them.
+func testOfAll(t *testing.T, dir string, tests map[string][]string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*_test.go"))
+	for _, pattern := range []string{"*/*/*_test.go", "*/*/*/*_test.go"} {
+		more, err2 := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		files = append(files, more...)
+	}
+	for _, name := range files {
+		if err := os.Rename(name, strings.TrimSuffix(name, "_test.go")+"_tests.go"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	imports, calls := "", ""
+	paths := slices.Sorted(maps.Keys(tests))
+	for _, part := range parts {
+		calls += fmt.Sprintf("\tt.Run(%q, func(t *testing.T) {\n", part.name)
+		n := 0
+		for i, at := range paths {
+			if at != part.name && !strings.HasPrefix(at, part.name+"/") {
+				continue
+			}
+			for _, name := range tests[at] {
+				n++
+				calls += fmt.Sprintf("\t\tt.Run(%q, p%d.%s)\n", path.Base(at)+"."+name, i, name)
+			}
+			imports += fmt.Sprintf("\tp%d %q\n", i, path.Join("golden", at))
+		}
+		if calls += "\t})\n"; n == 0 {
+			t.Fatalf("%s has no tests", part.name)
+		}
+	}
+	return "package all\n\nimport (\n\t\"testing\"\n\n" + imports + ")\n\nfunc TestAll(t *testing.T) {\n" + calls + "}\n"
+}
