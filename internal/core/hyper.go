@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -35,23 +37,31 @@ type hyper struct {
 }
 
 // A hyperNumber is the description of a number: its directions as sets of bits, and its place in the arena. There are
-// the derivatives along its rows; those along its columns unless the trace is square; and, unless flat is set, the
-// second derivatives, row by row. In a square trace a row begins at the diagonal.
+// the derivatives along its rows; those along its columns unless the trace is square; and, unless they are structurally
+// zero, the second derivatives, row by row: size elements in all. In a square trace cols is 0 and a row begins at the
+// diagonal. A struct of more than four words is not kept in registers.
 type hyperNumber struct {
 	rows, cols uint64
-	at         int
-	flat       bool // all second derivatives are structurally zero
+	at, size   int
 }
 
-// sizes returns the number of rows, of elements before the second derivatives, and of elements in all of a number with
-// the given directions.
-func (h *hyper) sizes(rows, cols uint64) (k, first, all int) {
-	k = bits.OnesCount64(rows)
+// k returns the number of rows.
+func (n hyperNumber) k() int { return bits.OnesCount64(n.rows) }
+
+// first returns the number of first derivatives.
+func (n hyperNumber) first() int { return bits.OnesCount64(n.rows) + bits.OnesCount64(n.cols) }
+
+// flat reports whether all second derivatives are structurally zero, or there are none.
+func (n hyperNumber) flat() bool { return n.size == n.first() }
+
+// shape returns the description of a number with the given directions and second derivatives, without a place.
+func (h *hyper) shape(rows, cols uint64) hyperNumber {
+	k := bits.OnesCount64(rows)
 	if h.square {
-		return k, k, k + k*(k+1)/2
+		return hyperNumber{rows: rows, size: k + k*(k+1)/2}
 	}
 	c := bits.OnesCount64(cols)
-	return k, k + c, k + c + k*c
+	return hyperNumber{rows: rows, cols: cols, size: k + c + k*c}
 }
 
 // StartHyper opens t for hyper-dual numbers over nIn inputs, with the given numbers of rows and columns of at most
@@ -60,7 +70,7 @@ func (h *hyper) sizes(rows, cols uint64) (k, first, all int) {
 func (t *Tracer) StartHyper(nIn, rows, cols, limit int, strong bool) {
 	h := &t.hyper
 	h.square, h.filled, h.base = cols == 0, 0, 0
-	_, _, h.full = h.sizes(1<<rows-1, 1<<cols-1)
+	h.full = h.shape(1<<rows-1, 1<<cols-1).size
 	if limit <= 0 {
 		limit = (1 << 28) / h.full // 2 GiB
 	}
@@ -111,7 +121,9 @@ func (t *Tracer) inputHyper(i int, v float64, rows, on uint64, cols []float64) R
 		return Rep{V: v}
 	}
 	h := &t.hyper
-	dst := t.place(int32(i)+1, rows, on, true)
+	n := h.shape(rows, on)
+	n.size = n.first()
+	dst := t.place(int32(i)+1, n)
 	for k := range dst {
 		dst[k] = 1
 	}
@@ -128,20 +140,16 @@ func (t *Tracer) inputHyper(i int, v float64, rows, on uint64, cols []float64) R
 	return t.number(v, int32(i)+1)
 }
 
-// place allocates number id and returns its memory, which is not cleared.
-func (t *Tracer) place(id int32, rows, cols uint64, flat bool) []float64 {
+// place allocates number id, of shape n, and returns its memory, which is not cleared.
+func (t *Tracer) place(id int32, n hyperNumber) []float64 {
 	h := &t.hyper
-	_, first, all := h.sizes(rows, cols)
-	if flat {
-		all = first
+	if h.filled+n.size > len(h.mem) {
+		t.growHyper(n.size)
 	}
-	if h.filled+all > len(h.mem) {
-		t.growHyper(all)
-	}
-	h.nums[id] = hyperNumber{rows, cols, h.filled, flat || all == first}
-	dst := h.mem[h.filled : h.filled+all : h.filled+all]
-	h.filled += all
-	return dst
+	n.at = h.filled
+	h.filled += n.size
+	h.nums[id] = n
+	return h.mem[n.at : n.at+n.size : n.at+n.size]
 }
 
 // growHyper enlarges the arena for another number of the given size.
@@ -160,25 +168,19 @@ func (t *Tracer) growNumbers() {
 	t.nums = bigger
 }
 
-// freshHyper allocates a new number.
-func (t *Tracer) freshHyper(rows, cols uint64, flat bool) (id int32, dst []float64) {
+// freshHyper allocates a new number of shape n.
+func (t *Tracer) freshHyper(n hyperNumber) (id int32, dst []float64) {
 	id = t.next
 	if int(id) >= len(t.nums) || id > t.limit {
 		t.growNumbers()
 	}
-	dst = t.place(id, rows, cols, flat)
 	t.next = id + 1
-	return id, dst
+	return id, t.place(id, n)
 }
 
-// of returns the description of number id and its memory.
-func (h *hyper) of(id int32) (n *hyperNumber, k, first int, src []float64) {
-	n = &h.nums[id]
-	k, first, all := h.sizes(n.rows, n.cols)
-	if n.flat {
-		all = first
-	}
-	return n, k, first, h.mem[n.at : n.at+all : n.at+all]
+// of returns the memory of n.
+func (h *hyper) of(n hyperNumber) []float64 {
+	return h.mem[n.at : n.at+n.size : n.at+n.size]
 }
 
 // hyperUnary returns op(a), with value v.
@@ -202,38 +204,57 @@ func (t *Tracer) hyperUnary(op rules.Op, a Rep, v float64) Rep {
 // pp, which is structurally zero unless curved is set.
 func (t *Tracer) alone(a int32, p, pp float64, curved bool, v float64) Rep {
 	n := t.nums[a]
-	id, dst := t.freshHyper(n.rows, n.cols, n.flat && !curved)
-	_, k, first, src := t.of(a)
-	for i, s := range src[:min(len(src), len(dst))] {
-		dst[i] = p * s
-	}
 	if !curved {
+		id, dst := t.freshHyper(n)
+		scaleTo(dst, p, t.of(n))
 		return t.number(v, id)
 	}
-	cols := src[:first]
-	if !t.square {
-		cols = src[k:first]
+	k, first := n.k(), n.first()
+	id, dst := t.freshHyper(t.shape(n.rows, n.cols))
+	src := t.of(n)
+	scaleTo(dst[:len(src)], p, src)
+	clear(dst[len(src):])
+	rows, cols, h := src[:k], src[k:first], dst[first:]
+	if t.square {
+		for i, s := range rows {
+			along := rows[i:]
+			addScaled(h[:len(along)], pp*s, along)
+			h = h[len(along):]
+		}
+		return t.number(v, id)
 	}
-	h := dst[first:]
-	for i, s := range src[:k] {
-		along := cols
-		if t.square {
-			along = cols[i:]
-		}
-		row := h[:len(along)]
-		h = h[len(along):]
-		c := pp * s
-		if n.flat {
-			for j, s := range along {
-				row[j] = c * s
-			}
-		} else {
-			for j, s := range along {
-				row[j] += c * s
-			}
-		}
+	for _, s := range rows {
+		addScaled(h[:len(cols)], pp*s, cols)
+		h = h[len(cols):]
 	}
 	return t.number(v, id)
+}
+
+// long is the length from which on the vector instructions of package floats are faster than a loop.
+const long = 16
+
+// scaleTo sets dst to p·src. The lengths are equal.
+func scaleTo(dst []float64, p float64, src []float64) {
+	if len(src) >= long {
+		floats.ScaleTo(dst, p, src)
+		return
+	}
+	dst = dst[:len(src)]
+	for i, s := range src {
+		dst[i] = p * s
+	}
+}
+
+// addScaled adds p·src to dst. The lengths are equal.
+func addScaled(dst []float64, p float64, src []float64) {
+	if len(src) >= long {
+		floats.AddScaled(dst, p, src)
+		return
+	}
+	dst = dst[:len(src)]
+	for i, s := range src {
+		dst[i] += p * s
+	}
 }
 
 // hyperBinary returns op(a, b), with value v.
@@ -325,159 +346,150 @@ func outOfRange(op rules.Op, d float64) bool {
 // sum returns a number with value v whose derivatives are those of number a plus sign times those of number b.
 func (t *Tracer) sum(a, b int32, sign float64, v float64) Rep {
 	na, nb := t.nums[a], t.nums[b]
-	rows, cols := na.rows|nb.rows, na.cols|nb.cols
-	id, dst := t.freshHyper(rows, cols, na.flat && nb.flat)
-	_, _, _, sa := t.of(a)
-	_, _, _, sb := t.of(b)
-	if len(sa) == len(dst) && len(sb) == len(dst) {
+	n := na
+	if na.rows == nb.rows && na.cols == nb.cols {
+		n.size = max(na.size, nb.size)
+	} else if n = t.shape(na.rows|nb.rows, na.cols|nb.cols); na.flat() && nb.flat() {
+		n.size = n.first()
+	}
+	id, dst := t.freshHyper(n)
+	sa, sb := t.of(na), t.of(nb)
+	switch {
+	case len(sa) == len(dst) && len(sb) == len(dst):
+		if len(dst) >= long {
+			floats.AddScaledTo(dst, sa, sign, sb)
+			break
+		}
 		sa, sb = sa[:len(dst)], sb[:len(dst)]
-		if sign < 0 {
-			for i := range dst {
-				dst[i] = sa[i] - sb[i]
-			}
-		} else {
-			for i := range dst {
-				dst[i] = sa[i] + sb[i]
-			}
+		for i := range dst {
+			dst[i] = sa[i] + sign*sb[i]
 		}
-		return t.number(v, id)
-	}
-	if len(sb) == len(dst) && len(sa) < len(sb) {
-		for i, s := range sb {
-			dst[i] = sign * s
-		}
-		t.spread(dst, rows, cols, &na, sa, 1)
-		return t.number(v, id)
-	}
-	if len(sa) == len(dst) {
+	case len(sb) == len(dst):
+		scaleTo(dst, sign, sb)
+		t.spread(dst, n, na, sa, 1)
+	case len(sa) == len(dst):
 		copy(dst, sa)
-	} else {
+		t.spread(dst, n, nb, sb, sign)
+	default:
 		clear(dst)
-		t.spread(dst, rows, cols, &na, sa, 1)
+		t.spread(dst, n, na, sa, 1)
+		t.spread(dst, n, nb, sb, sign)
 	}
-	t.spread(dst, rows, cols, &nb, sb, sign)
 	return t.number(v, id)
 }
 
-// spread adds p times the derivatives src of n to dst, those of a number that has the directions rows and cols among
-// others.
-func (t *Tracer) spread(dst []float64, rows, cols uint64, n *hyperNumber, src []float64, p float64) {
+// spread adds p times src, the derivatives of n, to dst, those of a number of shape to, which has all directions of n.
+func (t *Tracer) spread(dst []float64, to, n hyperNumber, src []float64, p float64) {
+	if n.rows == to.rows && n.cols == to.cols {
+		addScaled(dst[:len(src)], p, src)
+		return
+	}
 	var ri, ci [MaxHyper]uint8
-	k := positions(&ri, n.rows, rows)
-	all, first, _ := t.sizes(rows, cols)
+	positions(&ri, n.rows, to.rows)
+	k, first, wide := n.k(), n.first(), to.k()
+	rows := ri[:k]
+	for i, at := range rows {
+		dst[at] += p * src[i]
+	}
 	if t.square {
-		for i, at := range ri[:k] {
-			dst[at] += p * src[i]
-		}
-		if n.flat {
+		if len(src) == first {
 			return
 		}
 		src = src[k:]
-		for i, at := range ri[:k] {
+		for i, at := range rows {
 			// Element (at, at) of the triangle is where row at begins.
-			row := dst[first+int(at)*all-int(at)*(int(at)-1)/2-int(at):]
+			r := int(at)
+			row := dst[wide+r*wide-r*(r-1)/2-r:]
 			for j, s := range src[:k-i] {
-				row[ri[i+j]] += p * s
+				row[rows[i+j]] += p * s
 			}
 			src = src[k-i:]
 		}
 		return
 	}
-	c := positions(&ci, n.cols, cols)
-	for i, at := range ri[:k] {
-		dst[at] += p * src[i]
+	positions(&ci, n.cols, to.cols)
+	cols := ci[:first-k]
+	for j, at := range cols {
+		dst[wide+int(at)] += p * src[k+j]
 	}
-	for j, at := range ci[:c] {
-		dst[all+int(at)] += p * src[k+j]
-	}
-	if n.flat {
+	if len(src) == first {
 		return
 	}
-	src = src[k+c:]
-	width := first - all
-	for i, at := range ri[:k] {
-		row := dst[first+int(at)*width:]
-		for j, s := range src[i*c : i*c+c] {
-			row[ci[j]] += p * s
+	begin := to.first()
+	for i, at := range rows {
+		row := dst[begin+int(at)*(begin-wide):]
+		for j, s := range src[first+i*len(cols) : first+(i+1)*len(cols)] {
+			row[cols[j]] += p * s
 		}
 	}
 }
 
-// positions sets list to the positions of the elements of sub in the set all, in order, and returns their number.
-func positions(list *[MaxHyper]uint8, sub, all uint64) (n int) {
+// positions sets list to the positions of the elements of sub in the set all, in order.
+func positions(list *[MaxHyper]uint8, sub, all uint64) {
+	n := 0
 	for m := sub; m != 0; m &= m - 1 {
 		list[n&(MaxHyper-1)] = uint8(bits.OnesCount64(all & (m&-m - 1)))
 		n++
 	}
-	return n
 }
 
-// expanded returns the derivatives of number id as those of a number with the directions rows and cols, second ones
-// included, in memory of its own number i unless they are stored so.
-func (t *Tracer) expanded(id int32, rows, cols uint64, i int) (src []float64, flat bool) {
-	n, _, first, src := t.of(id)
-	if n.rows == rows && n.cols == cols {
-		return src, n.flat
+// expanded returns the derivatives of number id as those of a number of shape to, in memory of its own number i unless
+// they are stored so. There are no second derivatives if they are structurally zero.
+func (t *Tracer) expanded(id int32, to hyperNumber, i int) []float64 {
+	n := t.nums[id]
+	src := t.of(n)
+	if n.rows == to.rows && n.cols == to.cols {
+		return src
 	}
-	_, first, all := t.sizes(rows, cols)
-	if n.flat {
-		all = first
+	size := to.size
+	if n.flat() {
+		size = to.first()
 	}
-	dst := t.pad[i][:all]
+	dst := t.pad[i][:size]
 	clear(dst)
-	t.spread(dst, rows, cols, n, src, 1)
-	return dst, n.flat
+	t.spread(dst, to, n, src, 1)
+	return dst
 }
 
 // both returns a number with value v that depends on the numbers a and b, with first derivatives pa and pb and second
 // derivatives xx, xy and yy.
 func (t *Tracer) both(a, b int32, pa, pb, xx, xy, yy, v float64) Rep {
-	na, nb := &t.nums[a], &t.nums[b]
-	rows, cols := na.rows|nb.rows, na.cols|nb.cols
-	id, dst := t.freshHyper(rows, cols, false)
-	k, first, _ := t.sizes(rows, cols)
-	sa, flatA := t.expanded(a, rows, cols, 0)
-	sb, flatB := t.expanded(b, rows, cols, 1)
-	switch {
-	case flatA && flatB:
-		sb := sb[:len(sa)]
-		for i, s := range sa {
-			dst[i] = pa*s + pb*sb[i]
-		}
-		clear(dst[first:])
-	case flatB || flatA:
-		if flatA {
-			sa, sb, pa, pb, xx, yy = sb, sa, pb, pa, yy, xx
-		}
-		low := sa[:len(sb)]
+	na, nb := t.nums[a], t.nums[b]
+	n := t.shape(na.rows|nb.rows, na.cols|nb.cols)
+	id, dst := t.freshHyper(n)
+	sa, sb := t.expanded(a, n, 0), t.expanded(b, n, 1)
+	if len(sa) < len(sb) {
+		sa, sb, pa, pb, xx, yy = sb, sa, pb, pa, yy, xx
+	}
+	if len(sb) >= long {
+		floats.ScaleTo(dst[:len(sa)], pa, sa)
+		floats.AddScaled(dst[:len(sb)], pb, sb)
+	} else {
+		low, dst := sa[:len(sb)], dst[:len(sa)]
 		for i, s := range sb {
 			dst[i] = pa*low[i] + pb*s
 		}
-		for i, s := range sa[first:] {
-			dst[first+i] = pa * s
-		}
-	default:
-		sb, dst := sb[:len(sa)], dst[:len(sa)]
-		for i, s := range sa {
-			dst[i] = pa*s + pb*sb[i]
+		for i := len(sb); i < len(sa); i++ {
+			dst[i] = pa * sa[i]
 		}
 	}
-	ca, cb := sa[:first], sb[:first]
-	if !t.square {
-		ca, cb = sa[k:first], sb[k:first]
+	clear(dst[len(sa):])
+	k, first := n.k(), n.first()
+	rowA, rowB := sa[:k], sb[:k]
+	colA, colB := sa[k:first], sb[k:first]
+	if t.square {
+		colA, colB = rowA, rowB
 	}
 	h := dst[first:]
-	for i, s := range sa[:k] {
-		la, lb := ca, cb
-		if t.square {
-			la, lb = ca[i:], cb[i:]
+	for i, s := range rowA {
+		if t.square && i > 0 {
+			colA, colB = colA[1:], colB[1:]
 		}
-		f, g := xx*s+xy*sb[i], xy*s+yy*sb[i]
-		row := h[:len(la)]
-		h = h[len(la):]
-		lb = lb[:len(la)]
-		for j, s := range la {
-			row[j] += f*s + g*lb[j]
+		f, g := xx*s+xy*rowB[i], xy*s+yy*rowB[i]
+		row, along := h[:len(colA)], colB[:len(colA)]
+		h = h[len(colA):]
+		for j, s := range colA {
+			row[j] += f*s + g*along[j]
 		}
 	}
 	return t.number(v, id)
@@ -487,9 +499,9 @@ func (t *Tracer) both(a, b int32, pa, pb, xx, xy, yy, v float64) Rep {
 // rows.
 func (t *Tracer) HyperFirst(dst []float64, id int32) {
 	clear(dst)
-	n, k, _, src := t.of(id)
+	n := t.nums[id]
 	m := n.rows
-	for _, s := range src[:k] {
+	for _, s := range t.of(n)[:n.k()] {
 		dst[bits.TrailingZeros64(m)] = s + 0 // a structural zero is -0
 		m &= m - 1
 	}
@@ -498,11 +510,11 @@ func (t *Tracer) HyperFirst(dst []float64, id int32) {
 // HyperSecond calls put with each second derivative of number id that is stored, along row i and column j. In a square
 // trace j is at least i.
 func (t *Tracer) HyperSecond(id int32, put func(i, j int, d float64)) {
-	n, _, first, src := t.of(id)
-	if n.flat {
+	n := t.nums[id]
+	src := t.of(n)[n.first():]
+	if len(src) == 0 {
 		return
 	}
-	src = src[first:]
 	for r := n.rows; r != 0; r &= r - 1 {
 		cols := n.cols
 		if t.square {
@@ -517,7 +529,4 @@ func (t *Tracer) HyperSecond(id int32, put func(i, j int, d float64)) {
 }
 
 // HyperNaN reports whether a derivative of number id is NaN.
-func (t *Tracer) HyperNaN(id int32) bool {
-	_, _, _, src := t.of(id)
-	return AnyNaN(src)
-}
+func (t *Tracer) HyperNaN(id int32) bool { return AnyNaN(t.of(t.nums[id])) }

@@ -34,11 +34,11 @@ func (t *Tracer) strictly(op rules.Op, a, b operand2, v float64) Rep {
 	if b.id != 0 {
 		nb = t.nums[b.id]
 	}
-	rows, cols := na.rows|nb.rows, na.cols|nb.cols
-	id, dst := t.freshHyper(rows, cols, false)
+	n := t.shape(na.rows|nb.rows, na.cols|nb.cols)
+	id, dst := t.freshHyper(n)
 	s := strict{op: op, strong: t.strong, x: a.v, y: b.v, v: v, on: [3]bool{a.id != 0, b.id != 0, true}}
-	sa, sb := t.padded(a.id, rows, cols, 0), t.padded(b.id, rows, cols, 1)
-	k, first, _ := t.sizes(rows, cols)
+	sa, sb := t.padded(a.id, n, 0), t.padded(b.id, n, 1)
+	k, first := n.k(), n.first()
 	for i := range first {
 		dst[i] = s.first(sa[i], sb[i])
 	}
@@ -66,9 +66,8 @@ func (t *Tracer) strictly(op rules.Op, a, b operand2, v float64) Rep {
 
 // padded is expanded with all second derivatives, and with structural zeros in strong mode. The constant 0 has only
 // these.
-func (t *Tracer) padded(id int32, rows, cols uint64, i int) []float64 {
-	_, _, all := t.sizes(rows, cols)
-	dst := t.pad[i][:all]
+func (t *Tracer) padded(id int32, to hyperNumber, i int) []float64 {
+	dst := t.pad[i][:to.size]
 	zero := 0.0
 	if t.strong {
 		zero = math.Copysign(0, -1)
@@ -77,8 +76,8 @@ func (t *Tracer) padded(id int32, rows, cols uint64, i int) []float64 {
 		dst[k] = zero
 	}
 	if id != 0 {
-		n, _, _, src := t.of(id)
-		t.spread(dst, rows, cols, n, src, 1)
+		n := t.nums[id]
+		t.spread(dst, to, n, t.of(n), 1)
 	}
 	return dst
 }
@@ -250,8 +249,8 @@ func (t *Tracer) hyperCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	ids := make([]int32, n)
 	for i, r := range xs {
 		if ids[i] = t.Own(r); ids[i] != 0 {
-			num := &t.nums[ids[i]]
-			rows, cols, flat = rows|num.rows, cols|num.cols, flat && num.flat
+			num := t.nums[ids[i]]
+			rows, cols, flat = rows|num.rows, cols|num.cols, flat && num.flat()
 		}
 	}
 	if s, ok := c.(Structured); !ok {
@@ -259,18 +258,22 @@ func (t *Tracer) hyperCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	} else if _, linear := s.Structure(n); !linear {
 		flat = false
 	}
-	k, first, all := t.sizes(rows, cols)
+	shape := t.shape(rows, cols)
+	k, first, all := shape.k(), shape.first(), shape.size
 	in := make([]float64, n*all)
 	for i := range xs {
-		copy(in[i*all:], t.padded(ids[i], rows, cols, 0))
+		copy(in[i*all:], t.padded(ids[i], shape, 0))
 	}
 	made := make([][]float64, m)
+	if flat {
+		shape.size = first
+	}
 	for i, v := range y {
-		id, dst := t.freshHyper(rows, cols, flat)
-		made[i], out[i] = dst, t.number(v, id)
+		id, _ := t.freshHyper(shape)
+		out[i] = t.number(v, id)
 	}
 	for i := range out { // the arena may have moved
-		_, _, _, made[i] = t.of(out[i].ID)
+		made[i] = t.of(t.nums[out[i].ID])
 	}
 	h := hyperRule{t: t, c: c, x: x, y: y, in: in, out: made, all: all,
 		point: make([]float64, 2*n), dir: make([]float64, 2*n), res: make([]float64, m), along: make([]float64, m)}
