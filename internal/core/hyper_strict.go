@@ -52,10 +52,11 @@ func (t *Tracer) strictly(op rules.Op, a, b operand2, v float64) Rep {
 			j = i
 		}
 		for ; j < first; j++ {
-			s.along(sa[j], sb[j], dst[j])
-			d := s.second(0, sa[i], sa[at])
-			if e := s.second(1, sb[i], sb[at]); e.on {
-				d.v, d.on = d.v+e.v, true
+			d := s.mixed(i, j, at, sa, sb, dst)
+			if i != j {
+				if e := s.mixed(j, i, at, sa, sb, dst); e.v != d.v {
+					d = jet{v: d.v/2 + e.v/2, on: true}
+				}
 			}
 			dst[at] = s.tangent(d)
 			at++
@@ -142,9 +143,16 @@ func scaleBy(op rules.Op, i int, x, y, v, d float64) float64 {
 	return d * p
 }
 
-// along sets the derivatives of arguments and value along direction j.
-func (s *strict) along(a, b, v float64) {
-	s.args = [3]jet{s.jetOf(0, s.x, a), s.jetOf(1, s.y, b), s.jetOf(2, s.v, v)}
+// mixed returns the derivative along direction i, differentiated along direction j. Element i of a, b and v is the
+// derivative of an argument, and of the value, along direction i, and element at the second derivative. The two orders
+// of differentiation may differ at singular points.
+func (s *strict) mixed(i, j, at int, a, b, v []float64) jet {
+	s.args = [3]jet{s.jetOf(0, s.x, a[j]), s.jetOf(1, s.y, b[j]), s.jetOf(2, s.v, v[j])}
+	d := s.second(0, a[i], a[at])
+	if e := s.second(1, b[i], b[at]); e.on {
+		d.v, d.on = d.v+e.v, true
+	}
+	return d
 }
 
 // second returns the derivative along j, as the v of a jet, of the product of a_i and the partial derivative with
@@ -158,17 +166,28 @@ func (s *strict) second(i int, di, dij float64) jet {
 		return jet{}
 	}
 	steps, neg := rules.Steps(s.op, i)
+	p := r
 	for k := len(steps) - 1; k >= 0; k-- {
-		if e := steps[k]; e.Kind == rules.Call && e.Op == rules.Inv {
-			r = quotient(r, s.eval(e.Args[0]))
-		} else {
-			r = product(r, s.eval(e))
+		p = s.step(p, steps[k])
+	}
+	if p.d != p.d { // a product in this order may be 0·Inf
+		p = r
+		for _, e := range steps {
+			p = s.step(p, e)
 		}
 	}
 	if neg {
-		r.d = -r.d
+		p.d = -p.d
 	}
-	return jet{v: r.d, on: r.on}
+	return jet{v: p.d, on: p.on}
+}
+
+// step returns r times the factor e.
+func (s *strict) step(r jet, e *rules.Expr) jet {
+	if e.Kind == rules.Call && e.Op == rules.Inv {
+		return quotient(r, s.eval(e.Args[0]))
+	}
+	return product(r, s.eval(e))
 }
 
 func product(a, b jet) jet {
