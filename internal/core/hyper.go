@@ -72,9 +72,9 @@ func (t *Tracer) StartHyper(nIn, rows, cols, limit int, strong bool) {
 	h.square, h.filled, h.base = cols == 0, 0, 0
 	h.full = h.shape(1<<rows-1, 1<<cols-1).size
 	if limit <= 0 {
-		limit = (1 << 28) / h.full // 2 GiB
+		limit = (1 << 28) / max(h.full, 1) // 2 GiB
 	}
-	t.open(kindHyper, min(limit, math.MaxInt/(16*h.full)-nIn))
+	t.open(kindHyper, min(limit, math.MaxInt/(16*max(h.full, 1))-nIn))
 	t.strong = strong
 	t.begin(nIn + 1)
 	if len(h.nums) <= nIn {
