@@ -207,7 +207,11 @@ func quotient(a, b jet) jet {
 		r.d = a.d / b.v
 	}
 	if b.on {
-		r.d -= b.d / b.v * r.v
+		if q := b.d / b.v; q-q == 0 {
+			r.d -= q * r.v
+		} else {
+			r.d -= b.d * r.v / b.v
+		}
 	}
 	return r
 }
