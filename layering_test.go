@@ -179,6 +179,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/snapshot", "all memory reachable from a struct as bytes, to find changes", ""},
 	{"internal/structcopy", "deep copies that share memory which is only read", "engine"},
 	{"internal/mmio", "Matrix Market files", ""},
+	{"difftest/zero", "engines whose derivatives are zero, to measure the interface", "engine"},
+	{"difftest/primitive", "engines made of one function, a pushforward or a pullback", "engine"},
 	{"internal/engines", "the list of engines", ". backend/finitediff backend/forwarddiff backend/reversediff " +
 		"backend/source backend/tracker difftest difftest/coded"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed", ". gen/rt"},
