@@ -70,16 +70,7 @@ func (b Backend) Lanes(n int) int {
 	if b.Chunk > 0 {
 		return max(1, min(b.Chunk, n))
 	}
-	return balanced(n, maxChunk)
-}
-
-// balanced returns the size of the fewest chunks of nearly equal size and at most most elements that n make up.
-func balanced(n, most int) int {
-	if n <= most {
-		return max(n, 1)
-	}
-	chunks := (n + most - 1) / most
-	return (n + chunks - 1) / chunks
+	return engine.BatchSize(n, maxChunk)
 }
 
 // check returns an error for invalid settings or for a function that is not traceable.

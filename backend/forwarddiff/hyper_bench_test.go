@@ -150,3 +150,38 @@ func inTurns(b *testing.B, calls []func()) [][]float64 {
 	}
 	return samples
 }
+
+// BenchmarkHyperChunk reports the time of a Hessian for chunks of several sizes, in units of the default size, from
+// samples taken in turns.
+func BenchmarkHyperChunk(b *testing.B) {
+	for _, c := range hyperCases() {
+		if c.name == "lorenz" {
+			continue
+		}
+		for _, n := range []int{8, 16, 24, 48} {
+			b.Run(fmt.Sprintf("%s/n=%d", c.name, n), func(b *testing.B) { chunkRatios(b, c.f, point(n)) })
+		}
+	}
+}
+
+func chunkRatios(b *testing.B, f func(x []nabla.Real) nabla.Real, x []float64) {
+	sizes := slices.DeleteFunc([]int{0, 4, 6, 8, 12, 16, 24, 48}, func(k int) bool { return k > len(x) })
+	var calls []func()
+	for _, k := range sizes {
+		p, err := nabla.PrepareHessian(f, forwarddiff.Hyper{Chunk: k}, x)
+		if err != nil {
+			b.Fatal(err)
+		}
+		dst := mat.NewSymDense(len(x), nil)
+		calls = append(calls, func() {
+			if _, err := p.Hessian(dst, x); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+	samples := inTurns(b, calls)
+	for i, k := range sizes[1:] {
+		b.ReportMetric(slices.Min(samples[i+1])/slices.Min(samples[0]), fmt.Sprintf("chunk=%d", k))
+	}
+	b.ReportMetric(0, "ns/op")
+}

@@ -76,10 +76,14 @@ func gradient(f *engine.Function) (*engine.Function, error) {
 }
 
 // PushforwardFunction implements engine.Transformer: the pushforward is zero.
-func (Forward) PushforwardFunction(f *engine.Function) (*engine.Function, error) { return pushforward(f) }
+func (Forward) PushforwardFunction(f *engine.Function) (*engine.Function, error) {
+	return pushforward(f)
+}
 
 // PushforwardFunction implements engine.Transformer: the pushforward is zero.
-func (Reverse) PushforwardFunction(f *engine.Function) (*engine.Function, error) { return pushforward(f) }
+func (Reverse) PushforwardFunction(f *engine.Function) (*engine.Function, error) {
+	return pushforward(f)
+}
 
 func pushforward(f *engine.Function) (*engine.Function, error) {
 	n, m := f.Dims()

@@ -53,19 +53,6 @@ func Parse(name string) (b nabla.Backend, err error) {
 	return b, nil
 }
 
-// ParseList parses names separated by commas.
-func ParseList(names string) (list []nabla.Backend, err error) {
-	p := &parser{text: names}
-	defer p.caught(&err)
-	for {
-		list = append(list, p.backend(0))
-		if !p.accept(",") {
-			p.end()
-			return list, nil
-		}
-	}
-}
-
 // registered maps the names of engines without settings to their types.
 var registered = func() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
@@ -388,4 +375,21 @@ func (p *parser) sparse(depth int) nabla.Backend {
 	}
 	p.expect(")")
 	return s
+}
+
+// Split returns the names in a list that are separated by commas outside of parentheses, without spaces around them.
+func Split(list string) (names []string) {
+	depth, start := 0, 0
+	for i, c := range list + "," {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && (depth <= 0 || i == len(list)):
+			names = append(names, strings.TrimSpace(list[start:i]))
+			start = i + 1
+		}
+	}
+	return names
 }

@@ -41,9 +41,13 @@ func TestParse(t *testing.T) {
 	if err != nil || got != nabla.Backend(want) {
 		t.Errorf("%#v, %v", got, err)
 	}
-	list, err := engines.ParseList("forwarddiff(workers=2, chunk=3), mixed(tracker, source(reverse)),auto")
-	if err != nil || len(list) != 3 || list[0] != nabla.Backend(forwarddiff.Backend{Chunk: 3, Workers: 2}) {
-		t.Errorf("%v, %v", list, err)
+	list := engines.Split("forwarddiff(workers=2, chunk=3), mixed(tracker, source(reverse)),auto")
+	if len(list) != 3 || list[1] != "mixed(tracker, source(reverse))" || list[2] != "auto" {
+		t.Errorf("%q", list)
+	}
+	got, err = engines.Parse(list[0])
+	if err != nil || got != nabla.Backend(forwarddiff.Backend{Chunk: 3, Workers: 2}) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 
