@@ -10,9 +10,12 @@
 // functions with few inputs, Jacobians with more rows than columns, and functions whose
 // control flow changes at every call, as nothing is recorded.
 //
+// [Hyper] is second order in one sweep, by hyper-dual numbers: Hessians of few inputs
+// without a recording.
+//
 // Derivatives that are structurally zero stay zero where they meet an infinite
-// partial derivative. Second order differentiates the gradient that the reverse of
-// the recorded program computes; see engine.GradientFunction.
+// partial derivative. Second order of [Backend] differentiates the gradient that
+// the reverse of the recorded program computes; see engine.GradientFunction.
 package forwarddiff
 
 import (

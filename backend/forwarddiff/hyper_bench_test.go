@@ -90,7 +90,7 @@ func point(n int) []float64 {
 
 // BenchmarkHyper reports the time of a Hessian by hyper-dual numbers, and how many times as long it takes by forward
 // over forward and by forward over reverse, from samples taken in turns: ratios of the shortest samples, and medians
-// of the ratios.
+// of the ratios. Those marked once are of calls with their preparation.
 func BenchmarkHyper(b *testing.B) {
 	for _, c := range hyperCases() {
 		for _, n := range c.sizes {
@@ -101,7 +101,7 @@ func BenchmarkHyper(b *testing.B) {
 
 func hyperRatios(b *testing.B, f func(x []nabla.Real) nabla.Real, x []float64) {
 	dual, tape := forwarddiff.Backend{}, reversediff.Backend{Compile: true}
-	var calls []func()
+	var calls, once []func()
 	for _, e := range []nabla.Backend{forwarddiff.Hyper{}, nabla.SecondOrder{Outer: dual, Inner: dual},
 		nabla.SecondOrder{Outer: dual, Inner: tape}} {
 		p, err := nabla.PrepareHessian(f, e, x)
@@ -114,8 +114,15 @@ func hyperRatios(b *testing.B, f func(x []nabla.Real) nabla.Real, x []float64) {
 				b.Fatal(err)
 			}
 		})
+		once = append(once, func() {
+			if _, err := nabla.Hessian(f, e, x); err != nil {
+				b.Fatal(err)
+			}
+		})
 	}
-	samples := inTurns(b, calls)
+	samples := inTurns(b, append(calls, once...))
+	b.ReportMetric(slices.Min(samples[4])/slices.Min(samples[3]), "forward/hyper-once")
+	b.ReportMetric(slices.Min(samples[5])/slices.Min(samples[3]), "reverse/hyper-once")
 	for i, name := range []string{"forward/hyper", "reverse/hyper"} {
 		var ratios []float64
 		for k, t := range samples[i+1] {

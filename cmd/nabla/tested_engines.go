@@ -10,6 +10,7 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/difftest"
 	"github.com/nabla-ad/nabla/internal/engines"
+	"github.com/nabla-ad/nabla/internal/spelling"
 )
 
 // A subject is an engine in the commands backends and test.
@@ -91,8 +92,9 @@ func namedEngines(c *cli.Command, exist []string) (names []string, others []nabl
 		}
 		b, err := engines.Parse(name)
 		var bad *engines.ParseError
+		near := spelling.Nearest(name, exist)
 		switch {
-		case errors.As(err, &bad) && bad.Offset == 0:
+		case errors.As(err, &bad) && (bad.Offset == 0 || near != "" && spelling.Distance(name, near) <= 2):
 			return nil, nil, unknown(c.Name, "engine", name, exist)
 		case err != nil:
 			return nil, nil, usagef("%s: %s", c.Name, strings.TrimPrefix(err.Error(), "nabla: "))

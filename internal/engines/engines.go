@@ -1,6 +1,6 @@
 // Package engines lists the engines of this module. The command, tests of all engines, and the tests
 // that compare the tables of README.md, doc.go and CONTRIBUTING.md with the engines take them from
-// here.
+// here. Parse returns the backend with a name.
 package engines
 
 import (
