@@ -15,11 +15,11 @@ func TestOtherEngines(t *testing.T) {
 		}
 	}
 	r = run(t, measured(), "backends", "-engines", "hyperdual(chunk=3),zero(reverse)")
-	if r.code != 0 || !strings.Contains(r.out, "hyperdual(chunk=3)") || !strings.Contains(r.out, "zero(reverse)") {
+	if r.code != 0 || strings.Count(r.out, "(chunk=3)") != 1 || !strings.Contains(r.out, "zero") {
 		t.Errorf("backends: exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 	r = run(t, measured(), "test", "-engines", "hyperdual(chunk=3)", "-run", "num_to_num")
-	if r.code != 0 || !strings.Contains(r.out, "hyperdual(chunk=3)") {
+	if r.code != 0 || !strings.Contains(r.out, "(chunk=3)") {
 		t.Errorf("test: exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 	r = run(t, measured(), "bench", "-engines", "mixed(source(forward), trackr)")
