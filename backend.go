@@ -17,7 +17,8 @@ type Backend = engine.Backend
 // true}}, is the best choice for most functions.
 type SecondOrder struct{ Outer, Inner Backend }
 
-// Name returns "outer over inner", with the names of the two backends, in parentheses if they are such pairs themselves.
+// Name returns "outer over inner", with the names of the two backends, in parentheses if they are
+// such pairs themselves.
 func (s SecondOrder) Name() string { return operandName(s.Outer) + " over " + operandName(s.Inner) }
 
 // operandName returns the name of b, in parentheses if it is a SecondOrder.
@@ -83,8 +84,8 @@ type Policy struct {
 	Memory int64
 }
 
-// Name returns the name of the backend, in parentheses if that is a SecondOrder or ends in settings of a Policy, followed
-// by the settings that differ from the default.
+// Name returns the name of the backend, in parentheses if that is a SecondOrder or ends in settings
+// of a Policy, followed by the settings that differ from the default.
 func (p Policy) Name() string {
 	settings := p.settings()
 	if settings == "" {

@@ -181,8 +181,9 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/snapshot", "all memory reachable from a struct as bytes, to find changes", ""},
 	{"internal/structcopy", "deep copies that share memory which is only read", "engine"},
 	{"internal/mmio", "Matrix Market files", ""},
-	{"internal/engines", "the list of engines, and backends by name", ". backend/finitediff backend/forwarddiff backend/reversediff " +
-		"backend/source backend/tracker coloring difftest difftest/coded difftest/zero internal/spelling sparsity"},
+	{"internal/engines", "the list of engines, and backends by name",
+		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/tracker coloring " +
+			"difftest difftest/coded difftest/zero internal/spelling sparsity"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed", ". gen/rt"},
 	{"internal/network", "a neural network with its weights in a struct, with generated code, for tests",
 		". gen/library/blas64ad gen/library/matad gen/rt"},

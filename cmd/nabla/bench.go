@@ -94,7 +94,8 @@ Without -tasks all of them are run, in about a minute.`, bench.LargestDense, ben
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks(), ","),
 				DefaultText: "all"},
-			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines, these or others: " + strings.Join(a.engineNames(), ","),
+			&cli.StringFlag{Name: "engines",
+				Usage:       "`NAMES` of engines, these or others: " + strings.Join(a.engineNames(), ","),
 				DefaultText: "all"},
 			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for " + sizedTasks(),
 				DefaultText: "10,100,1000,10000 for T1, 1000 for T3 and listing2"},

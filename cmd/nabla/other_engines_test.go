@@ -23,7 +23,8 @@ func TestOtherEngines(t *testing.T) {
 		t.Errorf("test: exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 	r = run(t, measured(), "bench", "-engines", "mixed(source(forward), trackr)")
-	if r.code != 2 || !strings.Contains(r.err, `column 24: got "trackr"`) || !strings.Contains(r.err, "did you mean tracker?") {
+	if r.code != 2 || !strings.Contains(r.err, `column 24: got "trackr"`) ||
+		!strings.Contains(r.err, "did you mean tracker?") {
 		t.Errorf("a misspelled part: exit code %d\n%s", r.code, r.err)
 	}
 }

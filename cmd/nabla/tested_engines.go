@@ -58,7 +58,8 @@ func (a *app) subjectNames() []string {
 }
 
 func (a *app) enginesFlag() *cli.StringFlag {
-	return &cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines, these or others: " + strings.Join(a.subjectNames(), ","),
+	return &cli.StringFlag{Name: "engines",
+		Usage:       "`NAMES` of engines, these or others: " + strings.Join(a.subjectNames(), ","),
 		DefaultText: "all"}
 }
 
@@ -80,7 +81,8 @@ func (a *app) chosenSubjects(c *cli.Command, formats []string) (chosen []subject
 	return chosen, format, err
 }
 
-// namedEngines parses -engines: the names among exist, all of them if the flag is not set, and backends with other names.
+// namedEngines parses -engines: the names among exist, all of them if the flag is not set, and backends with other
+// names.
 func namedEngines(c *cli.Command, exist []string) (names []string, others []nabla.Backend, err error) {
 	if !c.IsSet("engines") {
 		return exist, nil, nil

@@ -3,9 +3,8 @@
 // compared with it.
 //
 //	// differences is the engine of central differences with a fixed step.
-//	differences := primitive.Forward{Label: "differences", Push: func(f primitive.Func, y, ydot, x, xdot []float64) error {
-//		…
-//	}}
+//	push := func(f primitive.Func, y, ydot, x, xdot []float64) error { … }
+//	differences := primitive.Forward{Label: "differences", Push: push}
 //	g, err := nabla.Gradient(f, differences, x)
 //
 // A function that differentiates everything that it is given computes derivatives of second order too: it is given the
@@ -120,7 +119,8 @@ func (p *product) try(x []float64) error {
 		return err
 	}
 	unsupported := func(what, remedy string) error {
-		return &engine.UnsupportedError{What: fmt.Sprintf("engine %s on %s: %s", p.name, p.f.Name(), what), Remedy: remedy}
+		return &engine.UnsupportedError{What: fmt.Sprintf("engine %s on %s: %s", p.name, p.f.Name(), what),
+			Remedy: remedy}
 	}
 	if p.f.IsDerivative() && !p.called {
 		return unsupported("its function does not call the Func, so that it has no derivative of a derivative",

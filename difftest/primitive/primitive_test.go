@@ -122,11 +122,11 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	bad := errors.New("out of range")
-	failing := primitive.Forward{Push: func(primitive.Func, []float64, []float64, []float64, []float64) error { return bad }}
+	failing := primitive.Forward{Push: func(_ primitive.Func, _, _, _, _ []float64) error { return bad }}
 	if _, err := nabla.Jacobian(f, failing, []float64{1, 2}); !errors.Is(err, bad) {
 		t.Errorf("an error: %v", err)
 	}
-	panicking := primitive.Forward{Push: func(primitive.Func, []float64, []float64, []float64, []float64) error { panic("no") }}
+	panicking := primitive.Forward{Push: func(_ primitive.Func, _, _, _, _ []float64) error { panic("no") }}
 	var p *nabla.PanicError
 	if _, err := nabla.Jacobian(f, panicking, []float64{1, 2}); !errors.As(err, &p) {
 		t.Errorf("a panic: %v", err)

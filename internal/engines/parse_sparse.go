@@ -80,7 +80,8 @@ func (p *parser) coloring() coloring.Algorithm {
 	case "None":
 		return coloring.None{}
 	default:
-		p.fail(start, name, "an algorithm that a name shows in full: Greedy, Optimal or None", "Greedy", "Optimal", "None")
+		p.fail(start, name, "an algorithm that a name shows in full: Greedy, Optimal or None",
+			"Greedy", "Optimal", "None")
 	}
 	return nil
 }

@@ -78,12 +78,14 @@ func backend(r *rand.Rand, depth int) nabla.Backend {
 			nabla.DenseDetector{Backend: inner(), Tol: number(), Direct: flag()}}[r.IntN(8)]
 		s.Coloring = []coloring.Algorithm{nil, nil, coloring.None{}, coloring.Optimal{}, coloring.Optimal{Budget: 7},
 			coloring.Greedy{}, coloring.Greedy{Postprocess: flag(), Orders: []coloring.Order{coloring.SmallestFirst{},
-				coloring.Random{Seed: r.Uint64()}, coloring.Dynamic{Forward: flag(), Descending: flag(), ColPack: flag()},
+				coloring.Random{Seed: r.Uint64()},
+				coloring.Dynamic{Forward: flag(), Descending: flag(), ColPack: flag()},
 				coloring.Natural{}, coloring.LargestFirst{}, coloring.PerfectElimination{}}}}[r.IntN(7)]
 		return s
 	}
 	return []nabla.Backend{
-		finitediff.Backend{Method: finitediff.Method(r.IntN(4)), RelStep: number(), AbsStep: number(), Workers: workers()},
+		finitediff.Backend{Method: finitediff.Method(r.IntN(4)), RelStep: number(), AbsStep: number(),
+			Workers: workers()},
 		forwarddiff.Backend{Chunk: size(), Workers: workers(), Limit: size()},
 		forwarddiff.Hyper{Chunk: size(), Workers: workers(), Limit: size()},
 		reversediff.Backend{Compile: flag(), Limit: size()}, tracker.Backend{Limit: size()},
