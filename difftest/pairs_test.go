@@ -32,8 +32,8 @@ func TestRuns(t *testing.T) {
 // an *UnsupportedError with a remedy.
 func TestRunsAreAll(t *testing.T) {
 	single := engines.Single()
-	if len(single) != 8 {
-		t.Fatalf("%d engines, want 8", len(single))
+	if len(single) != 9 {
+		t.Fatalf("%d engines, want 9", len(single))
 	}
 	names := map[string]bool{}
 	for _, r := range engines.Runs(engines.Single()) {
