@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/difftest/zero"
 	"github.com/nabla-ad/nabla/internal/spelling"
@@ -190,6 +191,9 @@ func (p *parser) integer(size int) int64 {
 	start := p.pos
 	w := p.word()
 	v, err := strconv.ParseInt(w, 10, 64)
+	if f, bad := strconv.ParseFloat(w, 64); err != nil && bad == nil && f == float64(int32(f)) {
+		v, err = int64(f), nil // as in 1e+06
+	}
 	if err == nil && size < 64 && (v < 0 || v >= 1<<size) {
 		err = strconv.ErrRange
 	}
@@ -265,8 +269,8 @@ func (p *parser) engine(start int, name string) nabla.Backend {
 	at := p.pos
 	if p.accept("(") { // a mode may belong to the name
 		mode := p.word()
-		if t, ok := registered[name+"("+mode+")"]; ok && p.accept(")") {
-			return reflect.Zero(t).Interface().(nabla.Backend)
+		if t, ok := registered[name+"("+mode+")"]; ok {
+			return p.settings(t, p.accept(","))
 		}
 		p.pos = at
 	}
@@ -274,16 +278,20 @@ func (p *parser) engine(start int, name string) nabla.Backend {
 	if !ok {
 		p.unknown(start, name)
 	}
-	v := reflect.New(t).Elem()
-	if p.accept("(") {
-		for {
-			p.setting(v)
-			if !p.accept(",") {
-				break
-			}
-		}
-		p.expect(")")
+	if !p.accept("(") {
+		return reflect.Zero(t).Interface().(nabla.Backend)
 	}
+	return p.settings(t, true)
+}
+
+// settings parses the rest of the brackets behind the name of an engine of type t, which has settings if more is set.
+func (p *parser) settings(t reflect.Type, more bool) nabla.Backend {
+	v := reflect.New(t).Elem()
+	for more {
+		p.setting(v)
+		more = p.accept(",")
+	}
+	p.expect(")")
 	return v.Interface().(nabla.Backend)
 }
 
@@ -322,7 +330,11 @@ func (p *parser) setting(v reflect.Value) {
 			field.SetBool(true)
 			return
 		case f.Type.Kind() == reflect.Int:
-			field.SetInt(p.integer(64))
+			n := p.integer(64)
+			if _, adaptive := v.Interface().(finitediff.Adaptive); adaptive && key == "levels" && n == 0 {
+				n = finitediff.NoLevels // a zero field means the default, which a name does not show
+			}
+			field.SetInt(n)
 			return
 		case f.Type.Kind() == reflect.Float64:
 			field.SetFloat(p.float())

@@ -91,7 +91,10 @@ func backend(r *rand.Rand, depth int) nabla.Backend {
 		reversediff.Backend{Compile: flag(), Limit: size()}, tracker.Backend{Limit: size()},
 		source.Forward{}, source.Reverse{}, zero.Forward{}, zero.Reverse{},
 		nabla.Auto{Approximate: flag(), Dense: flag()},
-	}[r.IntN(10)]
+		finitediff.Adaptive{Points: size(), Method: finitediff.Method(r.IntN(3)), Levels: r.IntN(4) - 1,
+			Condition: number(), Factor: number(), Noise: number(), MeasureNoise: flag(), MaxRange: number(),
+			Extrapolate: r.IntN(3), Workers: workers()},
+	}[r.IntN(11)]
 }
 
 // TestParseOfRandomBackends: Parse is the inverse of Name.
