@@ -142,7 +142,7 @@ func TestAutoInComposites(t *testing.T) {
 			"sparse(forwarddiff over reversediff(compile))"},
 		{nabla.MixedMode{}, "mixed(forwarddiff, reversediff(compile))"},
 		{nabla.Policy{Backend: nabla.SecondOrder{}, NoStaleCheck: true},
-			"forwarddiff over reversediff(compile)+nostalecheck"},
+			"(forwarddiff over reversediff(compile))+nostalecheck"},
 		{nabla.Policy{OnGuard: nabla.Fail}, "sparse(reversediff(compile))+fail"},
 	} {
 		p, err := nabla.PrepareHessian(neighbours, c.b, x)

@@ -17,8 +17,24 @@ type Backend = engine.Backend
 // true}}, is the best choice for most functions.
 type SecondOrder struct{ Outer, Inner Backend }
 
-// Name returns "outer over inner", with the names of the two backends.
-func (s SecondOrder) Name() string { return nameOf(s.Outer) + " over " + nameOf(s.Inner) }
+// Name returns "outer over inner", with the names of the two backends, in parentheses if they are
+// such pairs themselves.
+func (s SecondOrder) Name() string { return operandName(s.Outer) + " over " + operandName(s.Inner) }
+
+// operandName returns the name of b, in parentheses if it is a SecondOrder.
+func operandName(b Backend) string {
+	switch c := pointed(b).(type) {
+	case Preparation:
+		return operandName(c.Backend)
+	case Policy:
+		if c.settings() == "" {
+			return operandName(c.Backend)
+		}
+	case SecondOrder:
+		return "(" + c.Name() + ")"
+	}
+	return nameOf(b)
+}
 
 // GuardPolicy selects the reaction of a replay to a failed guard: at the new point the function
 // would take another branch than the recorded one.
@@ -68,9 +84,22 @@ type Policy struct {
 	Memory int64
 }
 
-// Name returns the name of the backend, followed by the settings that differ from the default.
+// Name returns the name of the backend, in parentheses if that is a SecondOrder or ends in settings
+// of a Policy, followed by the settings that differ from the default.
 func (p Policy) Name() string {
-	s := nameOf(p.Backend)
+	settings := p.settings()
+	if settings == "" {
+		return nameOf(p.Backend)
+	}
+	name := operandName(p.Backend)
+	if q, ok := pointed(p.Backend).(Policy); ok && q.settings() != "" {
+		name = "(" + name + ")"
+	}
+	return name + settings
+}
+
+// settings returns the settings that differ from the default.
+func (p Policy) settings() (s string) {
 	switch {
 	case p.OnGuard == Fail:
 		s += "+fail"

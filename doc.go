@@ -58,7 +58,7 @@
 //	package                  method                                  best for
 //	backend/finitediff       difference quotients, complex step,     black boxes
 //	                         adaptive ones with error estimates
-//	backend/forwarddiff      dual numbers, several tangents a sweep  few inputs
+//	backend/forwarddiff      dual and hyper-dual numbers             few inputs
 //	backend/reversediff      a recorded program and its reverse      many inputs, many calls
 //	backend/tracker          a new tape for every call               many inputs, wild control flow
 //	backend/source           generated Go code                       functions over float64

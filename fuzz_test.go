@@ -39,6 +39,8 @@ var secondOrder = []nabla.Backend{
 	nabla.SecondOrder{Outer: reversediff.Backend{Compile: true}, Inner: forwarddiff.Backend{}},
 	nabla.SecondOrder{Outer: tracker.Backend{}, Inner: reversediff.Backend{}},
 	forwarddiff.Backend{},
+	forwarddiff.Hyper{},
+	forwarddiff.Hyper{Chunk: 1},
 	reversediff.Backend{},
 	reversediff.Backend{Compile: true},
 	tracker.Backend{},
@@ -292,7 +294,10 @@ func checkProgram(p *randfunc.Prog, xs [][]float64, variant variant) error {
 			}
 		}
 	}
-	return checkHessian(p, f, xs)
+	if p.Size()%3 != 0 {
+		return nil
+	}
+	return checkHessian(p, f, xs, secondOrder)
 }
 
 // agreeWithOracle compares the gradient of output i where no factor is infinite.
@@ -395,12 +400,10 @@ func checkDifferences(plain *randfunc.Plain, o *randfunc.Oracle, x []float64) er
 	return nil
 }
 
-func checkHessian(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs [][]float64) error {
-	if p.Size()%3 != 0 {
-		return nil
-	}
+// checkHessian compares the Hessians of the engines with the oracle and, where it has none, with each other.
+func checkHessian(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs [][]float64, engines []nabla.Backend) error {
 	var others [3]*mat.SymDense // of the first pair, by point
-	for _, b := range secondOrder {
+	for _, b := range engines {
 		prep, err := nabla.PrepareHessian(f, b, xs[0])
 		if err != nil {
 			return fmt.Errorf("prepare Hessian with %s: %w", b.Name(), err)

@@ -105,7 +105,7 @@ var layering = []struct{ path, contents, imports string }{
 		". internal/core rules"},
 	{"rules", "elementary functions and their derivatives, one table", ""},
 	{"backend/finitediff", "the engine of finite and complex differences", "engine internal/core program rules"},
-	{"backend/forwarddiff", "the engine of dual numbers", "engine internal/core"},
+	{"backend/forwarddiff", "the engines of dual and hyper-dual numbers", "engine internal/core"},
 	{"backend/reversediff", "the engine of recorded programs", "engine internal/core program rules"},
 	{"backend/source", "the engine of generated code", "engine internal/core"},
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
@@ -160,6 +160,8 @@ var layering = []struct{ path, contents, imports string }{
 		". difftest/internal/banded engine internal/tabular internal/timing sparse sparsity"},
 	{"difftest/coded", "the functions of the kit as plain Go, with generated code",
 		". difftest difftest/internal/banded gen/rt"},
+	{"difftest/primitive", "engines made of one function of the user, a pushforward or a pullback", "engine"},
+	{"difftest/zero", "engines whose derivatives are zero, which measure the interface", "engine"},
 	{"difftest/internal/banded", "banded matrices of the kit", ""},
 	{"cmd/nabla", "the command: a file for each subcommand, with its flags",
 		". difftest engine gen internal/bench internal/engines internal/problems internal/spelling internal/tabular " +
@@ -179,8 +181,9 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/snapshot", "all memory reachable from a struct as bytes, to find changes", ""},
 	{"internal/structcopy", "deep copies that share memory which is only read", "engine"},
 	{"internal/mmio", "Matrix Market files", ""},
-	{"internal/engines", "the list of engines", ". backend/finitediff backend/forwarddiff backend/reversediff " +
-		"backend/source backend/tracker difftest difftest/coded"},
+	{"internal/engines", "the list of engines, and backends by name",
+		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/tracker coloring " +
+			"difftest difftest/coded difftest/zero internal/spelling sparsity"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed", ". gen/rt"},
 	{"internal/network", "a neural network with its weights in a struct, with generated code, for tests",
 		". gen/library/blas64ad gen/library/matad gen/rt"},

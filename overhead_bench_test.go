@@ -1,9 +1,12 @@
 package nabla_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/difftest/zero"
 	"github.com/nabla-ad/nabla/internal/problems"
 )
 
@@ -27,5 +30,23 @@ func BenchmarkOverhead(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkInterface measures what the interface takes of a call of each operator: the engines compute nothing, the
+// functions next to nothing.
+func BenchmarkInterface(b *testing.B) {
+	for _, e := range []nabla.Backend{zero.Forward{}, zero.Reverse{}} {
+		calls := inPlace(b, e, 2, trivialFunctions)
+		for _, name := range slices.Sorted(maps.Keys(calls)) {
+			b.Run(e.Name()+"/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := calls[name](); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

@@ -19,9 +19,9 @@ func unsupported(b Backend, op string) error {
 const defaultLanes = 8
 
 // LanesOf returns the number of directions per sweep on b if n are needed in all: the preference of b if it is a
-// [Laner], otherwise 8, and at least 1 and at most n.
+// [Laner], otherwise at most 8, see [BatchSize], and at least 1 and at most n.
 func LanesOf(b Backend, n int) int {
-	k := min(n, defaultLanes)
+	k := BatchSize(n, defaultLanes)
 	if l, ok := b.(Laner); ok {
 		k = l.Lanes(n)
 	}

@@ -204,6 +204,9 @@ func (f *Function) Untraceable() error {
 // Replayable reports whether an engine may replay the program of f instead of running f over its own numbers.
 func (f *Function) Replayable() bool { return f.def.Replay && f.def.Program != nil }
 
+// IsDerivative reports whether f was made by [GradientFunction] or [PushforwardFunction].
+func (f *Function) IsDerivative() bool { return f.def.prepare != nil }
+
 // Generated returns the description of the code generated from f, nil if there is none.
 func (f *Function) Generated() *Generated { return f.def.Generated }
 

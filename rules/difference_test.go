@@ -91,6 +91,14 @@ func TestDifferences(t *testing.T) {
 					if math.Abs(got-want) > tol*(1+math.Abs(want)) {
 						t.Errorf("d%d%d of %v%v: got %v, differences say %v", i, j, o, a, got, want)
 					}
+					d, used := numericSecond(o, i, j, a...)
+					if used && math.Abs(d-want) > tol*(1+math.Abs(want)) {
+						t.Errorf("generated d%d%d of %v%v: got %v, differences say %v", i, j, o, a, d, want)
+					}
+					curved := len(a) < 3 && Curved(o)&(1<<(i+j)) != 0
+					if !curved && len(a) < 3 && math.Abs(want) > 1e-6 {
+						t.Errorf("d%d%d of %v%v is %v, though %v is not curved", i, j, o, a, want, o)
+					}
 				}
 			}
 			if len(a) == 2 {

@@ -14,6 +14,7 @@
 //	Value1, Value2, Value3       values_gen.go, generated
 //	Partial1, Partials2,         partials_gen.go, generated
 //	PartialX2, PartialY2
+//	Second1, Seconds2            seconds_gen.go, generated
 //	Partial                      the expression
 //	Steps                        its factors, for engines that build programs
 //	Factors1, Factors2           the factors as numbers; factors_gen.go, generated

@@ -116,6 +116,30 @@ func numeric(o Op, i int, a ...float64) float64 {
 	return first
 }
 
+// numericSecond returns the generated second partial of o with respect to arguments i and j. used reports whether
+// engines use it: it is 0 and not used if the op is not curved, and not used where it may be out of range.
+func numericSecond(o Op, i, j int, a ...float64) (d float64, used bool) {
+	v := value(o, a...)
+	switch len(a) {
+	case 1:
+		d = Second1(o, a[0], v)
+	case 2:
+		xx, xy, yy := Seconds2(o, a[0], a[1], v)
+		d = []float64{xx, xy, yy}[i+j]
+	default:
+		return 0, false
+	}
+	for k := range a {
+		if Extreme(o, k, numeric(o, k, a...)) {
+			return d, false
+		}
+	}
+	if Curved(o)&(1<<(i+j)) == 0 {
+		return d, d != 0
+	}
+	return d, d-d == 0 && !Extreme(o, i, d) && !Extreme(o, j, d)
+}
+
 // same reports whether two floats are equal, NaNs too.
 func same(a, b float64) bool { return a == b || a != a && b != b }
 

@@ -34,6 +34,20 @@ func Extreme(o Op, i int, d float64) bool {
 	return stepwise[o][i]
 }
 
+// Curvature says which second partial derivatives of an op are not structurally zero.
+type Curvature uint8
+
+// The second partial derivatives: by the first argument twice, by both, and by the second twice.
+const (
+	CurvedXX Curvature = 1 << iota
+	CurvedXY
+	CurvedYY
+)
+
+// Curved returns the second partial derivatives of o that are not structurally zero. It is 0 for ops with three
+// arguments and for those that choose one of two.
+func Curved(o Op) Curvature { return curvedIn[o] }
+
 // Times returns t times all factors. It multiplies in an order that stays in range if the result does.
 func (f Factors) Times(t float64) float64 {
 	for n := len(f); n > 0; n-- {

@@ -78,6 +78,9 @@ func TestReference(t *testing.T) {
 							first, second := partialAt(o, i, j, args...)
 							check(t, fmt.Sprint("d", i), at, first, firsts[i], tolFirst)
 							check(t, fmt.Sprint("d", i, j), at, second, seconds[i][j], tolSecond)
+							if d, used := numericSecond(o, i, j, args...); used {
+								check(t, fmt.Sprint("generated d", i, j), at, d, seconds[i][j], tolSecond)
+							}
 						}
 					}
 				}

@@ -52,6 +52,9 @@ func TestSpecial(t *testing.T) {
 				if want, ok := r.Second[fmt.Sprint(i)+fmt.Sprint(j)]; ok {
 					_, second := partialAt(o, i, j, r.Args...)
 					check(fmt.Sprint("d", i, j), second, want, tolSecond)
+					if d, used := numericSecond(o, i, j, r.Args...); used {
+						check(fmt.Sprint("generated d", i, j), d, want, tolSecond)
+					}
 				}
 			}
 		}

@@ -141,7 +141,7 @@ func (b Backend) Name() string {
 
 // Lanes returns the number of tangents to pass at a time: they share the evaluation at x, and Workers divide them among
 // themselves.
-func (b Backend) Lanes(n int) int { return min(max(n, 1), max(16, b.Workers)) }
+func (b Backend) Lanes(n int) int { return engine.BatchSize(n, max(16, b.Workers)) }
 
 // Accuracy implements engine.Approximator: it returns the tolerance for comparing first derivatives with exact ones,
 // relative to the largest component: 1e-5 for Central, 1e-3 for Forward and Backward, and 0, for an exact method, for

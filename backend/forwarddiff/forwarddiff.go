@@ -10,9 +10,12 @@
 // functions with few inputs, Jacobians with more rows than columns, and functions whose
 // control flow changes at every call, as nothing is recorded.
 //
+// [Hyper] is second order in one sweep, by hyper-dual numbers: Hessians of few inputs
+// without a recording.
+//
 // Derivatives that are structurally zero stay zero where they meet an infinite
-// partial derivative. Second order differentiates the gradient that the reverse of
-// the recorded program computes; see engine.GradientFunction.
+// partial derivative. Second order of [Backend] differentiates the gradient that
+// the reverse of the recorded program computes; see engine.GradientFunction.
 package forwarddiff
 
 import (
@@ -45,21 +48,24 @@ type Backend struct {
 const maxChunk = 12
 
 // Name returns "forwarddiff" with the settings that are not the default.
-func (b Backend) Name() string {
+func (b Backend) Name() string { return named("forwarddiff", b.Chunk, b.Workers, b.Limit) }
+
+// named returns the name of an engine with those of its settings that are not the default.
+func named(engine string, chunk, workers, limit int) string {
 	var s []string
-	if b.Chunk != 0 {
-		s = append(s, fmt.Sprintf("chunk=%d", b.Chunk))
+	if chunk != 0 {
+		s = append(s, fmt.Sprintf("chunk=%d", chunk))
 	}
-	if b.Workers > 1 {
-		s = append(s, fmt.Sprintf("workers=%d", b.Workers))
+	if workers > 1 {
+		s = append(s, fmt.Sprintf("workers=%d", workers))
 	}
-	if b.Limit != 0 {
-		s = append(s, fmt.Sprintf("limit=%d", b.Limit))
+	if limit != 0 {
+		s = append(s, fmt.Sprintf("limit=%d", limit))
 	}
 	if len(s) == 0 {
-		return "forwarddiff"
+		return engine
 	}
-	return "forwarddiff(" + strings.Join(s, ", ") + ")"
+	return engine + "(" + strings.Join(s, ", ") + ")"
 }
 
 // Lanes returns the chunk size for n directions.
@@ -67,21 +73,22 @@ func (b Backend) Lanes(n int) int {
 	if b.Chunk > 0 {
 		return max(1, min(b.Chunk, n))
 	}
-	if n <= maxChunk {
-		return max(n, 1)
-	}
-	chunks := (n + maxChunk - 1) / maxChunk
-	return (n + chunks - 1) / chunks
+	return engine.BatchSize(n, maxChunk)
 }
 
 // check returns an error for invalid settings or for a function that is not traceable.
 func (b Backend) check(f *engine.Function) error {
+	return settings("forwarddiff", b.Chunk, b.Workers, f)
+}
+
+// settings returns an error for a negative setting of an engine or for a function that is not traceable.
+func settings(name string, chunk, workers int, f *engine.Function) error {
 	for _, v := range []struct {
 		name  string
 		value int
-	}{{"Chunk", b.Chunk}, {"Workers", b.Workers}} {
+	}{{"Chunk", chunk}, {"Workers", workers}} {
 		if v.value < 0 {
-			return fmt.Errorf("nabla: forwarddiff: %s is %d, want 0 or more; 0 is the default", v.name, v.value)
+			return fmt.Errorf("nabla: %s: %s is %d, want 0 or more; 0 is the default", name, v.name, v.value)
 		}
 	}
 	return f.Untraceable()

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/nabla-ad/nabla/internal/bench"
+	"github.com/nabla-ad/nabla/internal/engines"
 	"github.com/nabla-ad/nabla/internal/problems"
 )
 
@@ -93,7 +94,8 @@ Without -tasks all of them are run, in about a minute.`, bench.LargestDense, ben
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks(), ","),
 				DefaultText: "all"},
-			&cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.engineNames(), ","),
+			&cli.StringFlag{Name: "engines",
+				Usage:       "`NAMES` of engines, these or others: " + strings.Join(a.engineNames(), ","),
 				DefaultText: "all"},
 			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for " + sizedTasks(),
 				DefaultText: "10,100,1000,10000 for T1, 1000 for T3 and listing2"},
@@ -137,7 +139,7 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 	if err != nil {
 		return cfg, "", err
 	}
-	chosen, err := choose(c, "engines", "engine", a.engineNames())
+	chosen, others, err := namedEngines(c, a.engineNames())
 	if err != nil {
 		return cfg, "", err
 	}
@@ -146,6 +148,9 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 			e.SkipSparse = e.SkipSparse && !(c.IsSet("engines") && c.IsSet("tasks"))
 			cfg.Engines = append(cfg.Engines, e)
 		}
+	}
+	for _, b := range others {
+		cfg.Engines = append(cfg.Engines, measure(engines.Like(b)))
 	}
 	if format, err = a.benchFormat(c); err != nil {
 		return cfg, "", err

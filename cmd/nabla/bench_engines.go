@@ -10,19 +10,29 @@ import (
 func measured() []bench.Engine {
 	var dense, sparse []bench.Engine
 	for _, e := range engines.All() {
-		of, ofSparse := bench.Of, bench.OfSparse
-		switch e.Functions {
-		case engines.BlackBox:
-			of = bench.OfPlain
-		case engines.Generated:
-			of, ofSparse = bench.OfSource, bench.OfSparseSource
-		}
-		b := of(e.Backend)
+		b := measure(e)
 		b.SkipSparse = !e.Sparse
 		dense = append(dense, b)
 		if e.Sparse {
-			sparse = append(sparse, ofSparse(nabla.AutoSparse{Dense: e.Backend}))
+			e.Backend = nabla.AutoSparse{Dense: e.Backend}
+			sparse = append(sparse, measure(e))
 		}
 	}
 	return append(dense, sparse...)
+}
+
+// measure returns e as an engine of bench, by the form of its functions.
+func measure(e engines.Engine) bench.Engine {
+	s, sparse := e.Backend.(nabla.AutoSparse)
+	switch {
+	case sparse && e.Functions == engines.Generated:
+		return bench.OfSparseSource(s)
+	case sparse:
+		return bench.OfSparse(s)
+	case e.Functions == engines.BlackBox:
+		return bench.OfPlain(e.Backend)
+	case e.Functions == engines.Generated:
+		return bench.OfSource(e.Backend)
+	}
+	return bench.Of(e.Backend)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/difftest"
 	"github.com/nabla-ad/nabla/internal/engines"
+	"github.com/nabla-ad/nabla/internal/spelling"
 )
 
 // A subject is an engine in the commands backends and test.
@@ -56,7 +58,8 @@ func (a *app) subjectNames() []string {
 }
 
 func (a *app) enginesFlag() *cli.StringFlag {
-	return &cli.StringFlag{Name: "engines", Usage: "`NAMES` of engines: " + strings.Join(a.subjectNames(), ","),
+	return &cli.StringFlag{Name: "engines",
+		Usage:       "`NAMES` of engines, these or others: " + strings.Join(a.subjectNames(), ","),
 		DefaultText: "all"}
 }
 
@@ -65,14 +68,45 @@ func (a *app) chosenSubjects(c *cli.Command, formats []string) (chosen []subject
 	if err := noArguments(c); err != nil {
 		return nil, "", err
 	}
-	names, err := listed(c, "engines", "engine", a.subjectNames())
+	names, others, err := namedEngines(c, a.subjectNames())
 	if err != nil {
 		return nil, "", err
 	}
 	chosen = slices.DeleteFunc(slices.Clone(a.subjects),
 		func(s subject) bool { return !slices.Contains(names, s.name()) })
+	for _, b := range others {
+		chosen = append(chosen, subject{backend: b, conform: engines.Like(b).Conform})
+	}
 	format, err = oneOf(c, "format", formats)
 	return chosen, format, err
+}
+
+// namedEngines parses -engines: the names among exist, all of them if the flag is not set, and backends with other
+// names.
+func namedEngines(c *cli.Command, exist []string) (names []string, others []nabla.Backend, err error) {
+	if !c.IsSet("engines") {
+		return exist, nil, nil
+	}
+	for _, name := range engines.Split(c.String("engines")) {
+		if slices.Contains(exist, name) {
+			names = append(names, name)
+			continue
+		}
+		b, err := engines.Parse(name)
+		var bad *engines.ParseError
+		near := spelling.Nearest(name, exist)
+		switch {
+		case errors.As(err, &bad) && (bad.Offset == 0 || near != "" && spelling.Distance(name, near) <= 2):
+			return nil, nil, unknown(c.Name, "engine", name, exist)
+		case err != nil:
+			return nil, nil, usagef("%s: %s", c.Name, strings.TrimPrefix(err.Error(), "nabla: "))
+		case slices.Contains(exist, b.Name()):
+			names = append(names, b.Name())
+		default:
+			others = append(others, b)
+		}
+	}
+	return names, others, nil
 }
 
 // listed parses a list of names and returns them in the order given; if the flag is not set, it returns exist.

@@ -129,6 +129,8 @@ func (t *Tracer) called(c Custom, xs []Rep, x, y []float64) []Rep {
 		t.recordCall(c, xs, y, out)
 	case kindDual:
 		t.dualCall(c, xs, x, y, out)
+	case kindHyper:
+		t.hyperCall(c, xs, x, y, out)
 	case kindTape:
 		t.tapeCall(c, xs, x, y, out)
 	default:

@@ -82,6 +82,8 @@ func (t *Tracer) restart(x []Rep) {
 		t.rewindRecording()
 	case kindTape:
 		t.rewindTape()
+	case kindHyper:
+		t.filled = t.base
 	}
 }
 

@@ -7,6 +7,7 @@
 //	recorder  the operation is appended to a raw recording (record.go)
 //	tape      its partial derivatives are appended to a tape (tape.go)
 //	dual      tangents are computed in an arena (dual.go)
+//	hyper     first and second derivatives are computed in an arena (hyper.go)
 //	hook      a foreign engine is called (hook.go)
 //
 // Only a recorder can be opened inside another trace and capture its numbers.
@@ -51,6 +52,7 @@ const (
 	kindRecord
 	kindTape
 	kindDual
+	kindHyper
 	kindHook
 )
 
@@ -60,7 +62,7 @@ type Tracer struct {
 	owner      atomic.Uintptr // the goroutine that needs no lock, 0 if there is none
 	kind       kind
 	nested     bool // may capture numbers of traces opened earlier
-	strong     bool // dual: -0 is a structural zero
+	strong     bool // dual and hyper: -0 is a structural zero
 	gen        atomic.Uint32
 	birth      atomic.Uint64
 	first      int32 // the id of the first operation
@@ -73,6 +75,7 @@ type Tracer struct {
 	recording
 	tape
 	dual
+	hyper
 	hook Hook
 }
 
@@ -192,6 +195,8 @@ func Unary(op rules.Op, a Rep, v float64) Rep {
 		return t.record(uint32(op), uint32(a.ID), 0, v)
 	case kindDual:
 		return t.dualUnary(op, a, v)
+	case kindHyper:
+		return t.hyperUnary(op, a, v)
 	case kindTape:
 		return t.tapeUnary(op, a, v)
 	}
@@ -215,6 +220,8 @@ func Binary(op rules.Op, a, b Rep, v float64) Rep {
 		return t.record(uint32(op), t.operand(a), t.operand(b), v)
 	case kindDual:
 		return t.dualBinary(op, a, b, v)
+	case kindHyper:
+		return t.hyperBinary(op, a, b, v)
 	case kindTape:
 		return t.tapeBinary(op, a, b, v)
 	}

@@ -1,6 +1,6 @@
 // Package engines lists the engines of this module. The command, tests of all engines, and the tests
 // that compare the tables of README.md, doc.go and CONTRIBUTING.md with the engines take them from
-// here.
+// here. Parse returns the backend with a name.
 package engines
 
 import (
@@ -43,6 +43,7 @@ func All() []Engine {
 		{finitediff.Backend{}, BlackBox, false, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, AllocFree: true}},
 		{finitediff.Adaptive{}, BlackBox, false, difftest.Options{Tol: 1e-10, SecondTol: 1e-7, AllocFree: true}},
 		{forwarddiff.Backend{}, OverReals, true, difftest.Options{AllocFree: true}},
+		{forwarddiff.Hyper{}, OverReals, true, difftest.Options{AllocFree: true}},
 		{reversediff.Backend{}, OverReals, false, difftest.Options{AllocFree: true}},
 		{compiled, OverReals, true, difftest.Options{AllocFree: true}},
 		{tracker.Backend{}, OverReals, false, difftest.Options{}},

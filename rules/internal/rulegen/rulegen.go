@@ -31,6 +31,7 @@ func Files(opSource []byte) (map[string][]byte, error) {
 		"values_gen.go":   g.values,
 		"partials_gen.go": g.partials,
 		"factors_gen.go":  g.factors,
+		"seconds_gen.go":  g.seconds,
 	} {
 		g.Reset()
 		g.WriteString("// " + banner + "\n\npackage rules\n\nimport \"math\"\n\n")
@@ -208,22 +209,11 @@ func body(o rules.Op, which []int) string {
 		return fmt.Sprintf("if Chosen(o, x, y) == 0 {\nreturn %s\n}\nreturn %s",
 			strings.Join(then, ", "), strings.Join(other, ", "))
 	}
-	e := &emitter{op: o, count: make(map[string]int), temp: make(map[string]string)}
-	var roots []*node
-	for _, i := range which {
-		n := &node{atom: "0"}
-		if p := rules.Partial(o, i); p != nil {
-			n = e.lower(p)
-		}
-		e.visit(n)
-		roots = append(roots, n)
+	list := make([]*rules.Expr, len(which))
+	for k, i := range which {
+		list[k] = rules.Partial(o, i)
 	}
-	var results []string
-	for _, n := range roots {
-		text, _ := e.text(n)
-		results = append(results, text)
-	}
-	return strings.Join(append(e.lines, "return "+strings.Join(results, ", ")), "\n")
+	return bodyOf(o, list)
 }
 
 // A node is a piece of Go: an atom, or a template in x, y and z with arguments.
