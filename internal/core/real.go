@@ -7,6 +7,7 @@
 //	recorder  the operation is appended to a raw recording (record.go)
 //	tape      its partial derivatives are appended to a tape (tape.go)
 //	dual      tangents are computed in an arena (dual.go)
+//	series    Taylor coefficients are computed in an arena (series.go)
 //	hook      a foreign engine is called (hook.go)
 //
 // Only a recorder can be opened inside another trace and capture its numbers.
@@ -51,6 +52,7 @@ const (
 	kindRecord
 	kindTape
 	kindDual
+	kindSeries
 	kindHook
 )
 
@@ -60,7 +62,7 @@ type Tracer struct {
 	owner      atomic.Uintptr // the goroutine that needs no lock, 0 if there is none
 	kind       kind
 	nested     bool // may capture numbers of traces opened earlier
-	strong     bool // dual: -0 is a structural zero
+	strong     bool // dual, series: -0 is a structural zero
 	gen        atomic.Uint32
 	birth      atomic.Uint64
 	first      int32 // the id of the first operation
@@ -73,6 +75,7 @@ type Tracer struct {
 	recording
 	tape
 	dual
+	expansion
 	hook Hook
 }
 
@@ -194,6 +197,8 @@ func Unary(op rules.Op, a Rep, v float64) Rep {
 		return t.dualUnary(op, a, v)
 	case kindTape:
 		return t.tapeUnary(op, a, v)
+	case kindSeries:
+		return t.seriesApply(op, a, Rep{}, v)
 	}
 	return t.hookUnary(op, a, v)
 }
@@ -217,6 +222,8 @@ func Binary(op rules.Op, a, b Rep, v float64) Rep {
 		return t.dualBinary(op, a, b, v)
 	case kindTape:
 		return t.tapeBinary(op, a, b, v)
+	case kindSeries:
+		return t.seriesBinary(op, a, b, v)
 	}
 	return t.hookBinary(op, a, b, v)
 }

@@ -55,7 +55,7 @@ func (t *Tracer) mode(r Rep) mode {
 		return modePlain
 	case t.kind == kindRecord && t.blind:
 		return modeBlind
-	case t.kind == kindTape, t.kind == kindDual && t.strong, t.kind == kindRecord && t.keep:
+	case t.kind == kindTape, (t.kind == kindDual || t.kind == kindSeries) && t.strong, t.kind == kindRecord && t.keep:
 		return modeStrong
 	}
 	return modePlain
