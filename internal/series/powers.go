@@ -22,8 +22,22 @@ const MaxExponent = math.MaxUint8
 
 // Powers returns the space of polynomials in len(orders) variables up to degree order, with variable i up to the power
 // orders[i]. Block k has a coefficient for each monomial of degree k. orders must be at least 0 and at most MaxExponent.
-// The memory for products, which the spaces of one set of monomials share, is that of ProductTerms.
+// ProductTerms returns how much memory it takes.
 func Powers(order int, orders []int) *Space {
+	s := Monomials(order, orders)
+	p := s.powers
+	p.tables = make([][][]int32, s.order+1)
+	for i := 1; i <= s.order; i++ {
+		p.tables[i] = make([][]int32, s.order+1)
+		for j := 1; i+j <= s.order; j++ {
+			p.tables[i][j] = p.products(i, j)
+		}
+	}
+	return s
+}
+
+// Monomials returns Powers(order, orders) without the tables for products: for coefficients that are only read.
+func Monomials(order int, orders []int) *Space {
 	total := 0
 	for _, o := range orders {
 		total += o
@@ -41,13 +55,6 @@ func Powers(order int, orders []int) *Space {
 		}
 		if k > 0 {
 			s.off[k+1] = s.off[k] + p.count(k)
-		}
-	}
-	p.tables = make([][][]int32, order+1)
-	for i := 1; i <= order; i++ {
-		p.tables[i] = make([][]int32, order+1)
-		for j := 1; i+j <= order; j++ {
-			p.tables[i][j] = p.products(i, j)
 		}
 	}
 	return s
