@@ -343,7 +343,7 @@ func (m *Arithmetic) runLine(p *plan, dst []float64, x, y Series) int {
 			case doOver:
 				v = (at(a, da, k) - dot(slots[c.dst], slots[c.b], k-1, degs[c.b], k)) / vals[c.val]
 			case doIntegral:
-				v = c.scale * a[k-1] / float64(k)
+				v = c.scale * at(a, da, k) / float64(k) // the degree is that of a sum
 			case doLast:
 				v = valued(a, da, k, vals[c.val]) + dot(a, slots[c.b], da, degs[c.b], k)
 				v = c.scale * v / float64(k)
@@ -389,9 +389,14 @@ func (m *Arithmetic) block(c *instr, slots [][]float64, degs []int, k int) {
 		}
 		return s.part(slots[slot], k)
 	}
-	for i := range dst {
-		dst[i] = zero
+	if c.code == doSum { // dst is a
+		if k > degs[c.a] {
+			fillWith(dst, zero)
+		}
+		m.axpy(dst, 1, part(c.b))
+		return
 	}
+	fillWith(dst, zero)
 	switch c.code {
 	case doEuler:
 		m.axpy(dst, float64(k), part(c.a))
@@ -399,7 +404,7 @@ func (m *Arithmetic) block(c *instr, slots [][]float64, degs []int, k int) {
 		m.axpy(dst, 1, part(c.a))
 	case doNeg:
 		m.axpy(dst, -1, part(c.a))
-	case doAdd, doSum:
+	case doAdd:
 		m.axpy(dst, 1, part(c.a))
 		m.axpy(dst, 1, part(c.b))
 	case doSub:
@@ -439,6 +444,13 @@ func (m *Arithmetic) block(c *instr, slots [][]float64, degs []int, k int) {
 	case doIntegral:
 		m.axpy(dst, 1, part(c.a))
 		m.scale(dst, c.scale, k)
+	}
+}
+
+// fillWith sets all elements of dst to v.
+func fillWith(dst []float64, v float64) {
+	for i := range dst {
+		dst[i] = v
 	}
 }
 

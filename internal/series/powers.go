@@ -138,7 +138,7 @@ func (p *powers) product(dst, a, b []float64, table []int32, strong bool) {
 }
 
 // ProductTerms returns the number of coefficients of Powers(order, orders) and of the products of two coefficients in
-// one multiplication, math.MaxInt if they overflow. Powers takes four bytes for each of the latter.
+// one multiplication, those that are not in the space included, math.MaxInt if they overflow. Powers takes four bytes for each of the latter.
 func ProductTerms(order int, orders []int) (size, terms int) {
 	// One variable after the other: counts[k] monomials of degree k, and pairs[k] pairs with degrees that add up to k.
 	counts, pairs := make([]float64, order+1), make([]float64, order+1)
