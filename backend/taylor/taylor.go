@@ -23,10 +23,11 @@
 // # Custom rules
 //
 // A nabla.Rule with JVPReal or VJPReal, and the operations of package linalg, have derivatives of all orders: their
-// derivative is run over series, once if it does not read the value of the rule and once for each order otherwise. A
-// rule with derivatives at numbers is differentiated by differences beyond order 1, as by all engines; as its tangents
-// have twice as many inputs for each order, an order for which they would have more than 16384 is an
-// *engine.OrderError. nabla.DifferentiateWith ends at order 2.
+// derivative is run over series, once for each order; products of matrices take the products of their parts. A rule
+// whose derivative calls itself, as that of a solution of linear equations does, takes a time that doubles with every
+// order, up to an *engine.OrderError. A rule with derivatives at numbers is differentiated by differences beyond order
+// 1, as by all engines, up to order 4. nabla.DifferentiateWith ends at order 2. Preparation runs the function, so that
+// these errors do not wait for the first call.
 package taylor
 
 import (

@@ -13,6 +13,8 @@ type expansion struct {
 	coef       []float64
 	degree     []int32       // number → degree; see series.Series
 	univariate *series.Space // for rules at numbers
+	pushDepth  int           // of derivatives of rules that are being run
+	pushes     int           // derivatives of rules that were run in the outermost call of a rule
 }
 
 // StartSeries opens t for series of arith over nIn inputs, up to the given order. limit bounds the number of operations;
@@ -28,6 +30,7 @@ func (t *Tracer) StartSeries(nIn int, arith *series.Arithmetic, order, limit int
 	t.strong = strong
 	t.arith, t.stride = arith, stride
 	arith.Start(order, strong)
+	t.pushDepth = 0
 	t.begin(nIn + 1)
 	if need := nIn + 1; len(t.degree) < need || len(t.coef) < need*stride {
 		t.sizeSeries(2*need + 64)
@@ -73,7 +76,7 @@ func (t *Tracer) operandSeries(a Rep) series.Series {
 		return series.Series{Value: a.V}
 	}
 	c, d := t.Series(a.ID)
-	return series.Series{Value: a.V, C: c, Degree: d}
+	return series.Series{Value: a.V, C: c, Degree: min(d, t.arith.Order())}
 }
 
 // seriesApply returns op(a, b), with value v.

@@ -10,18 +10,13 @@ import (
 // the operations, so that an operation allocates nothing when it occurs again. It is for one goroutine at a time.
 type Arithmetic struct {
 	space  *Space
-	order  int  // the highest degree that is computed, at most that of the space
-	strong bool // coefficients are marked as structural zeros
-	plans  map[planKey][]*plan
-	vals   []float64   // node → value
-	slots  [][]float64 // slot → coefficients
-	degs   []int       // slot → degree
+	order  int                       // the highest degree that is computed, at most that of the space
+	strong bool                      // coefficients are marked as structural zeros
+	plans  *[rules.NumOps][4][]*plan // by operation and active operands
+	vals   []float64                 // node → value
+	slots  [][]float64               // slot → coefficients
+	degs   []int                     // slot → degree
 	memory []float64
-}
-
-type planKey struct {
-	op   rules.Op
-	x, y bool // the operand is active
 }
 
 // maxPlans is the number of plans kept for one operation. Only powers with an integer exponent at 0, whose derivatives
@@ -30,7 +25,7 @@ const maxPlans = 64
 
 // NewArithmetic returns an arithmetic for series of s.
 func NewArithmetic(s *Space) *Arithmetic {
-	return &Arithmetic{space: s, order: s.order, plans: map[planKey][]*plan{}}
+	return &Arithmetic{space: s, order: s.order, plans: new([rules.NumOps][4][]*plan)}
 }
 
 // Start selects the highest degree that is computed from now on, at most that of the space, and strong mode.
@@ -55,10 +50,49 @@ type Series struct {
 // operands. dst must not overlap the operands.
 func (m *Arithmetic) Apply(op rules.Op, dst []float64, v float64, x, y Series) (degree int) {
 	degree = m.apply(op, dst, v, x, y)
-	if degree > 0 {
-		m.fill(dst, degree)
+	if degree == 0 {
+		return 0
+	}
+	m.fill(dst, degree)
+	_, end := m.space.Block(1)
+	for i, c := range dst[:end] {
+		if c-c != 0 {
+			dst[i] = m.first(op, i, v, x, y)
+		}
 	}
 	return degree
+}
+
+// first returns coefficient i of v = op(x, y), of degree 1, from the factors of the partial derivatives. Recurrences
+// multiply and add in another order, in which a product may overflow, or infinities of both signs may not meet.
+func (m *Arithmetic) first(op rules.Op, i int, v float64, x, y Series) float64 {
+	sum := math.Copysign(0, -1)
+	add := func(arg int, s Series) {
+		if s.Degree == 0 || rules.Partial(op, arg) == nil || m.strong && isStructural(s.C[i]) {
+			return
+		}
+		var p float64
+		switch {
+		case op.Arity() == 1:
+			p = rules.Partial1(op, x.Value, v)
+		case arg == 0:
+			p = rules.PartialX2(op, x.Value, y.Value, v)
+		default:
+			p = rules.PartialY2(op, x.Value, y.Value, v)
+		}
+		switch {
+		case !rules.Extreme(op, arg, p):
+			sum += p*s.C[i] + 0
+		case op.Arity() == 1:
+			sum += rules.Factors1(op, x.Value, v).Times(s.C[i]) + 0
+		default:
+			sum += rules.Factors2(op, arg, x.Value, y.Value, v).Times(s.C[i]) + 0
+		}
+	}
+	if add(0, x); op.Arity() == 2 {
+		add(1, y)
+	}
+	return sum
 }
 
 // fill sets the parts of dst above degree to zero.
@@ -143,11 +177,23 @@ func mulAt(x, y *Series, k int) float64 {
 	return x.C[k-1]*y.Value + x.Value*y.C[k-1] + dot(x.C, y.C, x.Degree, y.Degree, k)
 }
 
+// planned returns the plans of op with the given active operands.
+func (m *Arithmetic) planned(op rules.Op, x, y bool) *[]*plan {
+	i := 0
+	if x {
+		i = 1
+	}
+	if y {
+		i += 2
+	}
+	return &m.plans[op][i]
+}
+
 // find returns the plan of v = op(x, y) whose choices are those at the operands, and leaves the values of its nodes in
 // m.vals.
 func (m *Arithmetic) find(op rules.Op, v float64, x, y Series) *plan {
-	key := planKey{op, x.Degree > 0, y.Degree > 0}
-	list := m.plans[key]
+	at := m.planned(op, x.Degree > 0, y.Degree > 0)
+	list := *at
 	for i, p := range list {
 		if m.evaluate(p, v, x.Value, y.Value) {
 			if i > 0 {
@@ -156,12 +202,12 @@ func (m *Arithmetic) find(op rules.Op, v float64, x, y Series) *plan {
 			return p
 		}
 	}
-	args, active := []float64{x.Value, y.Value}[:op.Arity()], []bool{key.x, key.y}[:op.Arity()]
+	args, active := []float64{x.Value, y.Value}[:op.Arity()], []bool{x.Degree > 0, y.Degree > 0}[:op.Arity()]
 	p := newPlan(op, m.space.order, args, active, v)
 	if len(list) == maxPlans {
 		list = list[:0]
 	}
-	m.plans[key] = append(list, p)
+	*at = append(list, p)
 	m.evaluate(p, v, x.Value, y.Value)
 	return p
 }

@@ -211,29 +211,35 @@ func (s *Space) Polynomial() bool { return s.powers != nil }
 func (s *Space) Variables() int { return s.powers.vars }
 
 // Differentiate writes the coefficients of the derivative of c by variable v to dst, which may have parts of fewer
-// degrees than c, and returns its value.
-func (s *Space) Differentiate(dst, c []float64, v int) (value float64) {
+// degrees than c, and returns its value. In strong mode structural zeros are preserved.
+func (s *Space) Differentiate(dst, c []float64, v int, strong bool) (value float64) {
 	clear(dst)
+	if strong {
+		fillWith(dst, structural)
+	}
 	s.shift(c, v, func(from, to int, e float64) {
 		switch {
 		case to < 0:
 			value = c[from]
 		case to < len(dst):
-			dst[to] = e * c[from]
+			if dst[to] = e * c[from]; strong {
+				dst[to] = strongMul(c[from], e)
+			}
 		}
 	})
 	return value
 }
 
 // AddIntegral adds to each coefficient of dst, of degree k, that of variable v times the polynomial with the given value
-// and coefficients c, divided by k.
-func (s *Space) AddIntegral(dst []float64, value float64, c []float64, v int) {
+// and coefficients c, divided by k. Unless degree is 0, it does so for that degree only.
+func (s *Space) AddIntegral(dst []float64, value float64, c []float64, v, degree int) {
 	k := 1
 	s.shift(dst, v, func(from, to int, _ float64) {
 		for from >= s.off[k+1] {
 			k++
 		}
 		switch {
+		case degree > 0 && k != degree:
 		case to < 0:
 			dst[from] += value
 		case to < len(c):
@@ -264,6 +270,27 @@ func (s *Space) shift(c []float64, v int, f func(from, to int, exponent float64)
 				to = s.off[k-1] + int(p.index[k-1][string(key)])
 			}
 			f(at, to, float64(e[v]))
+		}
+	}
+}
+
+// Products calls f for the pairs of coefficients i and j whose product contributes to a coefficient of degree k, that at
+// to. Each pair occurs in one order only, and both have a degree of at least 1.
+func (s *Space) Products(k int, f func(i, j, to int)) {
+	for d := 1; 2*d <= k; d++ {
+		e := k - d
+		if s.powers == nil {
+			for l := range s.off[2] {
+				f(s.off[d]+l, s.off[e]+l, s.off[k]+l)
+			}
+			continue
+		}
+		table, width := s.powers.table(d, e), s.powers.count(e)
+		for at, to := range table {
+			i, j := at/width, at%width
+			if to >= 0 && (d < e || i <= j) {
+				f(s.off[d]+i, s.off[e]+j, s.off[k]+int(to))
+			}
 		}
 	}
 }
