@@ -145,6 +145,9 @@ func (r *runner) once(x []float64, xc engine.Block, order int, strong bool) erro
 		// An input without coefficients is a constant of this run: operations on constants cost as much as in the plain
 		// function, and their infinite derivatives have no effect.
 		r.xs[i] = engine.Real{V: v}
+		if xc.B == 0 {
+			continue
+		}
 		row := xc.Row(i)
 		degree := r.degree(row, order)
 		if degree == 0 {
