@@ -16,8 +16,8 @@ func Derivatives[F ScalarScalar](f F, x float64, order int) ([]float64, error) {
 	return p.Derivatives(nil, x)
 }
 
-// PrepareDerivatives prepares all derivatives up to the given order on b, which must be an engine of Taylor arithmetic or
-// nil.
+// PrepareDerivatives prepares all derivatives up to the given order on b, which must be an engine of Taylor arithmetic
+// or nil.
 func PrepareDerivatives[F ScalarScalar](f F, b Backend, x float64, order int) (*DerivativesPrep, error) {
 	return newTaylor(&DerivativesPrep{}, "Derivatives", f, wantScalar, b, []float64{x}, order)
 }
@@ -108,8 +108,8 @@ func (p *DerivativesPrep) Clone() *DerivativesPrep {
 // [GradientPrep.Rebind].
 func (p *DerivativesPrep) Rebind(q any) error { return p.base().rebind(q) }
 
-// CurveDerivatives returns f(t), f'(t), … up to the given order for a function of one number with several outputs, as an
-// m×(order+1) matrix with a row for each output.
+// CurveDerivatives returns f(t), f'(t), … up to the given order for a function of one number with several outputs, as
+// an m×(order+1) matrix with a row for each output.
 func CurveDerivatives[F CurveFunc](f F, t float64, order int) (*mat.Dense, error) {
 	p, err := PrepareCurveDerivatives(f, single(nil), t, order)
 	if err != nil {
@@ -143,7 +143,8 @@ func (p *CurveDerivativesPrep) prepare() error { return p.prepareTower(&p.prep) 
 // Order returns the highest order.
 func (p *CurveDerivativesPrep) Order() int { return p.order() }
 
-// Derivatives writes f(t), f'(t), … to the columns of dst, m×(Order+1), and returns it. A nil or empty dst is allocated.
+// Derivatives writes f(t), f'(t), … to the columns of dst, m×(Order+1), and returns it. A nil or empty dst is
+// allocated.
 func (p *CurveDerivativesPrep) Derivatives(dst *mat.Dense, t float64) (_ *mat.Dense, err error) {
 	if err := p.base().enter(); err != nil {
 		return nil, err

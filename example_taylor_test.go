@@ -71,8 +71,8 @@ func newTaylorODE(f func(x []nabla.Real) []nabla.Real, x0 []float64, tolerance f
 	return o, nil
 }
 
-// expand computes the coefficients of the solution through x, in o.x[o.order]: coefficient k+1 is coefficient k of f(x(t))
-// divided by k+1.
+// expand computes the coefficients of the solution through x, in o.x[o.order]: coefficient k+1 is coefficient k of
+// f(x(t)) divided by k+1.
 func (o *taylorODE) expand(x []float64) error {
 	all := o.x[o.order]
 	all.SetCol(0, x)
@@ -88,8 +88,8 @@ func (o *taylorODE) expand(x []float64) error {
 	return nil
 }
 
-// step returns the length of a step: the coefficients of the two highest orders show where the series converges, and the
-// terms left out are below the tolerance at the part e^-2 of that.
+// step returns the length of a step: the coefficients of the two highest orders show where the series converges, and
+// the terms left out are below the tolerance at the part e^-2 of that.
 func (o *taylorODE) step(x []float64) float64 {
 	norm := func(k int) (m float64) {
 		for i := range x {
@@ -135,8 +135,8 @@ func kepler(x []nabla.Real) []nabla.Real {
 // keplerStart returns the start of an ellipse of eccentricity e with period 2π, at its pericentre.
 func keplerStart(e float64) []float64 { return []float64{1 - e, 0, 0, math.Sqrt((1 + e) / (1 - e))} }
 
-// ExampleVectorTaylorPrep_Along integrates the orbit of a planet for one revolution by Taylor series; taylorODE is in the
-// file of the example.
+// ExampleVectorTaylorPrep_Along integrates the orbit of a planet for one revolution by Taylor series; taylorODE is in
+// the file of the example.
 func ExampleVectorTaylorPrep_Along() {
 	x := keplerStart(0.5)
 	o, err := newTaylorODE(kepler, x, 1e-14)
@@ -151,8 +151,8 @@ func ExampleVectorTaylorPrep_Along() {
 	// Output: order 18, back within 1e-12: true
 }
 
-// TestTaylorODE compares the integrator with closed forms, and the energy and the angular momentum of an orbit with those
-// at its start, for several tolerances.
+// TestTaylorODE compares the integrator with closed forms, and the energy and the angular momentum of an orbit with
+// those at its start, for several tolerances.
 func TestTaylorODE(t *testing.T) {
 	x := []float64{0.125}
 	logistic := func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Mul(nabla.Const(1).Sub(x[0]))} }

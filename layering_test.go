@@ -166,7 +166,8 @@ var layering = []struct{ path, contents, imports string }{
 		". difftest engine gen internal/bench internal/engines internal/problems internal/spelling internal/tabular " +
 			"program"},
 	{"internal/core", "the number and its tracers, with recordings and guards", "internal/series rules"},
-	{"internal/series", "arithmetic of truncated power series: recurrences from the rules, spaces of coefficients", "rules"},
+	{"internal/series", "arithmetic of truncated power series: recurrences from the rules, spaces of coefficients",
+		"rules"},
 	{"internal/binding", "structs bound to functions: parameters, copies for calls and clones",
 		"engine internal/core internal/snapshot internal/structcopy"},
 	{"internal/layout", "the numbers of a struct as a vector, and structs of functions filled from vectors", "engine"},

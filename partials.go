@@ -12,8 +12,8 @@ import (
 )
 
 // PartialDerivatives returns all partial derivatives of f at x up to the given order: value, gradient, Hessian, third
-// derivatives and so on. There are C(n+order, order) for n inputs. They are computed by Taylor arithmetic in n variables;
-// see [TaylorCoefficients].
+// derivatives and so on. There are C(n+order, order) for n inputs. They are computed by Taylor arithmetic in n
+// variables; see [TaylorCoefficients].
 func PartialDerivatives[F ScalarFunc](f F, x []float64, order int) (*Partials, error) {
 	p, err := PreparePartialDerivatives(f, single(nil), x, order, nil)
 	if err != nil {
@@ -94,7 +94,8 @@ func (p *PartialsPrep) Partials(dst *Partials, x []float64) (_ *Partials, err er
 	}
 	if dst.space != p.space {
 		if dst.space == nil || dst.space.Size() != p.space.Size() || dst.space.Variables() != p.n {
-			return nil, &ShapeError{Op: p.op, Arg: "number of coefficients of dst", Got: len(dst.c), Want: p.space.Size()}
+			return nil, &ShapeError{Op: p.op, Arg: "number of coefficients of dst", Got: len(dst.c),
+				Want: p.space.Size()}
 		}
 		dst.space = p.space
 	}

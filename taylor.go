@@ -7,8 +7,8 @@ import (
 )
 
 // TaylorCoefficients returns the coefficients c of f(x + t·v) = c[0] + c[1]·t + … + c[order]·t^order + O(t^(order+1)):
-// c[0] is f(x), c[1] the derivative along v, and c[k] the k-th derivative along v divided by k!. It is computed by Taylor
-// arithmetic, see package [github.com/nabla-ad/nabla/backend/taylor]. A negative order, or one above
+// c[0] is f(x), c[1] the derivative along v, and c[k] the k-th derivative along v divided by k!. It is computed by
+// Taylor arithmetic, see package [github.com/nabla-ad/nabla/backend/taylor]. A negative order, or one above
 // taylor.DefaultMaxOrder, is an [OrderError]; [PrepareTaylorCoefficients] takes a backend with another limit.
 func TaylorCoefficients[F ScalarFunc](f F, x, v []float64, order int) ([]float64, error) {
 	p, err := PrepareTaylorCoefficients(f, single(nil), x, order)
@@ -66,9 +66,9 @@ func (p *TaylorPrep) Coefficients(dst, x, v []float64) (_ []float64, err error) 
 	return dst, nil
 }
 
-// CoefficientsBatch writes the coefficients along several directions, the columns of the n×k matrix V, to the columns of
-// dst, (Order+1)×k, and returns it. A nil or empty dst is allocated; dst must not overlap x or V. It costs less than the
-// directions one by one.
+// CoefficientsBatch writes the coefficients along several directions, the columns of the n×k matrix V, to the columns
+// of dst, (Order+1)×k, and returns it. A nil or empty dst is allocated; dst must not overlap x or V. It costs less than
+// the directions one by one.
 func (p *TaylorPrep) CoefficientsBatch(dst *mat.Dense, x []float64, V *mat.Dense) (_ *mat.Dense, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, err
@@ -90,9 +90,10 @@ func (p *TaylorPrep) CoefficientsBatch(dst *mat.Dense, x []float64, V *mat.Dense
 	return dst, nil
 }
 
-// Along writes the coefficients of f(x(t)) for the curve x(t) = C[0] + C[1]·t + … to dst, which is allocated if nil, and
-// returns it. Column k of the n×(k+1) matrix C holds the coefficients of degree k, with the point in column 0; there may be
-// fewer columns than Order+1. As many coefficients are computed as there are columns. dst must not overlap C.
+// Along writes the coefficients of f(x(t)) for the curve x(t) = C[0] + C[1]·t + … to dst, which is allocated if nil,
+// and returns it. Column k of the n×(k+1) matrix C holds the coefficients of degree k, with the point in column 0;
+// there may be fewer columns than Order+1. As many coefficients are computed as there are columns. dst must not overlap
+// C.
 func (p *TaylorPrep) Along(dst []float64, C *mat.Dense) (_ []float64, err error) {
 	if err := p.base().enter(); err != nil {
 		return nil, err
@@ -233,8 +234,8 @@ func (e *expansion) curve(p *prep, C *mat.Dense) (engine.Block, error) {
 	return c, nil
 }
 
-// VectorTaylorCoefficients returns the Taylor coefficients of all outputs of f(x + t·v), as an m×(order+1) matrix with a
-// row for each output; see [TaylorCoefficients].
+// VectorTaylorCoefficients returns the Taylor coefficients of all outputs of f(x + t·v), as an m×(order+1) matrix with
+// a row for each output; see [TaylorCoefficients].
 func VectorTaylorCoefficients[F VectorFunc](f F, x, v []float64, order int) (*mat.Dense, error) {
 	p, err := PrepareVectorTaylorCoefficients(f, single(nil), x, order)
 	if err != nil {
@@ -267,8 +268,8 @@ func (p *VectorTaylorPrep) prepare() error { return p.prepareExpansion(&p.prep) 
 // Order returns the highest degree.
 func (p *VectorTaylorPrep) Order() int { return p.order() }
 
-// Coefficients writes the coefficients of f(x + t·v), of degrees 0 to Order, to the rows of dst, m×(Order+1), and returns
-// it. A nil or empty dst is allocated. v has the length of x. dst overlaps neither x nor v.
+// Coefficients writes the coefficients of f(x + t·v), of degrees 0 to Order, to the rows of dst, m×(Order+1), and
+// returns it. A nil or empty dst is allocated. v has the length of x. dst overlaps neither x nor v.
 func (p *VectorTaylorPrep) Coefficients(dst *mat.Dense, x, v []float64) (_ *mat.Dense, err error) {
 	if err := p.base().begin(x); err != nil {
 		return nil, err
@@ -291,12 +292,13 @@ func (p *VectorTaylorPrep) Coefficients(dst *mat.Dense, x, v []float64) (_ *mat.
 	return dst, nil
 }
 
-// Along writes the coefficients of f(x(t)) for the curve x(t) = C[0] + C[1]·t + … to the rows of dst, which is allocated
-// if nil or empty, and returns it. Column k of C, with n rows, holds the coefficients of degree k, with the point in
-// column 0; there may be fewer columns than Order+1. dst has m rows and as many columns as C, and must not overlap it.
+// Along writes the coefficients of f(x(t)) for the curve x(t) = C[0] + C[1]·t + … to the rows of dst, which is
+// allocated if nil or empty, and returns it. Column k of C, with n rows, holds the coefficients of degree k, with the
+// point in column 0; there may be fewer columns than Order+1. dst has m rows and as many columns as C, and must not
+// overlap it.
 //
-// With it, a step of a differential equation x' = f(x) by Taylor series takes one call for each order: coefficient k+1 of
-// x is coefficient k of f(x(t)), divided by k+1.
+// With it, a step of a differential equation x' = f(x) by Taylor series takes one call for each order: coefficient k+1
+// of x is coefficient k of f(x(t)), divided by k+1.
 func (p *VectorTaylorPrep) Along(dst, C *mat.Dense) (_ *mat.Dense, err error) {
 	if err := p.base().enter(); err != nil {
 		return nil, err

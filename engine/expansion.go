@@ -12,9 +12,10 @@ type Expander interface {
 
 // An Expansion computes f along curves.
 type Expansion interface {
-	// Expand writes y = f(x), of length m, and the coefficients of f(x + Σ c[k]·t^k) up to the given order, at most that
-	// of the preparation. Row i of xc holds the coefficients of input i: column (k-1)·L+l those of degree k of curve l,
-	// for L curves. Columns that xc lacks are zero. Row i of yc, with the same columns, gets those of output i.
+	// Expand writes y = f(x), of length m, and the coefficients of f(x + Σ c[k]·t^k) up to the given order, at most
+	// that of the preparation. Row i of xc holds the coefficients of input i: column (k-1)·L+l those of degree k of
+	// curve l, for L curves. Columns that xc lacks are zero. Row i of yc, with the same columns, gets those of output
+	// i.
 	Expand(y []float64, yc Block, x []float64, xc Block, order int) error
 }
 
@@ -34,8 +35,8 @@ func expander(b Backend, op string) (Expander, error) {
 		Remedy: "use taylor.Backend{}, or nil, which selects it"}
 }
 
-// PrepareExpansion prepares series by b. The error is an *[UnsupportedError] if b is no [Expander]; op names the operator
-// in it.
+// PrepareExpansion prepares series by b. The error is an *[UnsupportedError] if b is no [Expander]; op names the
+// operator in it.
 func PrepareExpansion(b Backend, op string, f *Function, x []float64, order, curves int) (Expansion, error) {
 	e, err := expander(b, op)
 	if err == nil && order < 0 {

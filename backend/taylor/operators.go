@@ -64,8 +64,8 @@ func (s *second) ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) error
 	return nil
 }
 
-// fewInputs is the number of inputs up to which polynomials are faster than tangents of the reverse of a recording, from
-// BenchmarkHessian.
+// fewInputs is the number of inputs up to which polynomials are faster than tangents of the reverse of a recording,
+// from BenchmarkHessian.
 const fewInputs = 8
 
 // PrepareHessian implements engine.Hessianer.

@@ -139,7 +139,7 @@ func (r *runner) Expand(y []float64, yc engine.Block, x []float64, xc engine.Blo
 
 // once runs f at x with the coefficients xc of the inputs.
 func (r *runner) once(x []float64, xc engine.Block, order int, strong bool) error {
-	r.t.StartSeries(len(x), r.arith, order, r.limit, strong)
+	core.StartSeries(&r.t, len(x), r.arith, order, r.limit, strong)
 	defer r.t.Close()
 	for i, v := range x {
 		// An input without coefficients is a constant of this run: operations on constants cost as much as in the plain

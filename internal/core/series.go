@@ -17,10 +17,10 @@ type expansion struct {
 	pushes     int           // derivatives of rules that were run in the outermost call of a rule
 }
 
-// StartSeries opens t for series of arith over nIn inputs, up to the given order. limit bounds the number of operations;
-// 0 bounds the coefficients to 2 GiB. With strong set, -0 is a structural zero. The caller sets the coefficients of the
-// inputs through SetSeries.
-func (t *Tracer) StartSeries(nIn int, arith *series.Arithmetic, order, limit int, strong bool) {
+// StartSeries opens t for series of arith over nIn inputs, up to the given order. limit bounds the number of
+// operations; 0 bounds the coefficients to 2 GiB. With strong set, -0 is a structural zero. The caller sets the
+// coefficients of the inputs through SetSeries.
+func StartSeries(t *Tracer, nIn int, arith *series.Arithmetic, order, limit int, strong bool) {
 	_, end := arith.Space().Block(order)
 	stride := max(end, 1)
 	if limit <= 0 {
@@ -45,8 +45,8 @@ func (t *Tracer) sizeSeries(n int) {
 	t.coef, t.degree = coef, degree
 }
 
-// Series returns the coefficients of number id and their degree. The slice aliases the arena and is valid until the next
-// operation.
+// Series returns the coefficients of number id and their degree. The slice aliases the arena and is valid until the
+// next operation.
 func (t *Tracer) Series(id int32) (c []float64, degree int) {
 	o := int(id) * t.stride
 	return t.coef[o : o+t.stride : o+t.stride], int(t.degree[id])

@@ -6,9 +6,9 @@ import (
 	"github.com/nabla-ad/nabla/internal/series"
 )
 
-// This file computes series of custom rules. A rule y = f(x) has ∂y = J(x)·∂x. If its derivative is given over numbers it
-// is applied to series, of which that of ∂y has one order less than that of y. For any other rule the tangent, which is a
-// rule again, is evaluated at numbers.
+// This file computes series of custom rules. A rule y = f(x) has ∂y = J(x)·∂x. If its derivative is given over numbers
+// it is applied to series, of which that of ∂y has one order less than that of y. For any other rule the tangent, which
+// is a rule again, is evaluated at numbers.
 
 // seriesCall sets out to the outputs of a custom rule, whose value at x is y.
 func (t *Tracer) seriesCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
@@ -64,13 +64,13 @@ func (t *Tracer) clearSeries(id int32) {
 }
 
 // maxPushes is the largest number of runs of derivatives over series in one call of a rule. It is not reached by a rule
-// whose derivative consists of elementary functions and products, but by one that calls itself, as that of a solution of
-// linear equations does: the runs double with every order.
+// whose derivative consists of elementary functions and products, but by one that calls itself, as that of a solution
+// of linear equations does: the runs double with every order.
 const maxPushes = 1 << 14
 
-// seriesPush computes the coefficients of out, the outputs of a rule at xs, by push, its derivative over numbers. Part p
-// of the outputs follows from their parts below p: ∂y = J(x)·∂x is computed to order p-1, for the derivatives ∂ by each
-// direction or variable.
+// seriesPush computes the coefficients of out, the outputs of a rule at xs, by push, its derivative over numbers. Part
+// p of the outputs follows from their parts below p: ∂y = J(x)·∂x is computed to order p-1, for the derivatives ∂ by
+// each direction or variable.
 func (t *Tracer) seriesPush(c Custom, push func(ydot, x, y, xdot []Rep), xs, out []Rep) {
 	order, space := t.arith.Order(), t.arith.Space()
 	from, end := space.Block(1)
@@ -157,8 +157,8 @@ func (t *Tracer) integrate(id int32, r Rep, p, h, directions int) {
 	}
 }
 
-// seriesBilinear sets the coefficients of out, the outputs of a rule that is bilinear in its inputs, at xs: part k is the
-// sum of the values at the products of parts, which for different parts are derivatives of one along the other.
+// seriesBilinear sets the coefficients of out, the outputs of a rule that is bilinear in its inputs, at xs: part k is
+// the sum of the values at the products of parts, which for different parts are derivatives of one along the other.
 func (t *Tracer) seriesBilinear(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	space, order := t.arith.Space(), t.arith.Order()
 	value, ydot := make([]float64, len(out)), make([]float64, len(out))
@@ -242,8 +242,8 @@ func (t *Tracer) seriesFirst(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	}
 }
 
-// maxNumericOrder is the highest order of a rule with derivatives at numbers. Beyond order 1 these are differentiated by
-// differences, with some twenty evaluations and the loss of two or three digits for each further order.
+// maxNumericOrder is the highest order of a rule with derivatives at numbers. Beyond order 1 these are differentiated
+// by differences, with some twenty evaluations and the loss of two or three digits for each further order.
 const maxNumericOrder = 4
 
 // seriesNumeric computes the coefficients of out, the outputs of c at xs, by values of its tangents.

@@ -37,8 +37,8 @@ func (m *Arithmetic) Order() int { return m.order }
 // Space returns the space of the series.
 func (m *Arithmetic) Space() *Space { return m.space }
 
-// A Series is an operand: a value and coefficients. Parts above Degree are structurally zero; Degree is 0 for a constant,
-// which has no coefficients. In strong mode it is 0 or the order.
+// A Series is an operand: a value and coefficients. Parts above Degree are structurally zero; Degree is 0 for a
+// constant, which has no coefficients. In strong mode it is 0 or the order.
 type Series struct {
 	Value  float64
 	C      []float64

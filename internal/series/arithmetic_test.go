@@ -49,7 +49,8 @@ func TestSpaces(t *testing.T) {
 				for k := range want {
 					g := got[k*lanes+lanes-1]
 					if e := math.Abs(g - want[k]); !(e <= 1e-13*math.Abs(want[k])) && !(e <= 1e-25) {
-						t.Errorf("%v, %d lanes, strong %v: coefficient %d is %v, want %v", r, lanes, strong, k+1, g, want[k])
+						t.Errorf("%v, %d lanes, strong %v: coefficient %d is %v, want %v", r, lanes, strong, k+1, g,
+							want[k])
 					}
 					if first := got[k*lanes]; lanes > 1 && math.Float64bits(first) != math.Float64bits(zero) &&
 						(strong || first != 0) {

@@ -11,8 +11,8 @@
 //	E v = p·E x,   p = f'(x)
 //
 // whose part k reads k·v[k] = Σ j·x[j]·p[k-j] over j = 1 … k: part k of v follows from parts below k of p, in O(d²) for
-// all of them. The form is that of A. Griewank & A. Walther, Evaluating Derivatives, 2nd ed., 2008, section 13.2, with E
-// in place of the derivative, which makes it hold in several variables too.
+// all of them. The form is that of A. Griewank & A. Walther, Evaluating Derivatives, 2nd ed., 2008, section 13.2, with
+// E in place of the derivative, which makes it hold in several variables too.
 //
 // There is no recurrence for any function in this package but for the four operations of arithmetic, squares and
 // reciprocals. All others are derived from the partial derivatives in the table of package rules: p is an expression
@@ -27,7 +27,7 @@
 // # Zeros
 //
 // A part that is zero because nothing depends on it is structurally zero, and so is its product with an infinite or NaN
-// factor. In plain mode only parts above the degree of a series are known to be so. In strong mode, for which the caller
-// computes again if a result is NaN, every coefficient is marked by itself: -0 is a structural zero and every other zero
-// is +0.
+// factor. In plain mode only parts above the degree of a series are known to be so. In strong mode, for which the
+// caller computes again if a result is NaN, every coefficient is marked by itself: -0 is a structural zero and every
+// other zero is +0.
 package series

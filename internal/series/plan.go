@@ -7,8 +7,8 @@ import (
 )
 
 // A plan computes the series of one operation up to some order, for the operands that are series, the active ones, and
-// for the outcomes of the choices that its expressions make. It has two parts: the values of all nodes, with guards that
-// check the choices, and the recurrences that compute one degree after the other.
+// for the outcomes of the choices that its expressions make. It has two parts: the values of all nodes, with guards
+// that check the choices, and the recurrences that compute one degree after the other.
 type plan struct {
 	nodes  []node
 	active []int // the nodes that have a series; the position is the slot

@@ -21,8 +21,8 @@ type powers struct {
 const MaxExponent = math.MaxUint8
 
 // Powers returns the space of polynomials in len(orders) variables up to degree order, with variable i up to the power
-// orders[i]. Block k has a coefficient for each monomial of degree k. orders must be at least 0 and at most MaxExponent.
-// ProductTerms returns how much memory it takes.
+// orders[i]. Block k has a coefficient for each monomial of degree k. orders must be at least 0 and at most
+// MaxExponent. ProductTerms returns how much memory it takes.
 func Powers(order int, orders []int) *Space {
 	s := Monomials(order, orders)
 	p := s.powers
@@ -60,8 +60,8 @@ func Monomials(order int, orders []int) *Space {
 	return s
 }
 
-// fill appends to block k the monomials whose exponents before variable v are those of exps, with left as the sum of the
-// others.
+// fill appends to block k the monomials whose exponents before variable v are those of exps, with left as the sum of
+// the others.
 func (p *powers) fill(k int, exps []uint8, v, left int) {
 	if v == p.vars {
 		if left == 0 {
@@ -138,7 +138,8 @@ func (p *powers) product(dst, a, b []float64, table []int32, strong bool) {
 }
 
 // ProductTerms returns the number of coefficients of Powers(order, orders) and of the products of two coefficients in
-// one multiplication, those that are not in the space included, math.MaxInt if they overflow. Powers takes four bytes for each of the latter.
+// one multiplication, those that are not in the space included, math.MaxInt if they overflow. Powers takes four bytes
+// for each of the latter.
 func ProductTerms(order int, orders []int) (size, terms int) {
 	// One variable after the other: counts[k] monomials of degree k, and pairs[k] pairs with degrees that add up to k.
 	counts, pairs := make([]float64, order+1), make([]float64, order+1)
@@ -230,8 +231,8 @@ func (s *Space) Differentiate(dst, c []float64, v int, strong bool) (value float
 	return value
 }
 
-// AddIntegral adds to each coefficient of dst, of degree k, that of variable v times the polynomial with the given value
-// and coefficients c, divided by k. Unless degree is 0, it does so for that degree only.
+// AddIntegral adds to each coefficient of dst, of degree k, that of variable v times the polynomial with the given
+// value and coefficients c, divided by k. Unless degree is 0, it does so for that degree only.
 func (s *Space) AddIntegral(dst []float64, value float64, c []float64, v, degree int) {
 	k := 1
 	s.shift(dst, v, func(from, to int, _ float64) {
@@ -274,8 +275,8 @@ func (s *Space) shift(c []float64, v int, f func(from, to int, exponent float64)
 	}
 }
 
-// Products calls f for the pairs of coefficients i and j whose product contributes to a coefficient of degree k, that at
-// to. Each pair occurs in one order only, and both have a degree of at least 1.
+// Products calls f for the pairs of coefficients i and j whose product contributes to a coefficient of degree k, that
+// at to. Each pair occurs in one order only, and both have a degree of at least 1.
 func (s *Space) Products(k int, f func(i, j, to int)) {
 	for d := 1; 2*d <= k; d++ {
 		e := k - d
