@@ -29,6 +29,14 @@
 //	HessianDiagonal        numbers → number    the diagonal of ∇²f(x)
 //	WeightedHessian        numbers → numbers   Σ wᵢ·∇²fᵢ(x)
 //
+// Derivatives of any order are computed by Taylor arithmetic, in package backend/taylor:
+//
+//	TaylorCoefficients        numbers → number   f(x+t·v) = Σ c[k]·t^k
+//	VectorTaylorCoefficients  numbers → numbers  the same of each output
+//	Derivatives               number → number    f(x), f'(x), f″(x), …
+//	CurveDerivatives          number → numbers   f(t), f'(t), f″(t), …
+//	PartialDerivatives        numbers → number   ∂^α f(x) for all multi-indices α
+//
 // Methods of prepared objects take the destination first: if it is nil, it is allocated; otherwise
 // it is overwritten and returned. It must have the length of the result, otherwise the error is a
 // [ShapeError], and share no memory with an argument or another destination, otherwise it is an
@@ -60,6 +68,7 @@
 //	                         adaptive ones with error estimates
 //	backend/forwarddiff      dual and hyper-dual numbers             few inputs
 //	backend/reversediff      a recorded program and its reverse      many inputs, many calls
+//	backend/taylor           truncated power series                  high order, few inputs
 //	backend/tracker          a new tape for every call               many inputs, wild control flow
 //	backend/source           generated Go code                       functions over float64
 //

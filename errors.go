@@ -23,6 +23,8 @@ type (
 	// LimitError reports that a recording exceeded its limit, or that an allocation would exceed
 	// the memory limit.
 	LimitError = engine.LimitError
+	// OrderError reports an order of differentiation that is negative or above a limit.
+	OrderError = engine.OrderError
 	// StaleError reports that data captured by a recording has changed; it matches ErrStale.
 	StaleError = engine.StaleError
 	// CanceledError reports that the context of a [Preparation] cancelled a preparation. It wraps

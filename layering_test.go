@@ -93,7 +93,7 @@ func TestDependencies(t *testing.T) {
 var layering = []struct{ path, contents, imports string }{
 	{".", "operators, Real, functions and their contexts, composites such as AutoSparse, errors",
 		"coloring engine internal/binding internal/compressed internal/core internal/layout internal/race " +
-			"internal/selection program rules sparse sparsity"},
+			"internal/selection internal/series program rules sparse sparsity"},
 	{"engine", "the interface of engines; the fallback graph; when and how recordings are compared with the function",
 		"internal/core internal/recheck program rules"},
 	{"program", "programs: text form, checker, guards, derivatives, simplification, schedule, machine",
@@ -108,6 +108,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"backend/forwarddiff", "the engines of dual and hyper-dual numbers", "engine internal/core"},
 	{"backend/reversediff", "the engine of recorded programs", "engine internal/core program rules"},
 	{"backend/source", "the engine of generated code", "engine internal/core"},
+	{"backend/taylor", "the engine of truncated power series", "engine internal/core internal/series"},
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
 		"gen/activity gen/adjoint gen/current gen/internal/license gen/internal/lift gen/ir gen/lanes gen/library " +
@@ -166,12 +167,14 @@ var layering = []struct{ path, contents, imports string }{
 	{"cmd/nabla", "the command: a file for each subcommand, with its flags",
 		". difftest engine gen internal/bench internal/engines internal/problems internal/spelling internal/tabular " +
 			"program"},
-	{"internal/core", "the number and its tracers, with recordings and guards", "rules"},
+	{"internal/core", "the number and its tracers, with recordings and guards", "internal/series rules"},
+	{"internal/series", "arithmetic of truncated power series: recurrences from the rules, spaces of coefficients",
+		"rules"},
 	{"internal/binding", "structs bound to functions: parameters, copies for calls and clones",
 		"engine internal/core internal/snapshot internal/structcopy"},
 	{"internal/layout", "the numbers of a struct as a vector, and structs of functions filled from vectors", "engine"},
 	{"internal/selection", "which engines suit a function and an operator",
-		"backend/finitediff backend/forwarddiff backend/reversediff backend/source engine"},
+		"backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/taylor engine"},
 	{"internal/race", "the fastest of several computations of one derivative, and those that contradict the majority",
 		"internal/timing"},
 	{"internal/recheck", "at which calls a recording, generated code or a pattern is compared with its function", ""},
@@ -182,8 +185,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/structcopy", "deep copies that share memory which is only read", "engine"},
 	{"internal/mmio", "Matrix Market files", ""},
 	{"internal/engines", "the list of engines, and backends by name",
-		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/tracker coloring " +
-			"difftest difftest/coded difftest/zero internal/spelling sparsity"},
+		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/taylor backend/tracker " +
+			"coloring difftest difftest/coded difftest/zero internal/spelling sparsity"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed", ". gen/rt"},
 	{"internal/network", "a neural network with its weights in a struct, with generated code, for tests",
 		". gen/library/blas64ad gen/library/matad gen/rt"},

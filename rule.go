@@ -95,6 +95,12 @@ func (r inlinedRule) PullOver(x, y, ybar []core.Rep) []core.Rep {
 	return xbar
 }
 
+// Pushes implements core.Pushable.
+func (c *ruleCall) Pushes() bool { return c.exact() }
+
+// PushAt implements core.Pushable.
+func (c *ruleCall) PushAt(ydot, x, y, xdot []core.Rep) { c.push(ydot, x, y, xdot) }
+
 // A ruleCall is a rule in the form that engines call.
 type ruleCall struct {
 	r               Rule

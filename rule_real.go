@@ -19,6 +19,9 @@ type realRule struct {
 	structure func() (rows [][]int, linear bool)
 }
 
+// EvaluateOver implements core.Evaluable.
+func (r *realRule) EvaluateOver(y, x []core.Rep) { r.over(y, x) }
+
 func (r *realRule) Name() string    { return r.name }
 func (r *realRule) Outputs(int) int { return r.m }
 

@@ -31,6 +31,9 @@ var (
 // limit.
 type LimitError = core.LimitError
 
+// OrderError reports an order of differentiation that is negative or above a limit.
+type OrderError = core.OrderError
+
 // ReturnedError reports that the user's function returned an error, in Err.
 type ReturnedError = core.ReturnedError
 

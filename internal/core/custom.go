@@ -53,6 +53,23 @@ type Recordable interface {
 	Over(y, x []Rep)
 }
 
+// An Evaluable is a Custom that is given as a function over numbers, which may be run at every call.
+type Evaluable interface {
+	Custom
+	// EvaluateOver writes all of y = f(x).
+	EvaluateOver(y, x []Rep)
+}
+
+// A Pushable is a Custom whose derivative may be given over numbers. In contrast to an Inlined it may depend on the
+// values of the numbers, and is run at every call.
+type Pushable interface {
+	Custom
+	// Pushes reports whether it is given.
+	Pushes() bool
+	// PushAt writes J(x)·xdot to ydot. y is the value at x, as numbers that depend on x.
+	PushAt(ydot, x, y, xdot []Rep)
+}
+
 // A Continuous is a Custom whose value does not jump where it is defined.
 type Continuous interface {
 	Custom
@@ -133,6 +150,8 @@ func (t *Tracer) called(c Custom, xs []Rep, x, y []float64) []Rep {
 		t.hyperCall(c, xs, x, y, out)
 	case kindTape:
 		t.tapeCall(c, xs, x, y, out)
+	case kindSeries:
+		t.seriesCall(c, xs, x, y, out)
 	default:
 		t.hookCall(c, xs, x, y, out)
 	}

@@ -8,6 +8,7 @@
 //	tape      its partial derivatives are appended to a tape (tape.go)
 //	dual      tangents are computed in an arena (dual.go)
 //	hyper     first and second derivatives are computed in an arena (hyper.go)
+//	series    Taylor coefficients are computed in an arena (series.go)
 //	hook      a foreign engine is called (hook.go)
 //
 // Only a recorder can be opened inside another trace and capture its numbers.
@@ -53,6 +54,7 @@ const (
 	kindTape
 	kindDual
 	kindHyper
+	kindSeries
 	kindHook
 )
 
@@ -62,7 +64,7 @@ type Tracer struct {
 	owner      atomic.Uintptr // the goroutine that needs no lock, 0 if there is none
 	kind       kind
 	nested     bool // may capture numbers of traces opened earlier
-	strong     bool // dual and hyper: -0 is a structural zero
+	strong     bool // dual, hyper and series: -0 is a structural zero
 	gen        atomic.Uint32
 	birth      atomic.Uint64
 	first      int32 // the id of the first operation
@@ -76,6 +78,7 @@ type Tracer struct {
 	tape
 	dual
 	hyper
+	expansion
 	hook Hook
 }
 
@@ -199,6 +202,8 @@ func Unary(op rules.Op, a Rep, v float64) Rep {
 		return t.hyperUnary(op, a, v)
 	case kindTape:
 		return t.tapeUnary(op, a, v)
+	case kindSeries:
+		return t.seriesApply(op, a, Rep{}, v)
 	}
 	return t.hookUnary(op, a, v)
 }
@@ -224,6 +229,8 @@ func Binary(op rules.Op, a, b Rep, v float64) Rep {
 		return t.hyperBinary(op, a, b, v)
 	case kindTape:
 		return t.tapeBinary(op, a, b, v)
+	case kindSeries:
+		return t.seriesBinary(op, a, b, v)
 	}
 	return t.hookBinary(op, a, b, v)
 }

@@ -55,7 +55,8 @@ func (t *Tracer) mode(r Rep) mode {
 		return modePlain
 	case t.kind == kindRecord && t.blind:
 		return modeBlind
-	case t.kind == kindTape, t.strong && (t.kind == kindDual || t.kind == kindHyper), t.kind == kindRecord && t.keep:
+	case t.kind == kindTape, t.strong && (t.kind == kindDual || t.kind == kindHyper || t.kind == kindSeries),
+		t.kind == kindRecord && t.keep:
 		return modeStrong
 	}
 	return modePlain

@@ -9,6 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/source"
+	"github.com/nabla-ad/nabla/backend/taylor"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/difftest"
 	"github.com/nabla-ad/nabla/difftest/coded"
@@ -47,6 +48,7 @@ func All() []Engine {
 		{reversediff.Backend{}, OverReals, false, difftest.Options{AllocFree: true}},
 		{compiled, OverReals, true, difftest.Options{AllocFree: true}},
 		{tracker.Backend{}, OverReals, false, difftest.Options{}},
+		{taylor.Backend{}, OverReals, false, difftest.Options{AllocFree: true}},
 		{nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}, OverReals, true, difftest.Options{}},
 		{source.Forward{}, Generated, true, code},
 		{source.Reverse{}, Generated, true, code},

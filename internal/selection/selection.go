@@ -9,6 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/source"
+	"github.com/nabla-ad/nabla/backend/taylor"
 	"github.com/nabla-ad/nabla/engine"
 )
 
@@ -58,6 +59,12 @@ func Candidates(role Role, f Facts) []Candidate {
 		if !slices.ContainsFunc(list, func(c Candidate) bool { return c.Outer == outer && c.Inner == inner }) {
 			list = append(list, Candidate{outer, inner, why})
 		}
+	}
+	if taylorOnly(f.Op) {
+		if f.Reals {
+			add("it has derivatives of all orders", taylor.Backend{}, taylor.Backend{})
+		}
+		return list
 	}
 	if role == Sparse && f.Reals && !f.Once {
 		// A recorded program computes the entries by themselves, where code computes products.
@@ -142,6 +149,15 @@ func realsFor(role Role, f Facts, add func(why string, outer, inner engine.Backe
 		add("a recording pays for one call with many inputs", tape, tape)
 	}
 	add("dual numbers keep no recording", dual, dual)
+}
+
+// taylorOnly reports whether op is an operator of Taylor arithmetic.
+func taylorOnly(op string) bool {
+	switch op {
+	case "TaylorCoefficients", "VectorTaylorCoefficients", "Derivatives", "CurveDerivatives", "PartialDerivatives":
+		return true
+	}
+	return false
 }
 
 // secondOrder reports whether op is an operator of second order.

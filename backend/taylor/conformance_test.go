@@ -1,0 +1,14 @@
+package taylor_test
+
+import (
+	"testing"
+
+	"github.com/nabla-ad/nabla/backend/taylor"
+	"github.com/nabla-ad/nabla/difftest"
+)
+
+func TestConformance(t *testing.T) {
+	for _, b := range []taylor.Backend{{}, {Chunk: 1}, {Chunk: 5}} {
+		t.Run(b.Name(), func(t *testing.T) { difftest.Run(t, b, &difftest.Options{AllocFree: true}) })
+	}
+}

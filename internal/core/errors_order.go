@@ -1,0 +1,18 @@
+package core
+
+import "fmt"
+
+// OrderError reports an order of differentiation that is negative or above a limit.
+type OrderError struct {
+	Op     string // the operator, or the rule whose derivatives end
+	Order  int    // what was asked for
+	Max    int    // the largest order that is possible
+	Remedy string
+}
+
+func (e *OrderError) Error() string {
+	if e.Order < 0 {
+		return fmt.Sprintf("nabla: %s: order is %d, want 0 or more", e.Op, e.Order)
+	}
+	return fmt.Sprintf("nabla: %s: order is %d, and the limit is %d; %s", e.Op, e.Order, e.Max, e.Remedy)
+}
