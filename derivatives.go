@@ -74,7 +74,12 @@ func (t *tower) at(dst engine.Block, x float64) error {
 }
 
 // Order returns the highest order.
-func (p *DerivativesPrep) Order() int { return p.order() }
+func (p *DerivativesPrep) Order() int {
+	if p == nil {
+		return 0
+	}
+	return p.d
+}
 
 // Derivatives writes f(x), f'(x), … to dst, which is allocated if nil, and returns it. dst has Order+1 elements.
 func (p *DerivativesPrep) Derivatives(dst []float64, x float64) (_ []float64, err error) {
@@ -141,7 +146,12 @@ func (p *CurveDerivativesPrep) base() *prep {
 func (p *CurveDerivativesPrep) prepare() error { return p.prepareTower(&p.prep) }
 
 // Order returns the highest order.
-func (p *CurveDerivativesPrep) Order() int { return p.order() }
+func (p *CurveDerivativesPrep) Order() int {
+	if p == nil {
+		return 0
+	}
+	return p.d
+}
 
 // Derivatives writes f(t), f'(t), … to the columns of dst, m×(Order+1), and returns it. A nil or empty dst is
 // allocated.

@@ -137,11 +137,19 @@ type Partials struct {
 }
 
 // Value returns the value of the function.
-func (p *Partials) Value() float64 { return p.value }
+func (p *Partials) Value() float64 {
+	if p.empty() {
+		return 0
+	}
+	return p.value
+}
+
+// empty reports whether p is nil or the zero value.
+func (p *Partials) empty() bool { return p == nil || p.space == nil }
 
 // Order returns the highest order.
 func (p *Partials) Order() int {
-	if p.space == nil {
+	if p.empty() {
 		return 0
 	}
 	return p.space.Order()
@@ -149,14 +157,19 @@ func (p *Partials) Order() int {
 
 // Inputs returns the number of inputs.
 func (p *Partials) Inputs() int {
-	if p.space == nil {
+	if p.empty() {
 		return 0
 	}
 	return p.space.Variables()
 }
 
 // Len returns the number of derivatives, with the value.
-func (p *Partials) Len() int { return 1 + len(p.c) }
+func (p *Partials) Len() int {
+	if p.empty() {
+		return 0
+	}
+	return 1 + len(p.c)
+}
 
 // At returns the partial derivative with the exponents alpha, one for each input. A wrong number of exponents is a
 // *[ShapeError], and a derivative that was not computed an *[OrderError].
@@ -275,7 +288,7 @@ func (p *Partials) Third(i, j, k int) (float64, error) { return p.By(i, j, k) }
 // order: (0, 0), (1, 0), (0, 1), (2, 0), (1, 1), …. The slice is valid until the next step.
 func (p *Partials) All() iter.Seq2[[]int, float64] {
 	return func(yield func([]int, float64) bool) {
-		if p.space == nil || !yield(make([]int, p.Inputs()), p.value) {
+		if p.empty() || !yield(make([]int, p.Inputs()), p.value) {
 			return
 		}
 		var alpha []int

@@ -77,6 +77,21 @@ var preparations = []preparation{
 	{(*nabla.CurveSecondDerivativePrep)(nil), 1, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
 		return made(nabla.PrepareCurveSecondDerivative(f, b, x[0]))
 	}},
+	{(*nabla.TaylorPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
+		return made(nabla.PrepareTaylorCoefficients(f, b, x, 3))
+	}},
+	{(*nabla.VectorTaylorPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
+		return made(nabla.PrepareVectorTaylorCoefficients(f, b, x, 3))
+	}},
+	{(*nabla.DerivativesPrep)(nil), 1, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
+		return made(nabla.PrepareDerivatives(f, b, x[0], 3))
+	}},
+	{(*nabla.CurveDerivativesPrep)(nil), 1, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
+		return made(nabla.PrepareCurveDerivatives(f, b, x[0], 3))
+	}},
+	{(*nabla.PartialsPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
+		return made(nabla.PreparePartialDerivatives(f, b, x, 3, nil))
+	}},
 }
 
 func (p preparation) typ() reflect.Type { return reflect.TypeOf(p.nil).Elem() }
@@ -191,6 +206,8 @@ func arguments(typ reflect.Type, m method, n int) []reflect.Value {
 		case in.Kind() == reflect.Float64:
 			v = 1.0
 		case name == "V":
+			v = mat.NewDense(max(n, 1), 1, ones(max(n, 1)))
+		case name == "C":
 			v = mat.NewDense(max(n, 1), 1, ones(max(n, 1)))
 		case name == "W":
 			v = mat.NewDense(1, 1, ones(1))

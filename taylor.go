@@ -40,7 +40,12 @@ func (p *TaylorPrep) base() *prep {
 func (p *TaylorPrep) prepare() error { return p.prepareExpansion(&p.prep) }
 
 // Order returns the highest degree.
-func (p *TaylorPrep) Order() int { return p.order() }
+func (p *TaylorPrep) Order() int {
+	if p == nil {
+		return 0
+	}
+	return p.d
+}
 
 // Coefficients writes the coefficients of f(x + t·v), of degrees 0 to Order, to dst, which is allocated if nil, and
 // returns it. v has the length of x. dst overlaps neither x nor v.
@@ -144,13 +149,6 @@ type expansion struct {
 	yc, bc  engine.Block
 	full    []float64 // the memory of yc
 	current int       // the order of yc
-}
-
-func (e *expansion) order() int {
-	if e == nil {
-		return 0
-	}
-	return e.d
 }
 
 // newTaylor prepares p, a zero object.
@@ -266,7 +264,12 @@ func (p *VectorTaylorPrep) base() *prep {
 func (p *VectorTaylorPrep) prepare() error { return p.prepareExpansion(&p.prep) }
 
 // Order returns the highest degree.
-func (p *VectorTaylorPrep) Order() int { return p.order() }
+func (p *VectorTaylorPrep) Order() int {
+	if p == nil {
+		return 0
+	}
+	return p.d
+}
 
 // Coefficients writes the coefficients of f(x + t·v), of degrees 0 to Order, to the rows of dst, m×(Order+1), and
 // returns it. A nil or empty dst is allocated. v has the length of x. dst overlaps neither x nor v.

@@ -29,7 +29,7 @@ var plainTypes = []any{
 	nabla.Policy{OnGuard: 77}, nabla.AutoSparse{Decompression: 77},
 	&nabla.SparsePlan{}, (*nabla.SparsePlan)(nil), &nabla.SparsePlan{Pattern: new(sparsity.Pattern)},
 	&nabla.SparsePlan{Pattern: new(sparsity.Pattern), Coloring: new(coloring.Coloring)},
-	nabla.Auto{}, nabla.Explanation{},
+	nabla.Auto{}, nabla.Explanation{}, &nabla.Partials{}, (*nabla.Partials)(nil),
 	&nabla.Choice{}, (*nabla.Choice)(nil), &nabla.Choice{Rows: []nabla.ChoiceRow{{}}}, &nabla.ChoiceRow{},
 	&nabla.AliasError{}, &nabla.FuncError{},
 }
