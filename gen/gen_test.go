@@ -96,7 +96,8 @@ func command(t *testing.T, dir string, args ...string) string {
 func compiles(t *testing.T, dir string, flags ...string) {
 	t.Helper()
 	const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-		packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo |
+		packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax |
+		packages.NeedTypesInfo |
 		packages.NeedModule
 	pkgs, err := loaded.Packages(&packages.Config{Mode: mode, Dir: dir, Env: environ, BuildFlags: flags, Tests: true},
 		"./...")

@@ -33,7 +33,8 @@ func TestREADME(t *testing.T) {
 			map[string]string{"go.mod": "module example\n" + language + "\ntool github.com/nabla-ad/nabla/cmd/nabla\n",
 				"main.go": code + "\n"})
 		if longtest.Long() {
-			for _, args := range [][]string{{"generate", "."}, {"tool", "nabla", "gen", "-check", "./..."}, {"vet", "."}} {
+			for _, args := range [][]string{{"generate", "."}, {"tool", "nabla", "gen", "-check", "./..."},
+				{"vet", "."}} {
 				command(t, dir, args...)
 			}
 		} else if strings.Count(code, "//go:generate go tool nabla gen\n") != 1 { // which is not linked for this

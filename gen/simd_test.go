@@ -212,7 +212,8 @@ func TestRandomSIMD(t *testing.T) {
 	if withVectors(t, dir).Files[0].SIMD == nil {
 		t.Fatal("no function in vectors")
 	}
-	kernels(t, many, inVectors(t, dir, "test", "-count=1", "-vet=off", "-run", "SIMD", "-gcflags=random=-S", "-trimpath", "."))
+	kernels(t, many, inVectors(t, dir, "test", "-count=1", "-vet=off", "-run", "SIMD", "-gcflags=random=-S",
+		"-trimpath", "."))
 	if longtest.Long() {
 		command(t, dir, "vet", ".") // without vectors
 	}

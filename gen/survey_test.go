@@ -183,7 +183,8 @@ func TestSurveyFindsChanges(t *testing.T) {
 		}, true},
 		{"code without hashes", edit("nabla_gen.go", current.SumPrefix+"generator", "// generator"), false},
 		{"a left-over file", func() { write(t, file("x_nabla.go"), lower.Header+"\n\npackage m\n") }, false},
-		{"a left-over SIMD file", func() { write(t, file("nabla_gen_simd.go"), lower.Header+"\n\npackage m\n") }, false},
+		{"a left-over SIMD file", func() { write(t, file("nabla_gen_simd.go"), lower.Header+"\n\npackage m\n") },
+			false},
 	} {
 		before := filesBelow(t, dir)
 		tt.do()

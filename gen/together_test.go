@@ -161,7 +161,8 @@ func (p *program) run(t *testing.T) {
 		}
 		for _, pkg := range r.Packages {
 			for _, f := range pkg.Files {
-				if at, err := filepath.Rel(dir, filepath.Dir(f.Name)); err == nil && filepath.Base(f.Name) == lower.Output {
+				at, err := filepath.Rel(dir, filepath.Dir(f.Name))
+				if err == nil && filepath.Base(f.Name) == lower.Output {
 					p.texts[filepath.ToSlash(at)] = string(f.Text)
 				}
 			}
@@ -233,5 +234,6 @@ func testOfAll(t *testing.T, dir string, tests map[string][]string) string {
 			t.Fatalf("%s has no tests", part.name)
 		}
 	}
-	return "package all\n\nimport (\n\t\"testing\"\n\n" + imports + ")\n\nfunc TestAll(t *testing.T) {\n" + calls + "}\n"
+	return "package all\n\nimport (\n\t\"testing\"\n\n" + imports + ")\n\nfunc TestAll(t *testing.T) {\n" +
+		calls + "}\n"
 }

@@ -36,7 +36,9 @@ func TestConformance(t *testing.T) {
 		return nil
 	}
 	for _, b := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}} {
-		t.Run(b.Name(), func(t *testing.T) { difftest.Run(t, b, &difftest.Options{Function: traced, NoModifiers: usual}) })
+		t.Run(b.Name(), func(t *testing.T) {
+			difftest.Run(t, b, &difftest.Options{Function: traced, NoModifiers: usual})
+		})
 	}
 	for _, c := range []struct {
 		outer, inner nabla.Backend

@@ -160,7 +160,8 @@ func TestGenOutside(t *testing.T) {
 		t.Helper()
 		r := do(t, nil, line...)
 		for _, want := range wants {
-			if r.code != 1 || r.out != "" || !strings.HasPrefix(r.err, "nabla: gen: ") || !strings.Contains(r.err, want) {
+			if r.code != 1 || r.out != "" || !strings.HasPrefix(r.err, "nabla: gen: ") ||
+				!strings.Contains(r.err, want) {
 				t.Errorf("%q: exit code %d, stdout %q, stderr %q, want %q in it", line, r.code, r.out, r.err, want)
 			}
 		}
