@@ -63,7 +63,7 @@ func (g *generation) run() (s *gen.Survey, files []string, err error) {
 		return s, nil, fmt.Errorf("gen: %w", err)
 	}
 	files, failure := g.finish(report)
-	if !slices.ContainsFunc(report.Packages, func(p *gen.Package) bool {
+	if len(files) == 0 && !slices.ContainsFunc(report.Packages, func(p *gen.Package) bool {
 		return len(p.Functions)+len(p.Problems)+p.GeneratedLines > 0
 	}) {
 		g.sayNothing()
