@@ -63,9 +63,10 @@ func (g *generation) run() (s *gen.Survey, files []string, err error) {
 		return s, nil, fmt.Errorf("gen: %w", err)
 	}
 	files, failure := g.finish(report)
-	if len(files) == 0 && !slices.ContainsFunc(report.Packages, func(p *gen.Package) bool {
+	nothing := !slices.ContainsFunc(report.Packages, func(p *gen.Package) bool {
 		return len(p.Functions)+len(p.Problems)+p.GeneratedLines > 0
-	}) {
+	})
+	if nothing && len(files) == 0 && (s == nil || !s.HasOutputs()) {
 		g.sayNothing()
 	}
 	times := append([]gen.Time{{Stage: "compare hashes", Time: surveyed}}, p.Times()...)
