@@ -78,16 +78,16 @@ func Calls(x []float64) float64 {
 //nabla:differentiate
 func Prints(x []float64) float64 { return printing(x[0]) }
 `
-	declaredRefusals = `refused.go:33:1: function com/refused.shape, which Calls calls: the rule of shape: its type is func(x []float64, n int) float64, and a nabla.Rule is a function of a slice; write a function of type func(y, x []float64), func(x []float64) float64, or one of numbers only with rule=good
-refused.go:36:1: function com/refused.both, which Calls calls: the rule of both: rule= stands beside other arguments; name the functions in the variable
-refused.go:39:1: function com/refused.absentRule, which Calls calls: the rule of absentRule: its rule absent is no variable of package refused; declare var absent = nabla.Rule{Name: …, Value: …, VJP: …}
-refused.go:42:1: function com/refused.otherType, which Calls calls: the rule of otherType: its rule other is of type int; declare var other = nabla.Rule{Name: …, Value: …, VJP: …}
-refused.go:45:1: function com/refused.pointerType, which Calls calls: the rule of pointerType: its rule pointer is of type *github.com/nabla-ad/nabla.Rule; declare var pointer = nabla.Rule{Name: …, Value: …, VJP: …}
-refused.go:48:1: function com/refused.calledRule, which Calls calls: the rule of calledRule: its rule called is not declared with a literal of nabla.Rule; declare var called = nabla.Rule{Name: …, Value: …, VJP: …}, where the functions are declared ones or literals
-refused.go:51:1: function com/refused.computedField, which Calls calls: the rule of computedField: its rule computed has a VJP that is computed; declare var computed = nabla.Rule{Name: …, Value: …, VJP: …}, where the functions are declared ones or literals
-refused.go:54:1: function com/refused.withoutValue, which Calls calls: the rule of withoutValue: its rule noValue has no Value; give it one
-refused.go:57:1: function com/refused.withoutForm, which Calls calls: the rule of withoutForm: its rule noForm has neither JVP nor VJP, which generated code calls; give it one of them; JVPReal and VJPReal are for recordings only
-refused.go:60:1: function com/refused.changedLater, which Calls calls: the rule of changedLater: its rule changed may be changed at 001/refused.go:31; declare it with all its functions, and neither assign it nor take its address
+	declaredRefusals = `refused.go:33:1: function shape, which Calls calls: the rule of shape: its type is func(x []float64, n int) float64, and a nabla.Rule is a function of a slice; write a function of type func(y, x []float64), func(x []float64) float64, or one of numbers only with rule=good
+refused.go:36:1: function both, which Calls calls: the rule of both: rule= stands beside other arguments; name the functions in the variable
+refused.go:39:1: function absentRule, which Calls calls: the rule of absentRule: its rule absent is no variable of package refused; declare var absent = nabla.Rule{Name: …, Value: …, VJP: …}
+refused.go:42:1: function otherType, which Calls calls: the rule of otherType: its rule other is of type int; declare var other = nabla.Rule{Name: …, Value: …, VJP: …}
+refused.go:45:1: function pointerType, which Calls calls: the rule of pointerType: its rule pointer is of type *github.com/nabla-ad/nabla.Rule; declare var pointer = nabla.Rule{Name: …, Value: …, VJP: …}
+refused.go:48:1: function calledRule, which Calls calls: the rule of calledRule: its rule called is not declared with a literal of nabla.Rule; declare var called = nabla.Rule{Name: …, Value: …, VJP: …}, where the functions are declared ones or literals
+refused.go:51:1: function computedField, which Calls calls: the rule of computedField: its rule computed has a VJP that is computed; declare var computed = nabla.Rule{Name: …, Value: …, VJP: …}, where the functions are declared ones or literals
+refused.go:54:1: function withoutValue, which Calls calls: the rule of withoutValue: its rule noValue has no Value; give it one
+refused.go:57:1: function withoutForm, which Calls calls: the rule of withoutForm: its rule noForm has neither JVP nor VJP, which generated code calls; give it one of them; JVPReal and VJPReal are for recordings only
+refused.go:60:1: function changedLater, which Calls calls: the rule of changedLater: its rule changed may be changed at 001/refused.go:31; declare it with all its functions, and neither assign it nor take its address
 refused.go:73:43: function Prints: no adjoint: function example.com/refused.printing, whose rule prints generated code cannot call: its VJP is a function literal that has no copy: refused.go:25:16: call of fmt.Sscan: it stores numbers through pointers in interface values; use strconv.ParseFloat, or a function with //nabla:passive that returns the numbers; declare it as a function
 refused.go:73:43: function Prints: no tangent: function example.com/refused.printing, whose rule prints generated code cannot call: its VJP is a function literal that has no copy: refused.go:25:16: call of fmt.Sscan: it stores numbers through pointers in interface values; use strconv.ParseFloat, or a function with //nabla:passive that returns the numbers; declare it as a function
 `

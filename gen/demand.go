@@ -36,6 +36,9 @@ var operators = []struct {
 	{"CurveSecondDerivative", pullbacks | seconds}, {"Linearize", pushforwards | pullbacks | batches},
 }
 
+// expanding lists the operators that only engines with Taylor series have. These run the form over Reals.
+var expanding = []string{"Derivatives", "TaylorCoefficients"}
+
 // operatorWords returns the words by which a directive names operators.
 func operatorWords() (list []string) {
 	for _, o := range operators {
@@ -45,8 +48,11 @@ func operatorWords() (list []string) {
 }
 
 // demandOf returns the derivatives that a use of a function needs. known reports whether the operator is one of
-// operators; the use may need any derivative otherwise.
+// operators or expanding; the use may need any derivative otherwise.
 func demandOf(u lower.Use) (d demand, known bool) {
+	if slices.ContainsFunc(expanding, func(name string) bool { return strings.HasSuffix(u.Operator, name) }) {
+		return 0, true
+	}
 	name := ""
 	for _, o := range operators { // ValueAndGradient, PrepareGradient; but SecondDerivative is no Derivative
 		if strings.HasSuffix(u.Operator, o.name) && len(o.name) > len(name) {

@@ -122,7 +122,7 @@ func matricesFiles(t *testing.T) map[string]string {
 		}
 	}
 	marked := regexp.MustCompile(`//nabla:differentiate\nfunc (\w+)\(`)
-	for file, n := range map[string]int{"dense": 6, "factors": 3} {
+	for file, n := range map[string]int{"dense": 4, "factors": 2} {
 		var names []string
 		for _, m := range marked.FindAllStringSubmatch(files[file+".go"], -1) {
 			if !strings.HasPrefix(m[1], "Eigen") { // those are used by a further test
@@ -167,7 +167,7 @@ func factorisationsFiles(t *testing.T) map[string]string {
 		}
 	}
 	table := "package factorisations\n\nvar functions = []function{\n"
-	for _, name := range longtest.Sample(names, 3) {
+	for _, name := range longtest.Sample(names, 2) {
 		files["f_"+name+".go"] = bodies["f_"+name+".go"]
 		table += strings.ReplaceAll(`	{"F", F, FTangent,
 		func(x, xBar []float64) float64 { return FAdjoint(x, xBar, 1, nil) },

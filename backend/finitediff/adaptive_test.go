@@ -443,3 +443,26 @@ func TestAdaptiveWorkers(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundingAtThePoint differentiates functions whose value at x has another rounding error than its neighbours, as
+// that of a factorisation may have: second differences then grow by the same factor with each half of the step, and in
+// one direction.
+func TestRoundingAtThePoint(t *testing.T) {
+	for _, slope := range []float64{0.1, 0.5, 2, 3, 8, 40, 100} {
+		for _, phase := range []float64{0, 0.3, 1.2, 1.5, 2} {
+			for _, off := range []float64{1e-15, 2e-15, 4e-15, -1e-14, 2e-14, 5e-14, 1e-13, 1e-12} {
+				got, err := finitediff.Adaptive{}.Derivative(func(x float64) float64 {
+					y := math.Cos(slope*x + phase)
+					if x == 0 {
+						y += off
+					}
+					return y
+				}, 0, 2)
+				want := -slope * slope * math.Cos(phase)
+				if err != nil || !(math.Abs(got.Value-want) <= 1e-5*slope*slope) {
+					t.Errorf("slope %v, phase %v, %v at x: %+v, %v, want %v", slope, phase, off, got, err, want)
+				}
+			}
+		}
+	}
+}

@@ -52,6 +52,7 @@ func (l *line) halve(g *formula, h float64) (noisy bool, err error) {
 		if !r.done {
 			active++
 			r.last, r.lastRounding = l.quotient(g, g.coef, i, h)
+			r.extreme = r.last
 			r.gap, _ = l.gap(g, i)
 			r.table[0], r.rounding[0], r.columns = r.last, r.lastRounding, 1
 		}
@@ -59,7 +60,8 @@ func (l *line) halve(g *formula, h float64) (noisy bool, err error) {
 	n := 1
 	for ; n < halvings && active > 0; n++ {
 		l.values, l.old = l.old, l.values
-		if half := l.rounded(g, h/2); half == 0 || l.v == nil && l.given == 0 && half != h/2 {
+		half := l.rounded(g, h/2)
+		if half == 0 || l.v == nil && l.given == 0 && half != h/2 || l.v != nil && half < 4*l.blur {
 			break // nodes would coincide
 		}
 		ok, err := l.sample(g, h/2, true)

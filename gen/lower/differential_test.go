@@ -119,7 +119,7 @@ func TestRandom(t *testing.T) {
 	}
 	opts := randprog.Options{Exact: true, Panics: true}
 	var list []*randprog.Program
-	for i := range longtest.Cases(*programs, 25, 25, 200) {
+	for i := range longtest.Cases(*programs, 60, 60, 200) {
 		opts.Containers = i%3 == 2
 		list = append(list, randprog.New(*firstSeed+uint64(i), opts))
 	}

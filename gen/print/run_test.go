@@ -165,8 +165,10 @@ func TestRun(t *testing.T) {
 		}
 	}
 	// A module of the same name with the packages that generated code imports.
-	write("go.mod", []byte("module "+module+"\n\ngo 1.26\n"))
-	for _, sub := range []string{"rules", "internal/core", "gen/rt"} {
+	mod, sum := dependent.Mod(t)
+	write("go.mod", []byte("module "+module+"\n\ngo 1.26\n"+mod))
+	write("go.sum", []byte(sum))
+	for _, sub := range []string{"rules", "internal/core", "internal/series", "gen/rt"} {
 		copyPackage(t, "../../"+sub, sub, write)
 	}
 	var calls []call

@@ -34,6 +34,7 @@ type hyper struct {
 	filled int  // elements of mem in use
 	base   int  // filled by the inputs
 	pad    [2][]float64
+	inner  *Tracer // of derivatives that rules give over numbers, nil until there is one
 }
 
 // A hyperNumber is the description of a number: its directions as sets of bits, and its place in the arena. There are

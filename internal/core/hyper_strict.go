@@ -306,11 +306,19 @@ func (t *Tracer) hyperCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	if flat {
 		return
 	}
-	h.tangent = c.Tangent(n)
+	inlined, given := c.(Inlined)
+	if !given {
+		h.tangent = c.Tangent(n)
+	}
 	at, begin := first, k
 	for i := range k {
 		if t.square {
 			begin = i
+		}
+		if given {
+			h.row(inlined, i, begin, first, at)
+			at += first - begin
+			continue
 		}
 		for j := begin; j < first; j++ {
 			h.second(i, j, at)
@@ -381,4 +389,51 @@ func (h *hyperRule) second(i, j, at int) {
 		h.c.JVP(h.res, h.x, h.y, h.dir[n:])
 	}
 	h.store(at, bent || moved)
+}
+
+// row computes the derivatives along direction i and directions begin to end-1, which are number at and the following
+// ones: those of J(x)·x_i, which c gives over numbers, by a trace in forward mode.
+func (h *hyperRule) row(c Inlined, i, begin, end, at int) {
+	n, m := len(h.x), len(h.y)
+	if h.t.inner == nil {
+		h.t.inner = new(Tracer)
+	}
+	t := h.t.inner
+	t.StartDual(2*n+m, end-begin, 0, h.t.strong)
+	defer t.Close()
+	args := make([]Rep, 2*n+m)
+	// set makes argument k the number with value v and derivatives d.
+	set := func(k int, v float64, d []float64) {
+		args[k] = Rep{V: v + 0}
+		dst := t.Tangents(int32(k) + 1)
+		moved := false
+		for l, s := range d {
+			dst[l] = s
+			moved = moved || s != 0 || t.strong && !IsStructuralZero(s)
+		}
+		if moved {
+			args[k] = t.number(v+0, int32(k)+1)
+		}
+	}
+	for j, v := range h.x {
+		in := h.in[j*h.all : (j+1)*h.all]
+		set(j, v, in[begin:end])
+		set(n+j, in[i], in[at:at+end-begin])
+	}
+	for r, v := range h.y {
+		set(2*n+r, v, h.out[r][begin:end])
+	}
+	for r, d := range c.PushOver(args[:n:n], args[2*n:], args[n:2*n:2*n]) {
+		id := t.Own(d)
+		dst := h.out[r][at : at+end-begin]
+		for l := range dst {
+			dst[l] = 0
+			switch {
+			case id != 0:
+				dst[l] = t.Tangents(id)[l]
+			case t.strong:
+				dst[l] = math.Copysign(0, -1)
+			}
+		}
+	}
 }
