@@ -68,9 +68,7 @@ func handwritten(suffix string) *build {
 // TestAdapters runs reverse code in the shape of engines, with derivatives that are
 // written by hand.
 func TestAdapters(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	longtest.Skip(t, "builds a program")
 	dir := t.TempDir()
 	mod, sum := dependent.Mod(t)
 	files := map[string]string{"go.mod": "module adapters\n\ngo 1.26\n" + mod, "go.sum": sum}

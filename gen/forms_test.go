@@ -64,7 +64,7 @@ func TestForms(t *testing.T) {
 	if string(fixed.Data) != string(round[main]) {
 		t.Errorf("%s: fixed is now\n%s", name, round[main])
 	}
-	if testing.Short() {
+	if !longtest.Long() {
 		return
 	}
 	run := []string{"run", "-ldflags=-w", "-gcflags=-dwarf=false", "-trimpath"}

@@ -231,6 +231,7 @@ func TestLayout(t *testing.T) {
 // TestLayoutChanges removes the files that are left over when a source file is deleted or no longer has targets, when
 // declarations are no longer shared, and when the layout changes.
 func TestLayoutChanges(t *testing.T) {
+	longtest.Skip(t, "generates ten times")
 	dir := module(t, divided)
 	updated(t, layout(t, dir, gen.OnePerSource, false),
 		"nabla_gen.go", "a_nabla.go", "b_nabla.go", "refused_nabla.go")
@@ -294,6 +295,7 @@ func TestLayoutChanges(t *testing.T) {
 // TestLayoutBuilds divides the code of functions with build constraints: it has the constraint of the source, whose
 // file name it does not repeat, and files of other builds stay, and keep the layout.
 func TestLayoutBuilds(t *testing.T) {
+	longtest.Skip(t, "generates for several builds")
 	const loss = "\n\n//nabla:differentiate\nfunc F(x []float64) float64 { return size(x[0]) }\n"
 	dir := module(t, map[string]string{
 		"go.mod": "module builds\n\ngo 1.26\n", "f.go": "package builds" + loss,

@@ -181,9 +181,7 @@ func factorisationsFiles(t *testing.T) map[string]string {
 // TestRunPrivateNames does the same with functions of another module whose names generated code cannot use, and looks
 // at the refusals of variables that cannot be copied.
 func TestRunPrivateNames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	longtest.Skip(t, "builds programs")
 	files := archived(t, "privatenames.txt")
 	dir := module(t, files)
 	if text := problems(generate(t, dir, "./refused"), dir); text != privateRefusals {

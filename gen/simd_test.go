@@ -55,9 +55,7 @@ func withVectors(t *testing.T, dir string) *gen.Package {
 // TestSIMD runs the tests of package problems that compare SIMD variants with the scalar functions, and examines the
 // machine code of their kernels.
 func TestSIMD(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the standard library with vectors")
-	}
+	longtest.Skip(t, "compiles the standard library with vectors")
 	if longtest.Long() {
 		inVectors(t, "..", "vet", "./internal/problems", "./gen/rt/avx")
 	}
@@ -222,6 +220,7 @@ func TestRandomSIMD(t *testing.T) {
 // TestSIMDFile follows the second file from the run that asks for it, through runs that keep it current, to its removal
 // when no function has a variant or it was deleted.
 func TestSIMDFile(t *testing.T) {
+	longtest.Skip(t, "generates ten times")
 	const waves = "package boot\n\nfunc sq(x float64) float64 { return x * x }\n\n//nabla:differentiate\nfunc F(x " +
 		"[]float64) float64 {\n\ts := 0.0\n\tfor _, v := range x {\n\t\ts += sq(v)\n\t}\n\treturn s\n}\n"
 	dir := module(t, map[string]string{"go.mod": bootMod, "boot.go": waves})

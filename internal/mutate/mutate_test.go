@@ -181,9 +181,7 @@ func Test(t *testing.T) {
 
 // TestVerdicts tries all mutants of a package.
 func TestVerdicts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds some twenty test binaries")
-	}
+	longtest.Skip(t, "builds some twenty test binaries")
 	dir := module(t, map[string]string{
 		"go.mod": "module m\n\ngo 1.26\n", "p.go": tried, "p_test.go": tests,
 		"none/n.go":       "package none\n\nfunc F() int { return 1 }\n",

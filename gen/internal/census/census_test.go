@@ -52,9 +52,7 @@ func TestGonum(t *testing.T) {
 
 // TestBrokenDerivatives requires that the comparisons notice an error of a thousandth in a derivative.
 func TestBrokenDerivatives(t *testing.T) {
-	if testing.Short() {
-		t.Skip("type-checks large packages")
-	}
+	longtest.Skip(t, "type-checks and differentiates large packages")
 	c, err := transformAll("../../..", []string{"dsp/window", "num/quat"}, "", false)
 	if err != nil {
 		t.Fatal(err)
