@@ -177,7 +177,7 @@ func constValue(v constant.Value, t types.Type) Value {
 		return zeroValue(t)
 	}
 	switch {
-	case isBool(t):
+	case IsBool(t):
 		return boolValue(constant.BoolVal(v))
 	case IsString(t):
 		return stringValue(constant.StringVal(v))

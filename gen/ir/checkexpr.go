@@ -112,7 +112,7 @@ func (c *checker) index(e Expr) {
 // boolean checks that e is a condition.
 func (c *checker) boolean(e Expr) {
 	c.value(e)
-	if !isBool(e.Type()) {
+	if !IsBool(e.Type()) {
 		c.fail("%s is no condition", c.show(e))
 	}
 }
@@ -237,7 +237,7 @@ func (c *checker) unary(e *Unary) {
 	case token.ADD, token.SUB:
 		ok = isNumber(e.T) || isVector(e.T)
 	case token.NOT:
-		ok = isBool(e.T)
+		ok = IsBool(e.T)
 	case token.XOR:
 		ok = IsInteger(e.T)
 	}
@@ -254,7 +254,7 @@ func (c *checker) binary(e *Binary) {
 	ok := false
 	switch {
 	case isComparison(e.Op):
-		if !isBool(e.T) {
+		if !IsBool(e.T) {
 			c.fail("a comparison is a bool")
 		}
 		if !types.AssignableTo(x, y) && !types.AssignableTo(y, x) {
@@ -267,7 +267,7 @@ func (c *checker) binary(e *Binary) {
 		}
 	case isLogic(e.Op):
 		c.hasType(e.X, y)
-		ok = isBool(x) && isBool(e.T)
+		ok = IsBool(x) && IsBool(e.T)
 	case e.Op == token.SHL || e.Op == token.SHR:
 		c.hasType(e, x)
 		ok = IsInteger(x) && IsInteger(y)

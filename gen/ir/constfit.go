@@ -16,7 +16,7 @@ func constantFits(v constant.Value, t types.Type) string {
 	ok := false
 	switch v.Kind() {
 	case constant.Bool:
-		ok = isBool(t)
+		ok = IsBool(t)
 	case constant.String:
 		ok = IsString(t)
 	case constant.Complex:

@@ -33,7 +33,7 @@ const UnknownFunctionCall = "rt.UnknownFunction(%v, %v, %v)"
 func (c *checker) checkTypeTest(e *TypeTest) {
 	c.value(e.X)
 	c.typ(e.Of)
-	if !isBool(e.T) {
+	if !IsBool(e.T) {
 		c.fail("a type test is a bool")
 	}
 	c.dynamicType(e.X, e.Of)

@@ -48,7 +48,8 @@ func IsInteger(t types.Type) bool { return HasInfo(t, types.IsInteger) }
 // IsString reports whether the underlying type of t is a string type. It is false for a nil t.
 func IsString(t types.Type) bool { return HasInfo(t, types.IsString) }
 
-func isBool(t types.Type) bool { return HasInfo(t, types.IsBoolean) }
+// IsBool reports whether the underlying type of t is a boolean type. It is false for a nil t.
+func IsBool(t types.Type) bool { return HasInfo(t, types.IsBoolean) }
 
 // isNumber reports whether t is an integer, a float or a complex number.
 func isNumber(t types.Type) bool { return HasInfo(t, types.IsNumeric) }

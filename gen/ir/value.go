@@ -252,7 +252,7 @@ func (v Value) show(t types.Type, depth int) any {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		switch {
-		case isBool(t):
+		case IsBool(t):
 			return v.bool()
 		case IsString(t):
 			return v.string()

@@ -119,13 +119,15 @@
 // pullback reads, and the second derivatives. If the function has no source that can be lowered, it
 // is assumed to write all memory it can reach, which must be slices of numbers. It must not write
 // beyond the length of a slice. A slice or pointer that it returns must be one of its arguments.
-// With writes=x,y it writes memory of the parameters x and y only; its source is not looked at for that, except that
+// With writes=x,y it writes memory of the parameters x and y only, and with writes=none nothing; its source is not
+// looked at for that, except that
 // an assignment through the name of another parameter is refused, as is one of a pullback through that of a primal.
 // Over nabla.Real the function is one operation with the derivatives of the rule, if its parameters and results with
 // numbers are numbers, slices of float64, and arrays and structs of them. A missing derivative is computed from the
 // other one there. With plain=SolvePlain code over nabla.Real follows that function instead, of the same type and with
 // the same results. With
-// source=none the source of a function of package library is not differentiated either if the rule lacks a derivative.
+// source=none the source of a function of package library is not followed: neither differentiated if the rule lacks a
+// derivative nor over nabla.Real. Functions have it whose shadows are not the derivatives of their memory.
 //
 // A rule may also be a variable, so that functions over nabla.Real call it too:
 //

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -154,6 +155,11 @@ func TestMatrices(t *testing.T) {
 			t.Error(w.refusals)
 			continue
 		}
+		// Over Reals the memory of a factorisation has either the derivatives of its numbers, and all functions
+		// that read it are followed, or those of the matrix, and none is.
+		if factors := factorsIn.FindString(name); factors != "" && (w.rule.Source != nil) != (factors == "LU") {
+			t.Errorf("%s: is followed over Reals: %v", name, w.rule.Source != nil)
+		}
 		for _, d := range []*ir.Callee{w.rule.Tangent, w.rule.Pullback} {
 			if d.Func == nil {
 				e := p.specialize(p.decls[d.Rule.Object], nil, nil)
@@ -191,6 +197,10 @@ func TestMatrices(t *testing.T) {
 		t.Error("the methods of Cholesky are not there")
 	}
 }
+
+// factorsIn matches the names of functions that read or write the factors of a matrix, but not those that compute a
+// norm or condition number.
+var factorsIn = regexp.MustCompile(`(Cholesky|QR|Eigen\w*|SVD|LU|ThinQ|UpperR|ReflectedQ|Vectors|SingularValues|SolveBoth)$`)
 
 // TestTwins requires that a twin has the fields of the original.
 func TestTwins(t *testing.T) {

@@ -99,6 +99,9 @@ func (p *Program) handwritten(fn *types.Func, d *Directive) *resolvedRule {
 		}
 		params := (&ir.Rule{Object: fn}).Shape().Params
 		out := make([]bool, len(params))
+		if key == "writes" && names[key] == "none" {
+			return out
+		}
 		for name := range strings.SplitSeq(names[key], ",") {
 			i := slices.IndexFunc(params, func(v *types.Var) bool { return v.Name() == name })
 			if i < 0 {

@@ -304,10 +304,17 @@ func (o *operationPrinter) load(q *operand, frame, list string, real bool) strin
 	return o.converted(t, types.Typ[types.Float64], at(q.at))
 }
 
-// converted returns text, of type from, as a value of type t.
+// converted returns text, of type from, as a value of type t. One of the two may be a bool, which is 1 or 0 as a
+// number.
 func (o *operationPrinter) converted(t, from types.Type, text string) string {
-	if types.Identical(t, from) {
+	switch {
+	case types.Identical(t, from):
 		return text
+	case ir.IsBool(from) && ir.IsBool(t):
+	case ir.IsBool(from):
+		return o.realrule("Number") + "(" + o.converted(types.Typ[types.Bool], from, text) + ")"
+	case ir.IsBool(t):
+		text += " != 0"
 	}
 	return o.typ(t) + "(" + text + ")"
 }

@@ -177,6 +177,9 @@ func (b *builder) nonFloat(e ir.Expr) ir.Expr {
 			return b.mapOperands(e, b.plainExpr)
 		}
 		if e.Op == token.EQL || e.Op == token.NEQ {
+			if b.exprActive(e.X) != b.exprActive(e.Y) && pointers(e) {
+				return b.bothNil(e)
+			}
 			return b.equality(e)
 		}
 		return b.mapOperands(e, b.realExpr)
@@ -199,6 +202,31 @@ func (b *builder) nonFloat(e ir.Expr) ir.Expr {
 		return b.mapOperands(e, b.plainExpr)
 	}
 	return b.mapOperands(e, b.rewrite)
+}
+
+// pointers reports whether e compares two pointers, neither of which is the constant nil.
+func pointers(e *ir.Binary) bool {
+	for _, x := range []ir.Expr{e.X, e.Y} {
+		if _, ok := x.Type().Underlying().(*types.Pointer); !ok {
+			return false
+		}
+		if _, constant := x.(*ir.Const); constant {
+			return false
+		}
+	}
+	return true
+}
+
+// bothNil returns the comparison of a pointer to Reals with one to plain numbers: they are equal only if both are nil.
+func (b *builder) bothNil(e *ir.Binary) ir.Expr {
+	isNil := func(x ir.Expr) ir.Expr {
+		return b.nonFloat(&ir.Binary{Typed: e.Typed, Op: token.EQL, X: x, Y: &ir.Const{Typed: ir.Typed{T: x.Type()}}})
+	}
+	out := &ir.Binary{Typed: e.Typed, Op: token.LAND, X: isNil(e.X), Y: isNil(e.Y)}
+	if e.Op == token.NEQ {
+		return &ir.Unary{Typed: e.Typed, Op: token.NOT, X: out}
+	}
+	return out
 }
 
 // plainExpr returns e without Reals. An active number leaves the trace.

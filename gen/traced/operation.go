@@ -88,6 +88,12 @@ type signature struct {
 func (s *signature) param(i int) types.Type {
 	v := s.r.Shape().Params[i]
 	if s.r.LacksDerivative(i) || !activity.HasPlainFloats(v.Type()) {
+		if ir.HasRefs(v.Type()) && s.r.Writes(i) {
+			s.b.refuse("parameter "+v.Name()+" of "+s.r.Name+" of type "+typeText(v.Type()),
+				"the rule writes memory in it, or may do so, which each run of a recording would write again",
+				"if it does not, say writes=none or list what it writes by writes= in its directive; otherwise return "+
+					"what it writes, or give it a plain form by plain=")
+		}
 		return v.Type()
 	}
 	if reason := unpackable(v.Type(), true); reason != "" {
@@ -103,8 +109,8 @@ func (s *signature) result(i int) types.Type {
 	if k := s.r.Returned(i); k >= 0 && ir.HasRefs(t) {
 		return s.param(k)
 	}
-	if ir.IsInteger(t) {
-		return ir.Real // a conversion to an integer is a guard
+	if ir.IsInteger(t) || ir.IsBool(t) {
+		return ir.Real // its conversion is a guard
 	}
 	if reason := unpackable(t, false); reason != "" {
 		s.refuse("a result of "+s.r.Name, t, reason)

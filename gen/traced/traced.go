@@ -2,6 +2,7 @@ package traced
 
 import (
 	"fmt"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -403,10 +404,15 @@ func (b *builder) emitCall(s, c *ir.Call, kind func(i int) (t types.Type, active
 			c.Results = append(c.Results, b.realVar(r))
 			continue
 		}
-		if active && !activity.HasPlainFloats(t) { // an integer that c returns as a Real
+		if active && !activity.HasPlainFloats(t) { // an integer or a bool that c returns as a Real
 			v := b.temp(r.Name, ir.Real, nil)
 			c.Results = append(c.Results, v)
-			after = append(after, &ir.Set{At: s.At, P: r.Place(), E: &ir.Convert{Typed: ir.Typed{T: t}, X: v.Load()}})
+			var e ir.Expr = &ir.Convert{Typed: ir.Typed{T: t}, X: v.Load()}
+			if ir.IsBool(t) {
+				zero := &ir.Const{Typed: ir.Typed{T: types.Typ[types.Float64]}, Val: constant.MakeInt64(0)}
+				e = &ir.Binary{Typed: ir.Typed{T: t}, Op: token.GTR, X: v.Load(), Y: b.lift(zero)}
+			}
+			after = append(after, &ir.Set{At: s.At, P: r.Place(), E: e})
 			continue
 		}
 		if active { // assigned to an interface

@@ -229,8 +229,8 @@ func AloneSeveral(x []float64, c *Chain) []float64 {
 }
 
 //nabla:rule tangent=identityTangent pullback=identityPullback
-func identity(v float64) (r float64, ok bool) { return v, true }
+func identity(v float64) (r float64, name string) { return v, "" }
 
-func identityTangent(v, vDot float64) (r float64, ok bool, rDot float64) { return v, true, vDot }
+func identityTangent(v, vDot float64) (r float64, name string, rDot float64) { return v, "", vDot }
 
 func identityPullback(_, rBar float64) (vBar float64) { return rBar }

@@ -17,17 +17,25 @@ import (
 
 // CholeskyCondition returns the condition number of A = Uᵀ·U, with an estimate of its norm.
 //
-//nabla:passive
+//nabla:rule tangent=CholeskyConditionTangent pullback=CholeskyConditionPullback source=none writes=none
 func CholeskyCondition(u blas64.Triangular) float64 {
 	work := make([]float64, 3*u.N)
 	norm := lapack64.Lantr(mat.CondNorm, u, work) * lapack64.Lantr(mat.CondNormTrans, u, work)
 	return 1 / lapack64.Pocon(asSymmetric(u), norm, work, make([]int, u.N))
 }
 
+// CholeskyConditionTangent returns the condition number and 0.
+func CholeskyConditionTangent(u, uDot blas64.Triangular) (r, rDot float64) {
+	return CholeskyCondition(u), 0
+}
+
+// CholeskyConditionPullback adds nothing.
+func CholeskyConditionPullback(u, uBar blas64.Triangular, rBar float64) {}
+
 // FactorCholesky sets U to the factor of a matrix whose upper triangle is in A. It returns the condition number,
 // which has no derivative, and whether A is positive definite.
 //
-//nabla:rule tangent=FactorCholeskyTangent pullback=FactorCholeskyPullback writes=u
+//nabla:rule tangent=FactorCholeskyTangent pullback=FactorCholeskyPullback source=none writes=u
 func FactorCholesky(a, u blas64.Triangular) (cond float64, ok bool) {
 	copyTriangle(u, a)
 	work := make([]float64, 3*u.N)
@@ -66,7 +74,7 @@ func FactorCholeskyPullback(a, u, aBar, uBar blas64.Triangular, condBar float64)
 
 // LogDetCholesky returns the logarithm of the determinant of A.
 //
-//nabla:rule tangent=LogDetCholeskyTangent pullback=LogDetCholeskyPullback
+//nabla:rule tangent=LogDetCholeskyTangent pullback=LogDetCholeskyPullback source=none
 func LogDetCholesky(u blas64.Triangular) (r float64) {
 	for i := 0; i < u.N; i++ {
 		r += 2 * math.Log(u.Data[i*u.Stride+i])
@@ -115,7 +123,7 @@ func addDoubled(f float64, a blas64.Symmetric, t blas64.Triangular) {
 
 // SolveCholesky sets X = A⁻¹·B. X and B may be the same memory.
 //
-//nabla:rule tangent=SolveCholeskyTangent pullback=SolveCholeskyPullback writes=x
+//nabla:rule tangent=SolveCholeskyTangent pullback=SolveCholeskyPullback source=none writes=x
 func SolveCholesky(u blas64.Triangular, b, x blas64.General) {
 	copyElements(x, b, blas.NoTrans)
 	if x.Cols != 1 {
@@ -189,7 +197,7 @@ func addAll(f float64, a, b blas64.General) {
 
 // InverseCholesky sets S = A⁻¹. It reports whether A has an inverse.
 //
-//nabla:rule tangent=InverseCholeskyTangent pullback=InverseCholeskyPullback writes=s
+//nabla:rule tangent=InverseCholeskyTangent pullback=InverseCholeskyPullback source=none writes=s
 func InverseCholesky(u blas64.Triangular, s blas64.Symmetric) (ok bool) {
 	t := asTriangle(s)
 	copyTriangle(t, u)
@@ -255,7 +263,7 @@ func halved(t blas64.Triangular) blas64.General {
 // upper triangle and half of the diagonal, U̇ = Φ(U⁻ᵀ·Ȧ·U⁻¹)·U. The adjoint follows I. Murray, "Differentiation of
 // the Cholesky decomposition", arXiv:1602.07527 (2016).
 //
-//nabla:rule tangent=ReadCholeskyTangent pullback=ReadCholeskyPullback writes=t
+//nabla:rule tangent=ReadCholeskyTangent pullback=ReadCholeskyPullback source=none writes=t
 func ReadCholesky(u, t blas64.Triangular) { copyTriangle(t, u) }
 
 // ReadCholeskyTangent sets U̇.
@@ -309,7 +317,7 @@ func ReadCholeskyPullback(u, t, uBar, tBar blas64.Triangular) {
 
 // MakeCholesky copies T, the factor of A = Tᵀ·T, to the memory of a factor.
 //
-//nabla:rule tangent=MakeCholeskyTangent pullback=MakeCholeskyPullback writes=u
+//nabla:rule tangent=MakeCholeskyTangent pullback=MakeCholeskyPullback source=none writes=u
 func MakeCholesky(t, u blas64.Triangular) { copyTriangle(u, t) }
 
 // MakeCholeskyTangent sets Ȧ = Ṫᵀ·T + Tᵀ·Ṫ.
@@ -347,7 +355,7 @@ func MakeCholeskyPullback(t, u, tBar, uBar blas64.Triangular) {
 // TriSolve sets X = op(T)⁻¹·B. It reports whether T has an inverse, and only then sets X. X and B may be the same
 // memory.
 //
-//nabla:rule tangent=TriSolveTangent pullback=TriSolvePullback writes=x
+//nabla:rule tangent=TriSolveTangent pullback=TriSolvePullback source=none writes=x
 func TriSolve(trans blas.Transpose, t blas64.Triangular, b, x blas64.General) (ok bool) {
 	copyElements(x, b, blas.NoTrans)
 	return lapack64.Trtrs(trans, t, x)
@@ -393,7 +401,7 @@ func TriSolvePullback(trans blas.Transpose, t blas64.Triangular, b, x blas64.Gen
 
 // ElementCholesky returns an element of A.
 //
-//nabla:rule tangent=ElementCholeskyTangent pullback=ElementCholeskyPullback
+//nabla:rule tangent=ElementCholeskyTangent pullback=ElementCholeskyPullback source=none
 func ElementCholesky(u blas64.Triangular, i, j int) (r float64) {
 	for k := 0; k <= min(i, j); k++ {
 		r += u.Data[k*u.Stride+i] * u.Data[k*u.Stride+j]
@@ -418,7 +426,7 @@ func ElementCholeskyPullback(u blas64.Triangular, i, j int, uBar blas64.Triangul
 
 // MatrixCholesky sets S = A.
 //
-//nabla:rule tangent=MatrixCholeskyTangent pullback=MatrixCholeskyPullback writes=s
+//nabla:rule tangent=MatrixCholeskyTangent pullback=MatrixCholeskyPullback source=none writes=s
 func MatrixCholesky(u blas64.Triangular, s blas64.Symmetric) {
 	t := asTriangle(s)
 	copyTriangle(t, u)
@@ -463,7 +471,7 @@ func MatrixCholeskyPullback(u blas64.Triangular, s blas64.Symmetric, uBar blas64
 
 // SolveBoth sets X = A⁻¹·B, both given by factors.
 //
-//nabla:rule tangent=SolveBothTangent pullback=SolveBothPullback writes=x
+//nabla:rule tangent=SolveBothTangent pullback=SolveBothPullback source=none writes=x
 func SolveBoth(u, v blas64.Triangular, x blas64.General) {
 	copyElements(x, triangular(v), blas.Trans)
 	blas64.Trsm(blas.Left, blas.Trans, 1, u, x)
@@ -504,7 +512,7 @@ func SolveBothPullback(u, v blas64.Triangular, x blas64.General, uBar, vBar blas
 // UpdateCholesky adds alpha·x·xᵀ to A. It returns the condition number of the result, which has no derivative, and
 // whether it is positive definite; otherwise it is not written.
 //
-//nabla:rule tangent=UpdateCholeskyTangent pullback=UpdateCholeskyPullback writes=u
+//nabla:rule tangent=UpdateCholeskyTangent pullback=UpdateCholeskyPullback source=none writes=u
 func UpdateCholesky(u blas64.Triangular, alpha float64, x blas64.Vector) (cond float64, ok bool) {
 	var t mat.TriDense
 	t.SetRawTriangular(u)

@@ -73,7 +73,7 @@ func FactorEigenPullback(v blas64.General, values []float64, vBar blas64.General
 
 // EigenValues copies the eigenvalues to dst.
 //
-//nabla:rule tangent=EigenValuesTangent pullback=EigenValuesPullback writes=dst
+//nabla:rule tangent=EigenValuesTangent pullback=EigenValuesPullback source=none writes=dst
 func EigenValues(v blas64.General, values, dst []float64) { copy(dst, values) }
 
 // EigenValuesTangent sets λ and λ̇ = diag(Vᵀ·Ȧ·V).
@@ -114,7 +114,7 @@ func EigenValuesPullback(v blas64.General, values, dst []float64, vBar blas64.Ge
 
 // EigenVectors copies the eigenvectors to Q.
 //
-//nabla:rule tangent=EigenVectorsTangent pullback=EigenVectorsPullback writes=q
+//nabla:rule tangent=EigenVectorsTangent pullback=EigenVectorsPullback source=none writes=q
 func EigenVectors(v blas64.General, values []float64, q blas64.General) {
 	copyElements(q, v, blas.NoTrans)
 }
@@ -163,7 +163,7 @@ func EigenVectorsPullback(v blas64.General, values []float64, q, vBar blas64.Gen
 
 // EigenElement returns element (i, j) of A.
 //
-//nabla:rule tangent=EigenElementTangent pullback=EigenElementPullback
+//nabla:rule tangent=EigenElementTangent pullback=EigenElementPullback source=none
 func EigenElement(v blas64.General, values []float64, i, j int) float64 {
 	s := 0.0
 	for k, w := range values {

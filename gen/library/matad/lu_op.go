@@ -12,16 +12,23 @@ import (
 // Operations on an LU factorisation A = P·L·U with row swaps. The memory has the factors, its shadow is that of A, as
 // for a Cholesky factor.
 
-// LUNorm returns the norm of A, as Factorize does.
+// LUNorm returns the norm of A, as Factorize does. It serves condition numbers and has no derivative.
 //
-//nabla:passive
+//nabla:rule tangent=LUNormTangent pullback=LUNormPullback source=none writes=none
 func LUNorm(a blas64.General) float64 {
 	return lapack64.Lange(mat.CondNorm, a, make([]float64, a.Cols))
 }
 
-// LUCondition returns the condition number of A, whose norm is an estimate if it is given as a negative number.
+// LUNormTangent returns the norm and 0.
+func LUNormTangent(a, aDot blas64.General) (r, rDot float64) { return LUNorm(a), 0 }
+
+// LUNormPullback adds nothing.
+func LUNormPullback(a, aBar blas64.General, rBar float64) {}
+
+// LUCondition returns the condition number of A, whose norm is an estimate if it is given as a negative number. It has
+// no derivative; see ConditionNumber.
 //
-//nabla:passive
+//nabla:rule tangent=LUConditionTangent pullback=LUConditionPullback source=none writes=none
 func LUCondition(lu blas64.General, norm float64) float64 {
 	n := lu.Cols
 	work := make([]float64, 4*n)
@@ -33,11 +40,21 @@ func LUCondition(lu blas64.General, norm float64) float64 {
 	return 1 / lapack64.Gecon(mat.CondNorm, lu, norm, work, make([]int, n))
 }
 
+// LUConditionTangent returns the condition number and 0.
+func LUConditionTangent(lu blas64.General, norm float64, luDot blas64.General, normDot float64) (r, rDot float64) {
+	return LUCondition(lu, norm), 0
+}
+
+// LUConditionPullback adds nothing.
+func LUConditionPullback(lu blas64.General, norm float64, luBar blas64.General, rBar float64) (normBar float64) {
+	return 0
+}
+
 // ConditionNumber returns cond, an estimate of the condition number of the matrix A whose factors are in memory that
 // has the shadow of A. Its derivative with respect to A is not known: it is NaN, so that cond can be compared with a
 // limit, but no derivative of a result that depends on it is a number.
 //
-//nabla:rule tangent=ConditionNumberTangent pullback=ConditionNumberPullback
+//nabla:rule tangent=ConditionNumberTangent pullback=ConditionNumberPullback source=none
 func ConditionNumber(a []float64, cond float64) float64 { return cond }
 
 // ConditionNumberTangent returns cond, and NaN for its derivative in a direction in which A changes.

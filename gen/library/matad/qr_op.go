@@ -99,17 +99,25 @@ func FactorQRPullback(t blas.Transpose, a blas64.General, tau []float64, aBar bl
 	clear(tauBar)
 }
 
-// ConditionQR returns the condition number of R.
+// ConditionQR returns the condition number of R. It has no derivative; see ConditionNumber.
 //
-//nabla:passive
+//nabla:rule tangent=ConditionQRTangent pullback=ConditionQRPullback source=none writes=none
 func ConditionQR(t blas.Transpose, a blas64.General) float64 {
 	r := upper(a, t)
 	return 1 / lapack64.Trcon(mat.CondNorm, r, make([]float64, 3*r.N), make([]int, r.N))
 }
 
+// ConditionQRTangent returns the condition number and 0.
+func ConditionQRTangent(t blas.Transpose, a, aDot blas64.General) (r, rDot float64) {
+	return ConditionQR(t, a), 0
+}
+
+// ConditionQRPullback adds nothing.
+func ConditionQRPullback(t blas.Transpose, a, aBar blas64.General, rBar float64) {}
+
 // SingularQR reports whether R has a zero on the diagonal.
 //
-//nabla:passive
+//nabla:rule tangent=SingularQRTangent pullback=SingularQRPullback source=none writes=none
 func SingularQR(t blas.Transpose, a blas64.General) bool {
 	for i := 0; i < min(a.Rows, a.Cols); i++ {
 		if a.Data[i*a.Stride+i] == 0 {
@@ -119,10 +127,16 @@ func SingularQR(t blas.Transpose, a blas64.General) bool {
 	return false
 }
 
+// SingularQRTangent is SingularQR.
+func SingularQRTangent(t blas.Transpose, a, aDot blas64.General) bool { return SingularQR(t, a) }
+
+// SingularQRPullback adds nothing.
+func SingularQRPullback(t blas.Transpose, a, aBar blas64.General) {}
+
 // SolveQR sets X = M⁺·B, the solution of M·X = B with the least squares, or with trans set X = M⁺ᵀ·B, the solution of
 // Mᵀ·X = B with the least norm.
 //
-//nabla:rule tangent=SolveQRTangent pullback=SolveQRPullback writes=x
+//nabla:rule tangent=SolveQRTangent pullback=SolveQRPullback source=none writes=x
 func SolveQR(t blas.Transpose, trans bool, a blas64.General, tau []float64, b, x blas64.General) {
 	r := upper(a, t)
 	if trans {
@@ -228,7 +242,7 @@ func SolveQRPullback(t blas.Transpose, trans bool, a blas64.General, tau []float
 
 // MultiplyQR adds f·M·B to C, or f·Mᵀ·B with trans set, for a constant f.
 //
-//nabla:rule tangent=MultiplyQRTangent pullback=MultiplyQRPullback passive=f writes=c
+//nabla:rule tangent=MultiplyQRTangent pullback=MultiplyQRPullback source=none passive=f writes=c
 func MultiplyQR(t blas.Transpose, trans bool, f float64, a blas64.General, tau []float64, b, c blas64.General) {
 	r := upper(a, t)
 	w := newGeneral(max(a.Rows, a.Cols), b.Cols)
@@ -284,7 +298,7 @@ func MultiplyQRPullback(t blas.Transpose, trans bool, f float64, a blas64.Genera
 
 // ThinQ sets Q to the first columns of the orthogonal factor of M.
 //
-//nabla:rule tangent=ThinQTangent pullback=ThinQPullback writes=q
+//nabla:rule tangent=ThinQTangent pullback=ThinQPullback source=none writes=q
 func ThinQ(t blas.Transpose, a blas64.General, tau []float64, q blas64.General) {
 	clearAll(q)
 	for i := 0; i < q.Cols; i++ {
@@ -376,7 +390,7 @@ func ThinQPullback(t blas.Transpose, a blas64.General, tau []float64, q, aBar bl
 
 // UpperR sets R to the triangular factor of M.
 //
-//nabla:rule tangent=UpperRTangent pullback=UpperRPullback writes=r
+//nabla:rule tangent=UpperRTangent pullback=UpperRPullback source=none writes=r
 func UpperR(t blas.Transpose, a blas64.General, tau []float64, r blas64.General) {
 	row, col := steps(a, t)
 	for i := 0; i < r.Rows; i++ {
@@ -489,7 +503,7 @@ func fullQ(t blas.Transpose, a blas64.General, tau []float64) blas64.General {
 // ReflectedQ sets Q to the orthogonal factor of M by the reflections in A, as a function of H, which is the same but
 // for rounding errors, unless columns of M depend on each other: its derivatives are those of H.
 //
-//nabla:rule tangent=ReflectedQTangent pullback=ReflectedQPullback writes=q
+//nabla:rule tangent=ReflectedQTangent pullback=ReflectedQPullback source=none writes=q
 func ReflectedQ(t blas.Transpose, a blas64.General, tau []float64, h, q blas64.General) {
 	ThinQ(t, a, tau, q)
 }

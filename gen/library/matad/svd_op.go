@@ -72,7 +72,7 @@ func FactorSVDPullback(t blas.Transpose, u, vt blas64.General, s []float64, uBar
 
 // SingularValues copies s to dst.
 //
-//nabla:rule tangent=SingularValuesTangent pullback=SingularValuesPullback writes=dst
+//nabla:rule tangent=SingularValuesTangent pullback=SingularValuesPullback source=none writes=dst
 func SingularValues(t blas.Transpose, long, short blas64.General, s, dst []float64) { copy(dst, s) }
 
 // bothVectors returns U and V.
@@ -122,7 +122,7 @@ func SingularValuesPullback(t blas.Transpose, long, short blas64.General, s, dst
 
 // LongVectors sets Q to U.
 //
-//nabla:rule tangent=LongVectorsTangent pullback=LongVectorsPullback writes=q
+//nabla:rule tangent=LongVectorsTangent pullback=LongVectorsPullback source=none writes=q
 func LongVectors(t blas.Transpose, long, short blas64.General, s []float64, q blas64.General) {
 	copyElements(q, long, t)
 }
@@ -218,7 +218,7 @@ func LongVectorsPullback(t blas.Transpose, long, short blas64.General, s []float
 
 // ShortVectors sets Q to V.
 //
-//nabla:rule tangent=ShortVectorsTangent pullback=ShortVectorsPullback writes=q
+//nabla:rule tangent=ShortVectorsTangent pullback=ShortVectorsPullback source=none writes=q
 func ShortVectors(t blas.Transpose, long, short blas64.General, s []float64, q blas64.General) {
 	copyElements(q, short, other(t))
 }

@@ -271,3 +271,11 @@ func (c *call) eachOutput(visit func(output, memory, n int)) {
 
 // memory returns the part of all memory that is slice i.
 func (c *call) memory(all []nabla.Real, i int) []nabla.Real { return memoryAt(c.layout, all, i) }
+
+// Number returns 1 for true and 0 for false: a bool among the results of a rule.
+func Number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
