@@ -150,7 +150,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/internal/edges", "functions with singular points, for tests", ". backend/source gen/rt"},
 	{"gen/internal/fourier", "the fast Fourier transform with generated code, for tests", ". gen/rt"},
 	{"gen/internal/kalman", "a Kalman filter over matrices of gonum/mat with generated code, for tests",
-		". gen/library/blas64ad gen/library/matad gen/rt"},
+		". gen/library/blas64ad gen/library/matad gen/rt gen/rt/realrule"},
 	{"gen/internal/laned", "generated code in lanes, for tests", "gen/rt internal/problems"},
 	{"gen/internal/license", "the licences of modules", ""},
 	{"gen/internal/lift", "declared functions in place of function literals and method values", ""},

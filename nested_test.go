@@ -3,6 +3,7 @@ package nabla_test
 import (
 	"errors"
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -233,10 +234,9 @@ func TestDifferentiateVectorWithErrors(t *testing.T) {
 	scalar := nabla.DifferentiateVectorWith(nabla.Bind(func(z []nabla.Real, _ *struct{ A float64 }) nabla.Real {
 		return z[0]
 	}, new(struct{ A float64 })), forwarddiff.Backend{})
-	calls := 0
+	var calls atomic.Int64
 	changing := nabla.DifferentiateVectorWith(func(z []float64) []float64 {
-		calls++
-		return make([]float64, 2+calls/3)
+		return make([]float64, 2+calls.Add(1)/3)
 	}, finitediff.Backend{})
 	for _, b := range exact {
 		var function *nabla.FuncError
@@ -250,8 +250,8 @@ func TestDifferentiateVectorWithErrors(t *testing.T) {
 		if err := gradient(scalar, b); !errors.As(err, &function) {
 			t.Errorf("%s: a function of one output: %v, want a *FuncError", b.Name(), err)
 		}
-		if calls = 0; gradient(changing, b) == nil {
-			calls = 6
+		if calls.Store(0); gradient(changing, b) == nil {
+			calls.Store(6)
 		}
 		if err := gradient(changing, b); !errors.As(err, &shape) {
 			t.Errorf("%s: another number of outputs: %v, want a *ShapeError", b.Name(), err)

@@ -32,7 +32,7 @@ func TestRefused(t *testing.T) {
 	program := traced.New(pkgs[0].Types)
 	seen := map[int]bool{}
 	for _, name := range []string{"Inner", "Single", "Rounded", "Parameter", "Shared", "Rows", "Printed", "Large",
-		"Errors"} {
+		"Errors", "Pivots"} {
 		f, err := p.Func(p.Lookup(path, name))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -68,6 +68,21 @@ func Errors(x []float64) float64 {
 	return called(x, 3)
 }
 
+func Pivots(x []float64) float64 {
+	rows := make([]int, len(x))
+	return pivots(x, rows) // want parameter rows of
+}
+
+//nabla:rule tangent=pivotsTangent pullback=pivotsPullback
+func pivots(x []float64, rows []int) float64 {
+	rows[0] = 1
+	return x[0]
+}
+
+func pivotsTangent(x []float64, rows []int, xDot []float64) (float64, float64) { return x[0], xDot[0] }
+
+func pivotsPullback(x []float64, rows []int, xBar []float64, rBar float64) { xBar[0] += rBar }
+
 func Inner(x []float64) float64 { return called(x, 2) }
 
 func called(x []float64, n int) float64 {
