@@ -139,11 +139,11 @@ func (r *Recorded) String() string { return r.program.String() }
 func (r *Recorded) Pattern() *sparsity.Pattern { return r.pattern }
 
 // Value evaluates the function at x, the groups of inputs one after another, and returns the outputs in dst, which is
-// allocated if it is nil. Errors are a [ShapeError], an [AliasError] and a [GuardError]. Calls do not allocate otherwise,
-// those of custom rules aside.
+// allocated if it is nil. Errors are a [ShapeError], an [AliasError] and a [GuardError]. Calls do not allocate
+// otherwise, those of custom rules aside.
 //
-// A derivative is computed a second time if it has a NaN, with the rules for structural zeros: what does not depend on an
-// input has derivative 0, also where it meets an infinite factor. Exported programs do not do this; see Strong.
+// A derivative is computed a second time if it has a NaN, with the rules for structural zeros: what does not depend on
+// an input has derivative 0, also where it meets an infinite factor. Exported programs do not do this; see Strong.
 func (r *Recorded) Value(dst, x []float64) (_ []float64, err error) {
 	n, m := r.Dims()
 	switch {

@@ -103,8 +103,9 @@ func (r *Recorded) SparseHessian() (*Recorded, error) {
 }
 
 // Strong returns the derivative r as a program that computes with structural zeros at once, so that it has no NaN where
-// what does not depend on an input meets an infinite factor. It is slower than r. The directions and seeds of an exported
-// Strong program must have -0 for components that are zero. For a function that is no derivative it is r itself.
+// what does not depend on an input meets an infinite factor. It is slower than r. The directions and seeds of an
+// exported Strong program must have -0 for components that are zero. For a function that is no derivative it is r
+// itself.
 func (r *Recorded) Strong() *Recorded {
 	if r.strong == nil {
 		return r
@@ -142,8 +143,8 @@ func (r *Recorded) joined(p *program.Program) *program.Program {
 	return p
 }
 
-// derive returns the derivative that d makes of r, in plain and in strong form. dots are the dots of its inputs; nil for
-// those of r. The error is that of a custom rule.
+// derive returns the derivative that d makes of r, in plain and in strong form. dots are the dots of its inputs; nil
+// for those of r. The error is that of a custom rule.
 func (r *Recorded) derive(what string, dots []bool,
 	d func(p *program.Program, strong bool) *program.Program) (_ *Recorded, err error) {
 	defer func() { engine.Recovered(r.name, recover(), &err) }()

@@ -54,8 +54,8 @@ func JoinInputs(p *Program, name string) *Program {
 	return r.finish()
 }
 
-// Alone returns p with one output group, called name, that holds the values of the given group, a derivative: -0 becomes
-// 0 in it, as in [Machine.Output].
+// Alone returns p with one output group, called name, that holds the values of the given group, a derivative: -0
+// becomes 0 in it, as in [Machine.Output].
 func Alone(p *Program, name string, group int) *Program {
 	b := derive(p)
 	b.output(name, b.result(p.groupResult(group), true))

@@ -16,16 +16,16 @@ import (
 //
 //	int f(const double **arg, double **res)
 //
-// arg has a pointer for each group of inputs, then one to the parameters if there are any; res has one for each group of
-// outputs. A null pointer in arg stands for zeros, and one in res for outputs that are not wanted. The result is 0, or the
-// positive number of the guard that failed. No output is written before all inputs are read, and none if a guard fails.
-// These are the conventions of CasADi (Andersson et al., CasADi: a software framework for nonlinear optimization and
-// optimal control, 2019), without its work arrays, which are not needed.
+// arg has a pointer for each group of inputs, then one to the parameters if there are any; res has one for each group
+// of outputs. A null pointer in arg stands for zeros, and one in res for outputs that are not wanted. The result is 0,
+// or the positive number of the guard that failed. No output is written before all inputs are read, and none if a guard
+// fails. These are the conventions of CasADi (Andersson et al., CasADi: a software framework for nonlinear optimization
+// and optimal control, 2019), without its work arrays, which are not needed.
 //
-// The file includes math.h, and stdint.h and string.h where it needs them. Bessel functions are those of POSIX. Functions
-// that C lacks are static functions whose names begin with that of f. Compiled with -ffp-contract=off, which is the default
-// of gcc with -std=c99, the results are bit for bit those of a machine but for the functions of math.h, which differ
-// from those of Go by some units in the last place. Constants that are NaN have no payload.
+// The file includes math.h, and stdint.h and string.h where it needs them. Bessel functions are those of POSIX.
+// Functions that C lacks are static functions whose names begin with that of f. Compiled with -ffp-contract=off, which
+// is the default of gcc with -std=c99, the results are bit for bit those of a machine but for the functions of math.h,
+// which differ from those of Go by some units in the last place. Constants that are NaN have no payload.
 //
 // Errors are a [*RuleError], a [*NameError], a [*PatternError], and those of [program.Check].
 func C(p *program.Program, o Options) ([]byte, error) {
@@ -185,7 +185,8 @@ var (
 	usesOfC = regexp.MustCompile(`nabla_\w+`)
 )
 
-// functionsC are the functions of helpers_c.txt in order, each with the comment above it and without the prefix of its name.
+// functionsC are the functions of helpers_c.txt in order, each with the comment above it and without the prefix of its
+// name.
 var functionsC = func() (list []struct{ name, text string }) {
 	for _, text := range regexp.MustCompile(`(?m)^}\n`).Split(helpersC, -1) {
 		if m := nameOfC.FindStringSubmatch(text); m != nil {

@@ -6,8 +6,8 @@
 //
 // [Go] and [C] write a function without loops, branches other than guards, or memory of its own. Its results are those
 // of a machine that runs the program: bit for bit, except that C calls the functions of its own math library. The time
-// to compile it grows faster than its size; up to some ten thousand operations it is seconds. A program with custom rules is
-// not exported as code: the error is a [*RuleError].
+// to compile it grows faster than its size; up to some ten thousand operations it is seconds. A program with custom
+// rules is not exported as code: the error is a [*RuleError].
 //
 // # Guards
 //

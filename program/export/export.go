@@ -20,8 +20,8 @@ type Options struct {
 	Comment string
 	// Numbers makes groups of one number plain numbers in Go: parameters and results in place of slices of length 1.
 	Numbers bool
-	// Pattern, if not nil, has the positions of the outputs in a sparse matrix, column after column. They are written as
-	// constant arrays.
+	// Pattern, if not nil, has the positions of the outputs in a sparse matrix, column after column. They are written
+	// as constant arrays.
 	Pattern *sparsity.Pattern
 }
 

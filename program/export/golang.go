@@ -23,10 +23,11 @@ import (
 //	func F(grad, x []float64) (float64, bool)
 //
 // The function reads all inputs before it writes the first output, so that these may share memory. It panics if a slice
-// is too short. Functions that package math lacks are in the same file under names that begin with that of the function.
+// is too short. Functions that package math lacks are in the same file under names that begin with that of the
+// function.
 //
-// Results are bit for bit those of a machine on the same platform. As there, -0 becomes 0 in all groups of outputs but the
-// first, which are derivatives.
+// Results are bit for bit those of a machine on the same platform. As there, -0 becomes 0 in all groups of outputs but
+// the first, which are derivatives.
 //
 // Errors are a [*RuleError], a [*NameError], a [*PatternError], and those of [program.Check].
 func Go(p *program.Program, o Options) ([]byte, error) {
@@ -288,8 +289,8 @@ func (g *goWriter) pattern() string {
 	}
 	rows, cols := s.Dims()
 	name := g.o.Name
-	return fmt.Sprintf("\n// The outputs of %s are the entries of a matrix with %d rows and %d columns, column after column: the\n"+
-		"// entries of column j are those from %sColPtr[j] to %sColPtr[j+1], in the rows %sRowIndex.\n"+
+	return fmt.Sprintf("\n// The outputs of %s are the entries of a matrix with %d rows and %d columns, column after "+
+		"column: the\n// entries of column j are those from %sColPtr[j] to %sColPtr[j+1], in the rows %sRowIndex.\n"+
 		"var (\n%sColPtr = [...]int{%s}\n%sRowIndex = [...]int{%s}\n)\n",
 		name, rows, cols, name, name, name, name, integers(s.ColPtr()), name, integers(s.RowIndex()))
 }

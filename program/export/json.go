@@ -20,8 +20,8 @@ const Version = 1
 // formatName is the value of the field format.
 const formatName = "nabla program"
 
-// The JSON format has the statements of the text form. An operand is a slot, an object with a first slot and a stride, or
-// the list of all its slots. Numbers that JSON lacks are strings, as in the text form.
+// The JSON format has the statements of the text form. An operand is a slot, an object with a first slot and a stride,
+// or the list of all its slots. Numbers that JSON lacks are strings, as in the text form.
 type (
 	document struct {
 		Format     string      `json:"format"`
@@ -201,8 +201,8 @@ func written(p *program.Program, s *program.Stmt) statement {
 	return t
 }
 
-// Load reads the format that [JSON] writes. customs maps names to the custom rules that the program calls; it may be nil
-// if there are none. The result passes [program.Check]. The error is a [*LoadError].
+// Load reads the format that [JSON] writes. customs maps names to the custom rules that the program calls; it may be
+// nil if there are none. The result passes [program.Check]. The error is a [*LoadError].
 func Load(data []byte, customs map[string]program.Custom) (*program.Program, error) {
 	fail := func(cause error, format string, args ...any) (*program.Program, error) {
 		return nil, &LoadError{-1, fmt.Sprintf(format, args...), cause}

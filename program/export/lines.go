@@ -86,8 +86,8 @@ func address(p *program.Program, o program.Operand, l int32) int32 {
 // variable returns the name of the variable for a slot.
 func variable(slot int32) string { return fmt.Sprintf("v%d", slot) }
 
-// substituted returns value, an expression of a rule in x, y and z, with the variables args for these and the other names
-// mapped by name.
+// substituted returns value, an expression of a rule in x, y and z, with the variables args for these and the other
+// names mapped by name.
 func substituted(value string, args []int32, name func(string) string) string {
 	var b strings.Builder
 	letter := func(c byte) bool { return c == '_' || c >= '0' && c <= '9' || c|32 >= 'a' && c|32 <= 'z' }
@@ -128,8 +128,8 @@ func sum(terms []int32) string {
 	return b.String()
 }
 
-// groupNames returns names for the groups of outputs and inputs, and for the parameters, that are identifiers, different
-// from each other and from reserved ones.
+// groupNames returns names for the groups of outputs and inputs, and for the parameters, that are identifiers,
+// different from each other and from reserved ones.
 func groupNames(p *program.Program, reserved func(string) bool) (outs, ins []string, params string) {
 	taken := map[string]bool{}
 	name := func(s string) string {

@@ -11,11 +11,11 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// exact are operations whose values in C do not depend on the library: arithmetic that IEEE 754 defines, comparisons, and
-// functions that round to integers.
+// exact are operations whose values in C do not depend on the library: arithmetic that IEEE 754 defines, comparisons,
+// and functions that round to integers.
 var exact = func() (ops []rules.Op) {
-	for _, name := range strings.Fields(`neg inv sq sqrt abs sign floor ceil trunc round roundtoeven logb finite cosatan add
-		sub mul div max min mod remainder copysign nextafter powscale mulz divz lt le eq select fma`) {
+	for _, name := range strings.Fields(`neg inv sq sqrt abs sign floor ceil trunc round roundtoeven logb finite cosatan
+		add sub mul div max min mod remainder copysign nextafter powscale mulz divz lt le eq select fma`) {
 		op, ok := rules.Lookup(name)
 		if !ok {
 			panic(name)

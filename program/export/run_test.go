@@ -288,8 +288,8 @@ func sameBits(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
 }
 
-// compareAll compares the replies of exported functions with machines. It returns the number of replies, and how many of
-// them report a guard.
+// compareAll compares the replies of exported functions with machines. It returns the number of replies, and how many
+// of them report a guard.
 func compareAll(t *testing.T, g target, jobs []job, same func(a, b float64) bool) (n, failed int) {
 	t.Helper()
 	for k, replies := range g.run(t, jobs) {
@@ -365,8 +365,8 @@ func ulps(a, b float64) float64 {
 }
 
 // loose are the operations in which C and Go differ by more than 2 units in the last place at moderate arguments, since
-// package math, or the formula for the operation, loses digits, with bounds on the difference relative to max(1, |value|)
-// in units of 2⁻⁵².
+// package math, or the formula for the operation, loses digits, with bounds on the difference relative to max(1,
+// |value|) in units of 2⁻⁵².
 var loose = map[rules.Op]float64{rules.Asin: 5, rules.Acos: 8, rules.Erfcinv: 3, rules.Gamma: 2, rules.Digamma: 2,
 	rules.J0: 2, rules.Y0: 2, rules.Y1: 2, rules.LogAddExp: 2, rules.Jn: 6, rules.Yn: 2, rules.Polygamma: 2, rules.Pow: 6,
 	rules.PowDx: 11, rules.PowDp: 2}
