@@ -65,11 +65,13 @@ func TestRecordedDerivatives(t *testing.T) {
 	allNear(t, "pullback of gradient", valueOf(t, pb, err, 2, 3, 0.5, 0, 1, 0), hess[3:6])
 	// The pushforward is a function of the point and the direction, in which it is linear.
 	pg, err := pf.Gradient()
-	allNear(t, "gradient of pushforward", valueOf(t, pg, err, 2, 3, 0.5, 1, 10, 0), append([]float64{156, 12, 0}, grad...))
+	allNear(t, "gradient of pushforward", valueOf(t, pg, err, 2, 3, 0.5, 1, 10, 0), append([]float64{156, 12, 0},
+		grad...))
 
 	sh, err := r.SparseHessian()
 	allNear(t, "sparse Hessian", valueOf(t, sh, err, 2, 3, 0.5), []float64{36, 12, 12, -math.Sin(0.5)})
-	if p := sh.Pattern(); !slices.Equal(p.ColPtr(), []int{0, 2, 3, 4}) || !slices.Equal(p.RowIndex(), []int{0, 1, 0, 2}) {
+	if p := sh.Pattern(); !slices.Equal(p.ColPtr(), []int{0, 2, 3, 4}) || !slices.Equal(p.RowIndex(), []int{0, 1, 0,
+		2}) {
 		t.Errorf("columns %v, rows %v", p.ColPtr(), p.RowIndex())
 	}
 	sj, err := g.SparseJacobian()
@@ -177,7 +179,8 @@ func TestRecordedKinds(t *testing.T) {
 	r, err := nabla.Record(bound, []float64{1})
 	values[0] = 100 // the recording has the values of its time
 	allNear(t, "bound", valueOf(t, r, err, 2), []float64{10})
-	r, err = nabla.Record(nabla.InPlace(2, func(y, x []nabla.Real) { y[0], y[1] = x[0].Neg(), x[0].Sq() }), []float64{1})
+	r, err = nabla.Record(nabla.InPlace(2, func(y, x []nabla.Real) { y[0], y[1] = x[0].Neg(), x[0].Sq() }),
+		[]float64{1})
 	allNear(t, "in place", valueOf(t, r, err, 3), []float64{-3, 9})
 	r, err = nabla.Record(func(x nabla.Real) []nabla.Real { return []nabla.Real{x, nabla.Sin(x)} }, []float64{1})
 	allNear(t, "curve", valueOf(t, r, err, 3), []float64{3, math.Sin(3)})
@@ -219,7 +222,8 @@ func TestRecordedMistakes(t *testing.T) {
 			t.Errorf("%v: %v", r == nil, err)
 		}
 	}
-	for _, text := range []string{"", "%0 = input x\n%1:2 = param 0\nout y [%1]", "%0 = input x\n%1 = input x\nout y [%1]",
+	for _, text := range []string{"", "%0 = input x\n%1:2 = param 0\nout y [%1]",
+		"%0 = input x\n%1 = input x\nout y [%1]",
 		"%0 = input x\nout y [%7]"} {
 		p, err := program.Parse(text, nil)
 		if err != nil {

@@ -12,8 +12,8 @@ type RuleError struct {
 }
 
 func (e *RuleError) Error() string {
-	return fmt.Sprintf("export: the program calls the custom rule %q, which cannot be written as %s; write the rule over "+
-		"nabla.Real, or export the parts before and after it", e.Rule, e.Format)
+	return fmt.Sprintf("export: the program calls the custom rule %q, which cannot be written as %s; write the "+
+		"rule over nabla.Real, or export the parts before and after it", e.Rule, e.Format)
 }
 
 // NameError reports a name that is not valid in a format.

@@ -102,7 +102,8 @@ func TestDerivatives(t *testing.T) {
 	for _, target := range targets {
 		t.Run(target.name, func(t *testing.T) {
 			n, failed := compareAll(t, target, jobs, func(a, b float64) bool {
-				return target.name == "go" && sameBits(a, b) || target.name == "c" && math.Abs(a-b) <= 1e-14*max(1, math.Abs(b))
+				return target.name == "go" && sameBits(a, b) || target.name == "c" && math.Abs(a-b) <= 1e-14*max(1,
+					math.Abs(b))
 			})
 			if n != 2*len(list) || failed != len(list) {
 				t.Errorf("%d evaluations, %d guards failed", n, failed)
@@ -116,7 +117,8 @@ func TestParameters(t *testing.T) {
 	p := parsed(t, "%0:2 = input x\n%2:2 = param 0\n%4:2 = mul %0:+1 %2:+1\nout y [%4 %5]\nout d [%3]")
 	for _, target := range targets {
 		t.Run(target.name, func(t *testing.T) {
-			compareAll(t, target, []job{{p: p, points: [][]float64{{2, 3}, {-1, 0}}, params: []float64{5, -0.0}}}, sameBits)
+			compareAll(t, target, []job{{p: p, points: [][]float64{{2, 3}, {-1, 0}}, params: []float64{5, -0.0}}},
+				sameBits)
 		})
 	}
 }
@@ -183,7 +185,8 @@ func TestGoForms(t *testing.T) {
 		{"%0 = input x\nout y [%0]", true, "func F(x float64) float64 {"},
 		{"%0:2 = input x\nguardlt %0 %1 = 1\nout y [%0]", true, "func F(x []float64) (float64, bool) {"},
 		{"%0:2 = input x\nguardlt %0 %1 = 1\nout y [%0]", false, "func F(y, x []float64) bool {"},
-		{"%0:2 = input x\n%2 = input v7\nout y [%0]\nout x [%1 %2]", true, "func F(x_, x []float64, v7_ float64) float64 {"},
+		{"%0:2 = input x\n%2 = input v7\nout y [%0]\nout x [%1 %2]", true,
+			"func F(x_, x []float64, v7_ float64) float64 {"},
 		{"%0:2 = input math\n%2 = param 0\nout for [%2 %1]", false, "func F(for_, math_, params []float64) {"},
 		{"%0:0 = input x\nout y []", false, "func F(y, x []float64) {"},
 	} {

@@ -157,7 +157,8 @@ func comparison(x line) string {
 	case program.GuardEq:
 		return a + " == " + b
 	case program.GuardBits:
-		return fmt.Sprintf("math.Float64bits(%s) == math.Float64bits(%s) || math.IsNaN(%s) && math.IsNaN(%s)", a, b, a, b)
+		return fmt.Sprintf("math.Float64bits(%s) == math.Float64bits(%s) || math.IsNaN(%s) && math.IsNaN(%s)", a, b,
+			a, b)
 	}
 	return fmt.Sprintf("int(%s) == int(%s)", a, b)
 }

@@ -49,7 +49,8 @@ func TestJSONAgreesWithText(t *testing.T) {
 		check(program.Schedule(program.Simplify(p)))
 	}
 	p, err := program.Parse("%0:2 = input \"x y\"\n%2 = param 0\n%3:3 = const NaN NaN(0x7ff8000000000123) -Inf\n"+
-		"%6:3 = call \"rule \\\"twice\\\"\" [%1 %0 %4]\n%9:0 = call \"rule \\\"twice\\\"\" []\nguardint %0:+1 [%5 %5] = 10\n"+
+		"%6:3 = call \"rule \\\"twice\\\"\" [%1 %0 %4]\n%9:0 = call \"rule \\\"twice\\\"\" []\n"+
+		"guardint %0:+1 [%5 %5] = 10\n"+
 		"out y []\nout \"\" [%8 %2]", customs)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +102,8 @@ func TestLoadMistakes(t *testing.T) {
 			-1, "bits of a NaN"},
 		{`{"op":"mul","lanes":1,"operands":[0,1]}`, `{"op":"const","lanes":2,"values":[1]}`, export.ErrMalformed, 1,
 			"1 constants"},
-		{`{"op":"mul","lanes":1,"operands":[0,1]}`, `{"op":"call","lanes":1,"name":"f","operands":[[0]]}`, export.ErrRule,
+		{`{"op":"mul","lanes":1,"operands":[0,1]}`, `{"op":"call","lanes":1,"name":"f","operands":[[0]]}`,
+			export.ErrRule,
 			1, `"f"`},
 	} {
 		text := strings.Replace(sample, tt.old, tt.new, 1)
@@ -109,7 +111,8 @@ func TestLoadMistakes(t *testing.T) {
 		var e *export.LoadError
 		if p != nil || !errors.As(err, &e) || !errors.Is(err, tt.cause) || e.Statement != tt.statement ||
 			!strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s for %s: got %v, want %q at %d that says %q", tt.new, tt.old, err, tt.cause, tt.statement, tt.says)
+			t.Errorf("%s for %s: got %v, want %q at %d that says %q", tt.new, tt.old, err, tt.cause, tt.statement,
+				tt.says)
 		}
 	}
 	for n := range len(sample) - 2 { // without the brace at the end

@@ -217,7 +217,8 @@ func buildC(t *testing.T, dir string, jobs []job) *exec.Cmd {
 			}
 		}
 		fmt.Fprintf(&declarations, "#include \"%s.c\"\n", name)
-		fmt.Fprintf(&cases, "\t\tcase %d: { const int ins[] = {%s}, outs[] = {%s}; run(%s, %d, ins, %d, outs); break; }\n", k,
+		fmt.Fprintf(&cases,
+			"\t\tcase %d: { const int ins[] = {%s}, outs[] = {%s}; run(%s, %d, ins, %d, outs); break; }\n", k,
 			counts(j.p.Ins, j.p.Params), counts(j.p.Outs, 0), name, len(j.p.Ins)+min(j.p.Params, 1), len(j.p.Outs))
 	}
 	write(t, dir, "main.c", strings.NewReplacer("DECLARATIONS", declarations.String(), "CASES", cases.String()).
@@ -337,7 +338,8 @@ func TestRandom(t *testing.T) {
 					}
 					points = append(points, x)
 				}
-				jobs = append(jobs, job{p: p, points: points}, job{p: program.Schedule(program.Simplify(p)), points: points})
+				jobs = append(jobs, job{p: p, points: points}, job{p: program.Schedule(program.Simplify(p)),
+					points: points})
 			}
 			n, failed := compareAll(t, g, jobs, sameBits)
 			if n < len(jobs) || failed == 0 || failed > n*9/10 {
@@ -368,7 +370,8 @@ func ulps(a, b float64) float64 {
 // package math, or the formula for the operation, loses digits, with bounds on the difference relative to max(1,
 // |value|) in units of 2⁻⁵².
 var loose = map[rules.Op]float64{rules.Asin: 5, rules.Acos: 8, rules.Erfcinv: 3, rules.Gamma: 2, rules.Digamma: 2,
-	rules.J0: 2, rules.Y0: 2, rules.Y1: 2, rules.LogAddExp: 2, rules.Jn: 6, rules.Yn: 2, rules.Polygamma: 2, rules.Pow: 6,
+	rules.J0: 2, rules.Y0: 2, rules.Y1: 2, rules.LogAddExp: 2, rules.Jn: 6, rules.Yn: 2, rules.Polygamma: 2,
+	rules.Pow:   6,
 	rules.PowDx: 11, rules.PowDp: 2}
 
 // moderate reports whether x is 0, not finite, or of a magnitude at which package math is accurate.
@@ -419,7 +422,9 @@ func TestOperations(t *testing.T) {
 					limit = 0
 				}
 				for i, r := range replies {
-					if limit > 0 && slices.ContainsFunc(jobs[k].points[i], func(x float64) bool { return !moderate(x) }) {
+					if limit > 0 && slices.ContainsFunc(jobs[k].points[i], func(x float64) bool {
+						return !moderate(x)
+					}) {
 						continue
 					}
 					want, _ := evaluated(jobs[k].p, jobs[k].points[i], nil)
