@@ -14,7 +14,8 @@ import (
 
 // The constraints below are the function types that operators accept. A type parameter whose name
 // begins with F takes the functions of one of these; a generic function must be instantiated
-// (Loss[nabla.Real]). Functions of other types are first wrapped in a [Func].
+// (Loss[nabla.Real]). Functions of other types are first wrapped in a [Func]. A [Recorded] is a
+// function too.
 //
 // A function may return an error as its last result. An error that is not nil ends the call of the operator, which
 // returns it in a [*ReturnedError]; the value beside it is not used.
@@ -22,29 +23,29 @@ type (
 	// ScalarFunc maps a slice of inputs to one output.
 	ScalarFunc interface {
 		~func([]Real) Real | ~func([]Real) (Real, error) |
-			~func([]float64) float64 | ~func([]float64) (float64, error) | *Func
+			~func([]float64) float64 | ~func([]float64) (float64, error) | *Func | *Recorded
 	}
 	// VectorFunc maps a slice of inputs to a slice of outputs, whose length may depend on that of the inputs alone.
 	VectorFunc interface {
 		~func([]Real) []Real | ~func([]Real) ([]Real, error) |
-			~func([]float64) []float64 | ~func([]float64) ([]float64, error) | *Func
+			~func([]float64) []float64 | ~func([]float64) ([]float64, error) | *Func | *Recorded
 	}
 	// ScalarScalar maps one number to one number.
 	ScalarScalar interface {
 		~func(Real) Real | ~func(Real) (Real, error) |
-			~func(float64) float64 | ~func(float64) (float64, error) | *Func
+			~func(float64) float64 | ~func(float64) (float64, error) | *Func | *Recorded
 	}
 	// CurveFunc maps one number to a slice of outputs, of the same length for all inputs.
 	CurveFunc interface {
 		~func(Real) []Real | ~func(Real) ([]Real, error) |
-			~func(float64) []float64 | ~func(float64) ([]float64, error) | *Func
+			~func(float64) []float64 | ~func(float64) ([]float64, error) | *Func | *Recorded
 	}
 	// AnyFunc is a ScalarFunc or a VectorFunc.
 	AnyFunc interface {
 		~func([]Real) Real | ~func([]Real) (Real, error) |
 			~func([]float64) float64 | ~func([]float64) (float64, error) |
 			~func([]Real) []Real | ~func([]Real) ([]Real, error) |
-			~func([]float64) []float64 | ~func([]float64) ([]float64, error) | *Func
+			~func([]float64) []float64 | ~func([]float64) ([]float64, error) | *Func | *Recorded
 	}
 	// InPlaceFunc writes its outputs to y, whose length is given to [InPlace].
 	InPlaceFunc interface {
@@ -236,6 +237,9 @@ func (f *Func) def(op string, n, m int, c engine.Context) engine.Def {
 
 // funcOf returns the Func for f, the function passed to an operator. Errors are stored in it.
 func funcOf(op string, f any) *Func {
+	if r, ok := f.(*Recorded); ok {
+		return r.function(op)
+	}
 	if fn, ok := f.(*Func); ok {
 		switch {
 		case fn == nil:

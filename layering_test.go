@@ -98,6 +98,7 @@ var layering = []struct{ path, contents, imports string }{
 		"internal/core internal/recheck program rules"},
 	{"program", "programs: text form, checker, guards, derivatives, simplification, schedule, machine",
 		"internal/core rules"},
+	{"program/export", "programs as Go, C, JSON, Graphviz and text; JSON read back", "program rules sparsity"},
 	{"sparsity", "sparsity patterns and their detectors", "internal/core internal/mmio program rules"},
 	{"coloring", "groups of columns and rows, and the recovery of entries from compressed products", "sparsity"},
 	{"sparse", "matrices over a pattern", "internal/mmio sparsity"},
@@ -166,7 +167,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"difftest/internal/banded", "banded matrices of the kit", ""},
 	{"cmd/nabla", "the command: a file for each subcommand, with its flags",
 		". difftest engine gen internal/bench internal/engines internal/problems internal/spelling internal/tabular " +
-			"program"},
+			"program program/export"},
 	{"internal/core", "the number and its tracers, with recordings and guards", "internal/series rules"},
 	{"internal/series", "arithmetic of truncated power series: recurrences from the rules, spaces of coefficients",
 		"rules"},

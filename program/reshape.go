@@ -1,5 +1,7 @@
 package program
 
+import "fmt"
+
 // Join returns p with one output group, which has the given name and concatenates the given groups.
 func Join(p *Program, name string, groups ...int) *Program {
 	q := *p
@@ -48,6 +50,34 @@ func JoinInputs(p *Program, name string) *Program {
 		default:
 			r.place(s, r.add(r.mapped(s)))
 		}
+	}
+	return r.finish()
+}
+
+// Alone returns p with one output group, called name, that holds the values of the given group, a derivative: -0
+// becomes 0 in it, as in [Machine.Output].
+func Alone(p *Program, name string, group int) *Program {
+	b := derive(p)
+	b.output(name, b.result(p.groupResult(group), true))
+	return b.p
+}
+
+// Bind returns p with its parameters replaced by constants. It panics if values has another length than Params.
+func Bind(p *Program, values []float64) *Program {
+	if len(values) != p.Params {
+		panic(fmt.Sprintf("program: Bind: got %d values for %d parameters", len(values), p.Params))
+	}
+	r := rewrite(p)
+	r.p.Params = 0
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		if s.Op != Param {
+			r.place(s, r.add(r.mapped(s)))
+			continue
+		}
+		at := int32(len(r.p.Consts))
+		r.p.Consts = append(r.p.Consts, values...)
+		r.place(s, r.add(Stmt{Op: Const, N: s.N, K: at}))
 	}
 	return r.finish()
 }

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -33,4 +34,28 @@ func TestJoinInputs(t *testing.T) {
 		compare(t, "JVP", got[len(got)-1:], [][]float64{flatten(referenceJVP(q, ins, x.params, dots))},
 			toward(size(want)))
 	})
+}
+
+// Parameters that are bound are constants.
+func TestBind(t *testing.T) {
+	each(t, 50, anything, func(t *testing.T, rng *rand.Rand, x sample) {
+		q := Bind(x.p, x.params)
+		if err := Check(q); err != nil || q.Params != 0 {
+			t.Fatalf("%d parameters, %v", q.Params, err)
+		}
+		compare(t, "bound", run(t, "bound", q, x.ins, nil), run(t, "before", x.p, x.ins, x.params), sameNumber)
+	})
+}
+
+// A derivative alone has no -0.
+func TestAlone(t *testing.T) {
+	p, err := Parse("%0 = input x\n%1 = neg %0\nout y [%0]\nout xbar [%1 %0]", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := Simplify(Alone(p, "grad", 1))
+	got := run(t, "alone", q, [][]float64{{0}}, nil)
+	if len(got) != 1 || len(got[0]) != 2 || math.Signbit(got[0][0]) || q.Outs[0].Name != "grad" {
+		t.Errorf("got %v in %v", got, q.Outs)
+	}
 }

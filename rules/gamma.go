@@ -80,14 +80,14 @@ func cotPi(x float64) float64 {
 // Orders above 500 lose digits in proportion to the order.
 //
 // Source: DLMF 5.15.1, 5.15.6.
-func polygamma(order, x float64) float64 {
+func polygamma(degree, x float64) float64 {
 	switch {
-	case !(order >= 0 && order <= math.MaxInt32 && order == math.Trunc(order)), math.IsNaN(x), math.IsInf(x, -1):
+	case !(degree >= 0 && degree <= math.MaxInt32 && degree == math.Trunc(degree)), math.IsNaN(x), math.IsInf(x, -1):
 		return math.NaN()
-	case order == 0:
+	case degree == 0:
 		return digamma(x)
 	}
-	n := int(order)
+	n := int(degree)
 	odd := n&1 == 1
 	if x > 0 {
 		if p := absPolygamma(n, x); odd {

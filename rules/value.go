@@ -111,8 +111,8 @@ func gammaSign(x float64) float64 {
 	if x > 0 {
 		return 1
 	}
-	_, sign := math.Lgamma(x)
-	return float64(sign)
+	_, s := math.Lgamma(x)
+	return float64(s)
 }
 
 // powDx returns p·x^(p-1)/powScale(x, p), and 0 for p == 0 and every x, including NaN.

@@ -323,6 +323,9 @@ func TestProgramGolden(t *testing.T) {
 		{"T3.txt", "program -task T3 -n 3"},
 		{"T3_gradient.txt", "program -n 3 -stage vjp,simplified,scheduled"},
 		{"T1.dot", "program -task T1 -n 2 -stage simplified -format dot"},
+		{"T3_gradient.go.txt", "program -n 3 -stage vjp,simplified -export go"},
+		{"T3_gradient.c.txt", "program -n 3 -stage vjp,simplified -export c"},
+		{"T1.json", "program -task T1 -n 2 -stage simplified -export json"},
 	} {
 		r := do(t, nil, strings.Fields(tt.line)...)
 		if r.code != 0 || r.err != "" {
@@ -441,6 +444,8 @@ func TestBadInputOfCommands(t *testing.T) {
 			[]string{`unknown stage "optimised"`, "recorded, vjp, jvp, simplified, scheduled"}},
 		{"program -stage vjp,", []string{`unknown stage ""`}},
 		{"program -format svg", []string{`unknown format "svg"`, "text, dot"}},
+		{"program -export latex", []string{`unknown export "latex"`, "go, c, json, dot, text"}},
+		{"program -export c -format dot", []string{"-format dot", "-export c"}},
 		{"program -n 1", []string{"-n 1", "from 2 to 100000"}},
 		{"program -n 1000000", []string{"-n 1000000"}},
 		{"program -n many", []string{"many", "-n"}},
@@ -501,6 +506,7 @@ func TestComplete(t *testing.T) {
 		{"program -task", []string{"T1\n", "gmm\n"}, []string{"--"}},
 		{"program --stage", []string{"recorded\n", "vjp\n"}, nil},
 		{"program -format", []string{"text\ndot\n"}, nil},
+		{"program -export", []string{"go\nc\njson\n"}, nil},
 		{"program -task T3 -format", []string{"dot\n"}, nil},
 		{"backends -engines", []string{"tracker\n"}, []string{"(", "over"}},
 		{"backends -format", []string{"markdown\n"}, nil},

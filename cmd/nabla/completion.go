@@ -10,6 +10,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen"
 	"github.com/nabla-ad/nabla/internal/bench"
+	"github.com/nabla-ad/nabla/program/export"
 )
 
 // exitCodes is the part of the help that scripts want to know.
@@ -60,6 +61,8 @@ func (a *app) values(command, flag string) []string {
 		return taskNames()
 	case "stage":
 		return stageNames()
+	case "export":
+		return export.Formats
 	case "layout":
 		return layoutNames()
 	case "dump": // STAGE:FUNC; the function is left to the user

@@ -11,6 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/program"
+	"github.com/nabla-ad/nabla/program/export"
 )
 
 var programFormats = []string{"text", "dot"}
@@ -84,6 +85,16 @@ Graphviz:
 
 vjp,simplified,scheduled is what reversediff(compile) runs for a gradient.
 
+-export writes the program as a file of another language instead, without anything
+that it does not need:
+
+  nabla program -task T3 -n 4 -stage vjp -export c > t3.c
+
+  go    a Go function that needs package math at most
+  c     a C99 function, in the form of CasADi
+  json  data, which export.Load reads back
+  dot   as -format dot, and text as -format text without the comments
+
 Tasks, those of package problems at the first of their points:` + taskList(),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "task", Usage: "`NAME` of the problem: " + strings.Join(taskNames(), ", "),
@@ -94,6 +105,8 @@ Tasks, those of package problems at the first of their points:` + taskList(),
 				Value: "recorded"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(programFormats, ", "),
 				Value: "text"},
+			&cli.StringFlag{Name: "export", Usage: "`LANGUAGE` of a file with the program: " +
+				strings.Join(export.Formats, ", ")},
 			outputFlag(),
 		},
 		Action: a.runProgram,
@@ -130,18 +143,27 @@ func (a *app) runProgram(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	language := ""
+	if c.IsSet("export") {
+		if language, err = oneOf(c, "export", export.Formats); err != nil {
+			return err
+		}
+		if c.IsSet("format") {
+			return usagef("program: -format %s and -export %s: want one of them", format, language)
+		}
+	}
 	w, err := a.openSink(c)
 	if err != nil {
 		return err
 	}
-	if err := writeProgram(w, entry, n, passes, format); err != nil {
+	if err := writeProgram(w, entry, n, passes, format, language); err != nil {
 		w.abandon()
 		return err
 	}
 	return w.deliver()
 }
 
-func writeProgram(w *sink, entry problems.Entry, n int, passes []string, format string) error {
+func writeProgram(w *sink, entry problems.Entry, n int, passes []string, format, language string) error {
 	problem, err := entry.New(n)
 	if err != nil {
 		return err
@@ -160,6 +182,12 @@ func writeProgram(w *sink, entry problems.Entry, n int, passes []string, format 
 			return fmt.Errorf("program: after %s: %w", name, err)
 		}
 	}
+	if language != "" {
+		if err := export.Write(w, language, p, exportOptions(problem, passes, language)); err != nil {
+			return fmt.Errorf("program: %s: %w", problem.Name, err)
+		}
+		return nil
+	}
 	if format == "dot" {
 		w.WriteString(p.DOT())
 		return nil
@@ -168,6 +196,17 @@ func writeProgram(w *sink, entry problems.Entry, n int, passes []string, format 
 	fmt.Fprintf(w, "# %d operations in %d statements, %d of them guards\n", p.Operations(), len(p.Stmts), p.Guards())
 	w.WriteString(p.String())
 	return nil
+}
+
+// exportOptions returns the name and the comment of the function that is written.
+func exportOptions(problem *problems.Problem, passes []string, language string) export.Options {
+	what := fmt.Sprintf("%s, %s, n = %d: %s", problem.Name, problem.Title, problem.N, strings.Join(passes, ", "))
+	o := export.Options{Name: problem.Name, Package: "exported", Comment: what}
+	if language == "go" {
+		o.Name = strings.ToUpper(problem.Name[:1]) + problem.Name[1:]
+		o.Comment = "is " + what + "."
+	}
+	return o
 }
 
 // recorded returns the program of a problem's function at its first point, as an engine receives it.

@@ -1,0 +1,51 @@
+package export
+
+import (
+	"io"
+
+	"github.com/nabla-ad/nabla/program"
+	"github.com/nabla-ad/nabla/sparsity"
+)
+
+// Formats are the formats that [Write] takes.
+var Formats = []string{"go", "c", "json", "dot", "text"}
+
+// Options configure the source code that is written.
+type Options struct {
+	// Name is the name of the function; the default is F in Go and f in C.
+	Name string
+	// Package is the name of the package of a Go file; the default is main.
+	Package string
+	// Comment says what the function computes. The default names the groups of inputs and outputs.
+	Comment string
+	// Numbers makes groups of one number plain numbers in Go: parameters and results in place of slices of length 1.
+	Numbers bool
+	// Pattern, if not nil, has the positions of the outputs in a sparse matrix, column after column. They are written
+	// as constant arrays.
+	Pattern *sparsity.Pattern
+}
+
+// Write writes p to w in one of the [Formats]. Errors are a [*FormatError], those of the format, and those of w.
+func Write(w io.Writer, format string, p *program.Program, o Options) error {
+	var text []byte
+	var err error
+	switch format {
+	case "go":
+		text, err = Go(p, o)
+	case "c":
+		text, err = C(p, o)
+	case "json":
+		text, err = JSON(p)
+	case "dot":
+		text, err = []byte(p.DOT()), program.Check(p)
+	case "text":
+		text, err = []byte(p.String()), program.Check(p)
+	default:
+		err = &FormatError{Format: format}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
