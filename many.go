@@ -58,7 +58,8 @@ type many[T any, P operator[T]] struct {
 
 // prepareMany prepares the operator op at many points with workers, all CPUs if workers is not positive. single is the
 // operator at one point.
-func (m *many[T, P]) prepareMany(op string, workers int, single func() (P, error), compute func(w P, i int) error) error {
+func (m *many[T, P]) prepareMany(op string, workers int, single func() (P, error),
+	compute func(w P, i int) error) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}

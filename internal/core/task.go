@@ -29,8 +29,8 @@ type Task struct {
 // Progress is the state of one stage of a preparation.
 type Progress struct {
 	Op string // the operator that is prepared, such as "Hessian"
-	// Stage is "recording", "evaluation", "detection", "colouring", "derivation", "products" or, in a call at many points,
-	// "points".
+	// Stage is "recording", "evaluation", "detection", "colouring", "derivation", "products" or, in a call at many
+	// points, "points".
 	Stage string
 	// Done is the completed part of Total, in units of the stage. Total is an upper bound, 0 if unknown. A stage may
 	// occur more than once.
