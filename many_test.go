@@ -419,13 +419,13 @@ func TestManyAllocations(t *testing.T) {
 		for _, b := range []nabla.Backend{forwarddiff.Backend{}, compiled} {
 			perCall := func(k int) float64 {
 				X := points(k, 4)
-				g, err := nabla.PrepareGradientMany(nabla.InPlace(1, func(y, x []nabla.Real) { y[0] = nabla.Dot(x, x) }), b,
-					X.RawRowView(0), workers)
+				square := nabla.InPlace(1, func(y, x []nabla.Real) { y[0] = nabla.Dot(x, x) })
+				g, err := nabla.PrepareGradientMany(square, b, X.RawRowView(0), workers)
 				if err != nil {
 					t.Fatal(err)
 				}
-				j, err := nabla.PrepareJacobianMany(nabla.InPlace(2, func(y, x []nabla.Real) { y[0], y[1] = x[0], x[1].Sq() }), b,
-					X.RawRowView(0), workers)
+				pair := nabla.InPlace(2, func(y, x []nabla.Real) { y[0], y[1] = x[0], x[1].Sq() })
+				j, err := nabla.PrepareJacobianMany(pair, b, X.RawRowView(0), workers)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -87,19 +87,19 @@ type Def struct {
 // Function is the user's function as a map from n numbers to m numbers, whatever its Go signature. A Function must not
 // be used by several goroutines at a time.
 type Function struct {
-	def          Def
-	policy       Policy
-	tracer       *Tracer
-	xs, ys       []Real
-	calls        int
-	clones       []*Function // made by Clone; they follow Rebind and NewCall
-	at           []float64   // where derivatives of f, as functions, are prepared; nil for the point of their first call
-	watch        Watch       // comparison of Traced with Plain; see Def.TracedPlain
-	shared       bool        // f computes in goroutines of its own
-	approximated bool        // an engine that approximates evaluates f; see Approximate
-	replays      *Replays    // record of replayed recordings; nil if not followed
-	broken       error       // why the bound struct cannot be copied for f, or nil
-	call         *uint64     // number of the current call, shared with clones and derived functions; 0 if not counted
+	def     Def
+	policy  Policy
+	tracer  *Tracer
+	xs, ys  []Real
+	calls   int
+	clones  []*Function // made by Clone; they follow Rebind and NewCall
+	at      []float64   // where derivatives of f, as functions, are prepared; nil for the point of their first call
+	watch   Watch       // comparison of Traced with Plain; see Def.TracedPlain
+	shared  bool        // f computes in goroutines of its own
+	replays *Replays    // record of replayed recordings; nil if not followed
+	inexact bool        // an engine that approximates evaluates f; see Approximate
+	broken  error       // why the bound struct cannot be copied for f, or nil
+	call    *uint64     // number of the current call, shared with clones and derived functions; 0 if not counted
 }
 
 // Policy configures recordings of a function.
@@ -288,7 +288,7 @@ func (f *Function) forked() *Function {
 func (f *Function) Derive(d Def) *Function {
 	d.Captures = f.def.Captures
 	g := NewFunction(d)
-	g.policy, g.call, g.replays, g.approximated = f.policy, f.call, f.replays, f.approximated
+	g.policy, g.call, g.replays, g.inexact = f.policy, f.call, f.replays, f.inexact
 	return g
 }
 

@@ -12,11 +12,11 @@ import (
 // stops one: [Function.Probe] finds those at the point of preparation, and later evaluations those on other branches.
 
 // Approximate makes evaluations of f an *[UnsupportedError] if they stop a derivative.
-func (f *Function) Approximate() { f.approximated = true }
+func (f *Function) Approximate() { f.inexact = true }
 
 // watched returns how many derivatives have been stopped, 0 if it does not matter to f.
 func (f *Function) watched(x []Real) uint64 {
-	if !f.approximated {
+	if !f.inexact {
 		return 0
 	}
 	return core.Stops(x)
@@ -51,9 +51,9 @@ func (f *Function) stops() error {
 
 // hooked runs f at x over traced numbers, and reports the error and whether f stopped a derivative of one of them.
 func (f *Function) hooked(x []float64) (stops bool, err error) {
-	approximated := f.approximated
-	f.approximated = false
-	defer func() { f.approximated = approximated }()
+	inexact := f.inexact
+	f.inexact = false
+	defer func() { f.inexact = inexact }()
 	xs, ys := make([]Real, f.def.N), make([]Real, f.def.M)
 	p := new(probe)
 	t := Overload(p)

@@ -37,8 +37,8 @@ type Progress struct {
 	Done, Total int
 }
 
-// CanceledError reports that a preparation, or a call at many points, was cancelled. It wraps the error of the context, context.Canceled or
-// context.DeadlineExceeded, and its cause.
+// CanceledError reports that a preparation, or a call at many points, was cancelled. It wraps the error of the
+// context, context.Canceled or context.DeadlineExceeded, and its cause.
 type CanceledError struct {
 	Op, Stage string
 	Err       error
