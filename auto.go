@@ -281,7 +281,14 @@ func noEngine(op string, f *engine.Function) error {
 }
 
 // resolveFor is resolve for the function f, whose first choice takes the place of an Auto.
-func resolveFor(op string, b Backend, f *engine.Function) (resolved, error) {
+func resolveFor(op string, b Backend, f *engine.Function) (r resolved, err error) {
+	defer func() {
+		for _, e := range []Backend{r.outer, r.inner} {
+			if _, ok := e.(engine.Approximator); ok {
+				f.Approximate()
+			}
+		}
+	}()
 	if automatic(b) {
 		list, err := choices(op, b, f)
 		if err != nil {

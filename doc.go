@@ -28,6 +28,8 @@
 //	Hessian                numbers → number    ∇²f(x)
 //	HessianDiagonal        numbers → number    the diagonal of ∇²f(x)
 //	WeightedHessian        numbers → numbers   Σ wᵢ·∇²fᵢ(x)
+//	GradientMany           numbers → number    ∇f at each of many points, on several workers
+//	JacobianMany           numbers → numbers   J at each of many points, on several workers
 //
 // Derivatives of any order are computed by Taylor arithmetic, in package backend/taylor:
 //

@@ -119,6 +119,15 @@ func Logistic(a Real) Real { return unary(rules.Logistic, a) }
 // Softplus returns log(1+exp(a)), without overflow.
 func Softplus(a Real) Real { return unary(rules.Softplus, a) }
 
+// StopGradient returns a as a number without derivative: every derivative with respect to a that passes through it is a
+// structural zero, of every order, also where another factor is infinite, and sparsity patterns have no entry for it.
+// The value follows a: a recording stays valid at other points, which it does not with Const(a.Value()), and not with a
+// constant computed outside of the function.
+//
+// Finite differences see values only. They return an *[UnsupportedError] for a function over Reals that stops a
+// derivative. Functions over float64, and code generated from them, have no StopGradient.
+func StopGradient(a Real) Real { return real(core.Stop(a.rep())) }
+
 // Abs returns |a|. Its derivative at 0 is 0.
 func Abs(a Real) Real { return unary(rules.Abs, a) }
 

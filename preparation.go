@@ -15,7 +15,8 @@ import (
 //	p, err := nabla.PrepareHessian(f, nabla.Preparation{Backend: b, Context: ctx}, x)
 //
 // It is allowed wherever a backend is; the outermost position is the best. Resize and Clone prepare
-// too. Calls of prepared objects ignore the context.
+// too. Calls of prepared objects ignore the context; those at many points, as of [PrepareGradientMany], take one of
+// their own and report to Progress.
 type Preparation struct {
 	Backend Backend
 	// Context cancels the preparation, which then ends soon, with a *[CanceledError]. A nil Context

@@ -1,6 +1,7 @@
 package nabla_test
 
 import (
+	"context"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -36,6 +37,12 @@ var preparations = []preparation{
 	}},
 	{(*nabla.JacobianPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
 		return made(nabla.PrepareJacobian(f, b, x))
+	}},
+	{(*nabla.GradientManyPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
+		return made(nabla.PrepareGradientMany(f, b, x, 2))
+	}},
+	{(*nabla.JacobianManyPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
+		return made(nabla.PrepareJacobianMany(f, b, x, 2))
 	}},
 	{(*nabla.HessianPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
 		return made(nabla.PrepareHessian(f, b, x))
@@ -207,6 +214,10 @@ func arguments(typ reflect.Type, m method, n int) []reflect.Value {
 			v = 1.0
 		case name == "V":
 			v = mat.NewDense(max(n, 1), 1, ones(max(n, 1)))
+		case name == "X":
+			v = mat.NewDense(2, max(n, 1), ones(2*max(n, 1)))
+		case name == "ctx":
+			v = context.Background()
 		case name == "C":
 			v = mat.NewDense(max(n, 1), 1, ones(max(n, 1)))
 		case name == "W":

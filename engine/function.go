@@ -97,6 +97,7 @@ type Function struct {
 	watch   Watch       // comparison of Traced with Plain; see Def.TracedPlain
 	shared  bool        // f computes in goroutines of its own
 	replays *Replays    // record of replayed recordings; nil if not followed
+	inexact bool        // an engine that approximates evaluates f; see Approximate
 	broken  error       // why the bound struct cannot be copied for f, or nil
 	call    *uint64     // number of the current call, shared with clones and derived functions; 0 if not counted
 }
@@ -287,7 +288,7 @@ func (f *Function) forked() *Function {
 func (f *Function) Derive(d Def) *Function {
 	d.Captures = f.def.Captures
 	g := NewFunction(d)
-	g.policy, g.call, g.replays = f.policy, f.call, f.replays
+	g.policy, g.call, g.replays, g.inexact = f.policy, f.call, f.replays, f.inexact
 	return g
 }
 
@@ -423,6 +424,7 @@ func (f *Function) once(t *Tracer, y, x []Real) (err error) {
 	for i := range y {
 		y[i] = core.Poison()
 	}
+	stops := f.watched(x)
 	if err := f.traced(y, x); err != nil {
 		return err
 	}
@@ -430,6 +432,9 @@ func (f *Function) once(t *Tracer, y, x []Real) (err error) {
 		if err := c.Leave(); err != nil {
 			return err
 		}
+	}
+	if err := f.stopped(stops, x); err != nil {
+		return err
 	}
 	for i, r := range y {
 		switch {

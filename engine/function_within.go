@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/nabla-ad/nabla/internal/core"
-	"github.com/nabla-ad/nabla/rules"
 )
 
 // Within runs f over Reals inside a call of a function that an engine derived from it. c is the context that Def.Traced
@@ -19,7 +18,11 @@ func (f *Function) Within(y, x []Real, c Context) error {
 	for i := range y {
 		y[i] = core.Poison()
 	}
+	stops := f.watched(x)
 	if err := f.def.Traced(y, x, c); err != nil {
+		return err
+	}
+	if err := f.stopped(stops, x); err != nil {
 		return err
 	}
 	for i, r := range y {
@@ -66,31 +69,22 @@ func (f *Function) Nest(y, x []Real) error {
 	return c.Leave()
 }
 
-// probe is a Hook that gives every result the id 1, so that all numbers that depend on the inputs are traced, and
-// stores nothing.
-type probe struct{}
-
-func (probe) Unary(rules.Op, int32, float64, float64) int32 { return 1 }
-
-func (probe) Binary(rules.Op, int32, int32, float64, float64, float64) int32 { return 1 }
-
-// Probe runs f twice at x over traced numbers and returns [ErrForeignReal] if f keeps a number from one call for the
-// next. An engine that only evaluates f would treat such a number as a constant and compute wrong derivatives. Other
-// errors are ignored: they do not concern such an engine.
+// Probe runs f twice at x over traced numbers. It returns [ErrForeignReal] if f keeps a number from one call for the
+// next: an engine that only evaluates f would treat such a number as a constant and compute wrong derivatives. It
+// returns an *[UnsupportedError] if f stops a derivative, of which such an engine learns nothing. Other errors are
+// ignored: they do not concern such an engine.
 func (f *Function) Probe(x []float64) error {
 	if f.def.Traced == nil || f.def.Plain != nil { // evaluated over plain numbers
 		return nil
 	}
-	xs, ys := make([]Real, f.def.N), make([]Real, f.def.M)
+	f.Approximate()
 	for range 2 {
-		t := Overload(probe{})
-		for i, v := range x {
-			xs[i] = t.Number(v, 1)
-		}
-		err := f.OverIn(t, ys, xs)
-		t.Close()
+		stops, err := f.hooked(x)
 		if errors.Is(err, ErrForeignReal) {
 			return err
+		}
+		if stops {
+			return f.stops()
 		}
 	}
 	return nil

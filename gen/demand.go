@@ -33,6 +33,7 @@ var operators = []struct {
 	{"Pullback", pullbacks | batches}, {"Gradient", pullbacks}, {"Jacobian", pushforwards | pullbacks | batches},
 	{"HVP", pullbacks | seconds}, {"Hessian", pullbacks | seconds}, {"HessianDiagonal", pullbacks | seconds},
 	{"WeightedHessian", everything}, {"SecondDerivative", pullbacks | seconds},
+	{"GradientMany", pullbacks}, {"JacobianMany", pushforwards | pullbacks | batches},
 	{"CurveSecondDerivative", pullbacks | seconds}, {"Linearize", pushforwards | pullbacks | batches},
 }
 

@@ -100,6 +100,9 @@ func TestKinks(t *testing.T) {
 		{Finite, args{inf}, 0, args{0}},
 		{Finite, args{nan}, 0, args{0}},
 		{Finite, args{3}, 3, args{0}},
+		{Stop, args{inf}, inf, args{0}},
+		{Stop, args{nan}, nan, args{0}},
+		{Stop, args{3}, 3, args{0}},
 		{SechSq, args{inf}, 0, args{0}},
 
 		{Div, args{1, 0}, inf, args{inf, -inf}},

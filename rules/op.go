@@ -60,6 +60,8 @@ const (
 	// Finite is x if x is finite and 0 otherwise, with zero derivative: the shift of a log-sum-exp, which must not
 	// carry a derivative.
 	Finite
+	// Stop is x, with zero derivative of every order.
+	Stop
 	// SechSq is 1/cosh(x)², the derivative of tanh without its cancellation.
 	SechSq
 	// CosAtan is cos(atan(x)) = 1/sqrt(1+x²), whose square is the derivative of atan.

@@ -89,7 +89,7 @@ func Partial1(o Op, x, v float64) float64 {
 		return logistic(x)
 	case Abs:
 		return sign(x)
-	case Sign, Floor, Ceil, Trunc, Round, RoundToEven, Logb, GammaSign, Finite:
+	case Sign, Floor, Ceil, Trunc, Round, RoundToEven, Logb, GammaSign, Finite, Stop:
 		return 0
 	case SechSq:
 		return ((-2) * v) * math.Tanh(x)

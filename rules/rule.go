@@ -94,7 +94,7 @@ func (o Op) Choice() bool { return o < NumOps && table[o].Choice }
 // do not approximate it. Pow jumps only at 0^0, and not if its exponent is constant.
 func (o Op) Jumps() bool {
 	switch o {
-	case Sign, Floor, Ceil, Trunc, Round, RoundToEven, Logb, GammaSign, Finite,
+	case Sign, Floor, Ceil, Trunc, Round, RoundToEven, Logb, GammaSign, Finite, Stop,
 		Atan2, Mod, Remainder, Copysign, Nextafter, Lt, Le, Eq, Select, Pow, PowDx, PowScale, HypotDx:
 		return true
 	}

@@ -122,6 +122,8 @@ var table = [...]Rule{
 		Source: "piecewise constant"},
 	Finite: {Name: "finite", Arity: 1, Value: "finite(x)", Partials: []string{zero},
 		Domain: "all x", Kinks: "0 everywhere by definition", Source: "a shift whose derivative cancels; see Op"},
+	Stop: {Name: "stop", Arity: 1, Value: "identity(x)", Partials: []string{zero},
+		Domain: "all x", Kinks: "0 everywhere by definition", Source: "a number that counts as a constant"},
 	SechSq: {Name: "sechsq", Arity: 1, Value: "sechSq(x)", Partials: []string{"-2*v*tanh(x)"},
 		Domain: "all x", Kinks: "none; 0 at ±Inf", Source: "DLMF §4.34"},
 	CosAtan: {Name: "cosatan", Arity: 1, Value: "cosAtan(x)", Partials: []string{"-(x*v) then v then v"},

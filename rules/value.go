@@ -46,6 +46,8 @@ func softplus(x float64) float64 {
 	return l
 }
 
+func identity(x float64) float64 { return x }
+
 // sechSq returns 1/cosh(x)² = 4e/(1+e)² with e = e^(-2|x|), which cannot overflow.
 func sechSq(x float64) float64 {
 	e := math.Exp(-2 * math.Abs(x))

@@ -101,6 +101,8 @@ func Value1(o Op, x float64) float64 {
 		return gammaSign(x)
 	case Finite:
 		return finite(x)
+	case Stop:
+		return identity(x)
 	case SechSq:
 		return sechSq(x)
 	case CosAtan:

@@ -27,7 +27,7 @@ func (c elementaryCase) String() string {
 // elementaryCases returns the cases of all ops in the table of package rules.
 func elementaryCases() (list []elementaryCase) {
 	for o := rules.Invalid + 1; o < rules.NumOps; o++ {
-		if o == rules.Finite { // not the derivative of its value
+		if o == rules.Finite || o == rules.Stop { // not the derivative of its value
 			continue
 		}
 		order := o == rules.Jn || o == rules.Yn || o == rules.Polygamma

@@ -67,11 +67,12 @@ type Tracer struct {
 	strong     bool // dual, hyper and series: -0 is a structural zero
 	gen        atomic.Uint32
 	birth      atomic.Uint64
-	first      int32 // the id of the first operation
-	next       int32 // the id of the next number
-	limit      int32 // no id beyond this one
-	operations int   // the limit on operations as requested, 0 for none
-	task       *Task // the preparation that the trace belongs to, or nil
+	first      int32         // the id of the first operation
+	next       int32         // the id of the next number
+	limit      int32         // no id beyond this one
+	operations int           // the limit on operations as requested, 0 for none
+	stops      atomic.Uint64 // calls of Stop
+	task       *Task         // the preparation that the trace belongs to, or nil
 
 	sharing
 	recording

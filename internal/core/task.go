@@ -28,21 +28,26 @@ type Task struct {
 
 // Progress is the state of one stage of a preparation.
 type Progress struct {
-	Op    string // the operator that is prepared, such as "Hessian"
-	Stage string // "recording", "evaluation", "detection", "colouring", "derivation", "products"
+	Op string // the operator that is prepared, such as "Hessian"
+	// Stage is "recording", "evaluation", "detection", "colouring", "derivation", "products" or, in a call at many
+	// points, "points".
+	Stage string
 	// Done is the completed part of Total, in units of the stage. Total is an upper bound, 0 if unknown. A stage may
 	// occur more than once.
 	Done, Total int
 }
 
-// CanceledError reports that a preparation was cancelled. It wraps the error of the context, context.Canceled or
-// context.DeadlineExceeded, and its cause.
+// CanceledError reports that a preparation, or a call at many points, was cancelled. It wraps the error of the
+// context, context.Canceled or context.DeadlineExceeded, and its cause.
 type CanceledError struct {
 	Op, Stage string
 	Err       error
 }
 
 func (e *CanceledError) Error() string {
+	if e.Stage == "points" {
+		return fmt.Sprintf("nabla: %s: the call was cancelled: %v; call again with another context", e.Op, e.Err)
+	}
 	return fmt.Sprintf("nabla: %s: the preparation was cancelled during %s: %v; prepare again with another context",
 		e.Op, e.Stage, e.Err)
 }
