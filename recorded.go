@@ -119,24 +119,63 @@ func RecordedOf(name string, p *program.Program) (*Recorded, error) {
 }
 
 // Name returns the name of the function, such as "gradient of Rosenbrock".
-func (r *Recorded) Name() string { return r.name }
+func (r *Recorded) Name() string {
+	if r == nil {
+		return ""
+	}
+	return r.name
+}
 
 // Dims returns the number of inputs n and of outputs m.
-func (r *Recorded) Dims() (n, m int) { return r.program.NumIn(), r.program.NumOut() }
+func (r *Recorded) Dims() (n, m int) {
+	if r.made("") != nil {
+		return 0, 0
+	}
+	return r.program.NumIn(), r.program.NumOut()
+}
 
 // Guards returns the number of comparisons in the recording.
-func (r *Recorded) Guards() int { return r.program.Guards() }
+func (r *Recorded) Guards() int {
+	if r.made("") != nil {
+		return 0
+	}
+	return r.program.Guards()
+}
 
 // Program returns the recorded operations, simplified, as a program with a group of outputs. The caller must not modify
 // it.
-func (r *Recorded) Program() *program.Program { return r.program }
+func (r *Recorded) Program() *program.Program {
+	if r == nil {
+		return nil
+	}
+	return r.program
+}
 
 // String returns the recorded operations in the text form of package program.
-func (r *Recorded) String() string { return r.program.String() }
+func (r *Recorded) String() string {
+	if r.made("") != nil {
+		return ""
+	}
+	return r.program.String()
+}
 
 // Pattern returns the positions of the outputs of a SparseJacobian or SparseHessian, which are in the order of the
 // pattern, column after column; nil for other functions.
-func (r *Recorded) Pattern() *sparsity.Pattern { return r.pattern }
+func (r *Recorded) Pattern() *sparsity.Pattern {
+	if r == nil {
+		return nil
+	}
+	return r.pattern
+}
+
+// made returns an error of method op if nothing has made r.
+func (r *Recorded) made(op string) error {
+	if r != nil && r.program != nil {
+		return nil
+	}
+	return &UnsupportedError{What: op + " of an empty Recorded",
+		Remedy: "make it with nabla.Record or nabla.RecordedOf"}
+}
 
 // Value evaluates the function at x, the groups of inputs one after another, and returns the outputs in dst, which is
 // allocated if it is nil. Errors are a [ShapeError], an [AliasError] and a [GuardError]. Calls do not allocate
@@ -145,6 +184,9 @@ func (r *Recorded) Pattern() *sparsity.Pattern { return r.pattern }
 // A derivative is computed a second time if it has a NaN, with the rules for structural zeros: what does not depend on
 // an input has derivative 0, also where it meets an infinite factor. Exported programs do not do this; see Strong.
 func (r *Recorded) Value(dst, x []float64) (_ []float64, err error) {
+	if err := r.made("Recorded.Value"); err != nil {
+		return nil, err
+	}
 	n, m := r.Dims()
 	switch {
 	case len(x) != n:

@@ -20,6 +20,9 @@ func (r *Recorded) Gradient() (*Recorded, error) {
 
 // Jacobian returns the Jacobian, whose m·n entries are in row-major order.
 func (r *Recorded) Jacobian() (*Recorded, error) {
+	if err := r.made("Recorded.Jacobian"); err != nil {
+		return nil, err
+	}
 	n, m := r.Dims()
 	return r.derive("Jacobian", nil, func(p *program.Program, strong bool) *program.Program {
 		p = program.Jacobian(p, program.JacobianOptions{Forward: n < m, Strong: strong})
@@ -41,6 +44,9 @@ func (r *Recorded) Hessian() (*Recorded, error) {
 
 // Pushforward returns (x, xdot) ↦ J(x)·xdot, with the groups of inputs x and xdot.
 func (r *Recorded) Pushforward() (*Recorded, error) {
+	if err := r.made("Recorded.Pushforward"); err != nil {
+		return nil, err
+	}
 	return r.derive("pushforward", r.seeds(r.program.NumIn()), func(p *program.Program, strong bool) *program.Program {
 		return program.Alone(program.JVP(p, program.JVPOptions{Strong: strong}), "ydot", 1)
 	})
@@ -48,6 +54,9 @@ func (r *Recorded) Pushforward() (*Recorded, error) {
 
 // Pullback returns (x, ybar) ↦ J(x)ᵀ·ybar, with the groups of inputs x and ybar.
 func (r *Recorded) Pullback() (*Recorded, error) {
+	if err := r.made("Recorded.Pullback"); err != nil {
+		return nil, err
+	}
 	return r.derive("pullback", r.seeds(r.program.NumOut()), func(p *program.Program, strong bool) *program.Program {
 		return program.Alone(program.VJP(p, program.VJPOptions{Strong: strong}), "xbar", 1)
 	})
@@ -69,6 +78,9 @@ func (r *Recorded) HVP() (*Recorded, error) {
 // SparseJacobian returns the entries of the Jacobian that the recording does not show to be zero. Pattern of the result
 // has their positions; it is valid wherever the guards hold.
 func (r *Recorded) SparseJacobian() (*Recorded, error) {
+	if err := r.made("Recorded.SparseJacobian"); err != nil {
+		return nil, err
+	}
 	pattern, err := sparsity.OfProgram(r.joined(r.program))
 	if err != nil {
 		return nil, err
@@ -107,6 +119,9 @@ func (r *Recorded) SparseHessian() (*Recorded, error) {
 // exported Strong program must have -0 for components that are zero. For a function that is no derivative it is r
 // itself.
 func (r *Recorded) Strong() *Recorded {
+	if r.made("") != nil {
+		return r
+	}
 	if r.strong == nil {
 		return r
 	}
@@ -116,6 +131,9 @@ func (r *Recorded) Strong() *Recorded {
 
 // one returns an error if r has several outputs or none.
 func (r *Recorded) one(op string) error {
+	if err := r.made(op); err != nil {
+		return err
+	}
 	if m := r.program.NumOut(); m != 1 {
 		return &ShapeError{Op: op, Arg: "outputs of f", Got: m, Want: 1}
 	}

@@ -31,7 +31,8 @@ var plainTypes = []any{
 	&nabla.SparsePlan{Pattern: new(sparsity.Pattern), Coloring: new(coloring.Coloring)},
 	nabla.Auto{}, nabla.Explanation{}, &nabla.Partials{}, (*nabla.Partials)(nil),
 	&nabla.Choice{}, (*nabla.Choice)(nil), &nabla.Choice{Rows: []nabla.ChoiceRow{{}}}, &nabla.ChoiceRow{},
-	&nabla.AliasError{}, &nabla.FuncError{}, &nabla.PointError{},
+	&nabla.AliasError{}, &nabla.FuncError{}, &nabla.PointError{}, &nabla.GuardError{},
+	&nabla.Recorded{}, (*nabla.Recorded)(nil),
 }
 
 // TestMethodsOfNilAndZeroValues calls every method of every exported type on nil and on the zero value. All methods of

@@ -117,8 +117,8 @@ func TestParameters(t *testing.T) {
 	p := parsed(t, "%0:2 = input x\n%2:2 = param 0\n%4:2 = mul %0:+1 %2:+1\nout y [%4 %5]\nout d [%3]")
 	for _, target := range targets {
 		t.Run(target.name, func(t *testing.T) {
-			compareAll(t, target, []job{{p: p, points: [][]float64{{2, 3}, {-1, 0}}, params: []float64{5, -0.0}}},
-				sameBits)
+			params := []float64{5, math.Copysign(0, -1)}
+			compareAll(t, target, []job{{p: p, points: [][]float64{{2, 3}, {-1, 0}}, params: params}}, sameBits)
 		})
 	}
 }
