@@ -55,6 +55,9 @@ func Sign(x float64) float64 {
 	return x
 }
 
+// Stop returns x. Its derivative is 0.
+func Stop(x float64) float64 { return x }
+
 // Finite returns x if it is finite, otherwise 0.
 func Finite(x float64) float64 { return rules.Value1(rules.Finite, x) }
 

@@ -23,6 +23,7 @@ func TestAllOperations(t *testing.T) {
 		"softplus":  rt.Softplus,
 		"sign":      rt.Sign,
 		"finite":    rt.Finite,
+		"stop":      rt.Stop,
 		"sechsq":    rt.Sechsq,
 		"cosatan":   rt.Cosatan,
 		"add":       rt.Add,

@@ -320,7 +320,8 @@ func TestRandom(t *testing.T) {
 		t.Run(g.name, func(t *testing.T) {
 			ops := all
 			if g.name == "c" {
-				ops = exact
+				// The sign of a NaN, which copysign reads, is that which the processor or the compiler gives it.
+				ops = slices.DeleteFunc(slices.Clone(exact), func(op rules.Op) bool { return op == rules.Copysign })
 			}
 			var jobs []job
 			for seed := range uint64(longtest.Cases(0, 10, 25, 1000)) {
