@@ -33,7 +33,7 @@ func TestRandomEngines(t *testing.T) {
 		t.Skip("builds programs")
 	}
 	next := *seed
-	for left := longtest.Cases(*programs, 0, 12, 1000); left > 0; left -= batch {
+	for left := longtest.Cases(*programs, 0, 12, 300); left > 0; left -= batch {
 		next = randomBatch(t, next, min(batch, left))
 	}
 }
