@@ -70,17 +70,17 @@ func (m *many[T, P]) prepareMany(op string, workers int, single func() (P, error
 	return m.from(op, first, workers, compute)
 }
 
-// from sets the workers of m to first and clones of it.
+// from sets the workers of m to first and clones of it. On an error m has the workers that it had.
 func (m *many[T, P]) from(op string, first P, workers int, compute func(w P, i int) error) error {
-	m.op, m.compute = op, compute
-	m.workers = append(m.workers[:0], first)
-	for len(m.workers) < workers {
+	list := append(make([]P, 0, workers), first)
+	for len(list) < workers {
 		c := clone[T](first)
 		if err := c.common().failed; err != nil {
 			return err
 		}
-		m.workers = append(m.workers, c)
+		list = append(list, c)
 	}
+	m.op, m.compute, m.workers = op, compute, list
 	base := first.common()
 	m.check = &prep{op: op, f: base.f, n: base.n, m: base.m}
 	return nil
@@ -112,7 +112,7 @@ func (m *many[T, P]) copyTo(q *many[T, P], compute func(w P, i int) error) {
 	first := clone[T](m.workers[0])
 	if err := q.from(m.op, first, len(m.workers), compute); err != nil {
 		first.common().failed = err
-		q.workers, q.check = q.workers[:1], first.common()
+		q.op, q.workers, q.check = m.op, []P{first}, first.common()
 	}
 }
 

@@ -357,6 +357,7 @@ func TestManyArguments(t *testing.T) {
 	if err := gradient(nil, nil, points(9, 5)); err != nil || g.Workers() != 2 {
 		t.Errorf("resized: %v, %d workers", err, g.Workers())
 	}
+	failingResize(t)
 	var inside error
 	var busy *nabla.GradientManyPrep
 	busy, err = nabla.PrepareGradientMany(func(x []nabla.Real) nabla.Real {
@@ -476,5 +477,34 @@ func BenchmarkGradientMany(b *testing.B) {
 				})
 			})
 		}
+	}
+}
+
+// failingResize: if a worker cannot be prepared for another size, all keep the old one.
+func failingResize(t *testing.T) {
+	t.Helper()
+	var runs, allowed atomic.Int64
+	allowed.Store(math.MaxInt64)
+	f := func(x []nabla.Real) nabla.Real {
+		if len(x) == 5 && runs.Add(1) > allowed.Load() {
+			panic("on purpose")
+		}
+		return x[0].Sq()
+	}
+	b := reversediff.Backend{Compile: true}
+	if _, err := nabla.PrepareGradient(f, b, make([]float64, 5)); err != nil {
+		t.Fatal(err)
+	}
+	allowed.Store(runs.Swap(0)) // those of the first worker
+	g, err := nabla.PrepareGradientMany(f, b, make([]float64, 2), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var panicked *nabla.PanicError
+	if err := g.Resize(make([]float64, 5)); !errors.As(err, &panicked) {
+		t.Errorf("a worker that cannot be resized: %v", err)
+	}
+	if _, err := g.GradientMany(t.Context(), nil, points(9, 2)); err != nil || g.Workers() != 3 {
+		t.Errorf("after a resize that failed: %v, %d workers", err, g.Workers())
 	}
 }
