@@ -119,10 +119,7 @@ func (r *Recorded) SparseHessian() (*Recorded, error) {
 // exported Strong program must have -0 for components that are zero. For a function that is no derivative it is r
 // itself.
 func (r *Recorded) Strong() *Recorded {
-	if r.made("") != nil {
-		return r
-	}
-	if r.strong == nil {
+	if r.made("") != nil || r.strong == nil {
 		return r
 	}
 	return &Recorded{name: r.name, program: r.strong(), strong: r.strong, dots: r.dots, number: r.number,

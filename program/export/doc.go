@@ -5,9 +5,8 @@
 // matrices are exported in the same way; see nabla.Record and package program for how to make them.
 //
 // [Go] and [C] write a function without loops, branches other than guards, or memory of its own. Its results are those
-// of a machine that runs the program: bit for bit, except that C calls the functions of its own math library. The time
-// to compile it grows faster than its size; up to some ten thousand operations it is seconds. A program with custom
-// rules is not exported as code: the error is a [*RuleError].
+// of a machine that runs the program: bit for bit, except that C calls the functions of its own math library. A
+// program with custom rules is not exported as code: the error is a [*RuleError].
 //
 // # Guards
 //

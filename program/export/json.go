@@ -278,7 +278,7 @@ func operationNamed(name string) program.Op {
 	return 0
 }
 
-// statement appends s. It checks what decides the meaning of s; Check does the rest.
+// statement appends s. It checks the fields that decide how s is read; Check does the rest.
 func (l *loader) statement(s statement) *LoadError {
 	fail := func(cause error, format string, args ...any) *LoadError {
 		return &LoadError{0, fmt.Sprintf(format, args...), cause}

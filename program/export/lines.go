@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nabla-ad/nabla/program"
@@ -18,8 +19,8 @@ type line struct {
 	holds bool    // outcome of a guard
 }
 
-// linesOf returns p lane by lane, without what neither outputs nor guards need. The error is that of program.Check, a
-// *RuleError, or a *PatternError.
+// linesOf returns p lane by lane, without lanes that neither outputs nor guards need. The error is that of
+// program.Check, a *RuleError, or a *PatternError.
 func linesOf(p *program.Program, format string, o Options) ([]line, error) {
 	if err := program.Check(p); err != nil {
 		return nil, err
@@ -48,9 +49,7 @@ func linesOf(p *program.Program, format string, o Options) ([]line, error) {
 			reversed = append(reversed, x)
 		}
 	}
-	for i, j := 0, len(reversed)-1; i < j; i, j = i+1, j-1 {
-		reversed[i], reversed[j] = reversed[j], reversed[i]
-	}
+	slices.Reverse(reversed)
 	return reversed, nil
 }
 
@@ -160,7 +159,7 @@ func groupNames(p *program.Program, reserved func(string) bool) (outs, ins []str
 	return outs, ins, name("params")
 }
 
-// sizes describes the groups of inputs, parameters and outputs of p, as "x of length 3 and xdot of length 3".
+// sizes describes groups, as "x of length 3, xdot of length 3".
 func sizes(names []string, groups []program.Group, numbers bool) string {
 	var parts []string
 	for i, g := range groups {
