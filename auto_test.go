@@ -15,6 +15,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/internal/engines"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/sparse"
 )
@@ -230,9 +231,7 @@ func TestAutoYields(t *testing.T) {
 		}
 		return s.Mul(x[1])
 	}
-	if testing.Short() {
-		t.Skip("a recording of 10⁷ operations")
-	}
+	longtest.Skip(t, "a recording of 10⁷ operations")
 	p, err := nabla.PrepareGradient(long, nil, []float64{2, 3})
 	if err != nil {
 		t.Fatal(err)

@@ -22,9 +22,7 @@ import (
 // TestDenseMatrixBeyondMemoryLimit: a dense matrix beyond the limit is a LimitError that says how large
 // it is and how to go on, of every engine, and one within the limit is none.
 func TestDenseMatrixBeyondMemoryLimit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	longtest.Skip(t, "a function of 33 000 outputs")
 	const n = 33_000
 	x := make([]float64, n)
 	squares := func(x []nabla.Real) []nabla.Real {

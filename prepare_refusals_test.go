@@ -13,6 +13,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/source"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/internal/engines"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -128,6 +129,8 @@ func TestPrepareRefusesWhatCallsWouldRefuse(t *testing.T) {
 	backends := prepareBackends()
 	if testing.Short() {
 		backends = backends[:2] // the others say nothing about races
+	} else {
+		backends = longtest.Sample(backends, 60)
 	}
 	for kind, f := range prepareFuncs() {
 		for _, b := range backends {

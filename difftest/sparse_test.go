@@ -93,7 +93,7 @@ func TestSparseSettings(t *testing.T) {
 		wide = map[string]string{"sparse/squarequadraticform_band20": "takes half a second"}
 	}
 	differences := func(m finitediff.Method) finitediff.Backend { return finitediff.Backend{Method: m} }
-	for i, c := range []struct {
+	settings := []struct {
 		b nabla.AutoSparse
 		o difftest.Options
 	}{
@@ -124,7 +124,11 @@ func TestSparseSettings(t *testing.T) {
 			difftest.Options{}},
 		{nabla.AutoSparse{Dense: fwd, Coloring: each50{}}, difftest.Options{}},
 		{nabla.AutoSparse{Dense: fwd, Detector: known{}}, difftest.Options{}},
-	} {
+	}
+	if !testing.Short() {
+		settings = longtest.Sample(settings, 8)
+	}
+	for i, c := range settings {
 		t.Run(c.b.Name(), func(t *testing.T) {
 			if testing.Short() && c.b.Workers == 0 { // the others say nothing about races
 				t.Skip("one goroutine")

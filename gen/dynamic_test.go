@@ -8,12 +8,12 @@ import (
 // TestRunDynamic compiles derivatives of functions with interface values and function values that are chosen at run
 // time.
 func TestRunDynamic(t *testing.T) {
-	p := together(t)
+	p := together(t, "dynamic")
 	// Numbers behind interfaces carry derivatives in one direction, and not in forms over Reals.
 	if text := withoutNotes(p.problems["dynamic"]); text != "" {
 		t.Error(text)
 	}
-	p.passes(t, "dynamic")
+	p.passes(t)
 }
 
 // TestNumbersBehindInterfaces: numbers that carry derivatives are not taken out of interfaces without methods, where

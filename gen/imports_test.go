@@ -9,11 +9,11 @@ import (
 // TestImports differentiates functions whose callees are in a package that imports packages the caller does not import,
 // under names with another meaning there.
 func TestImports(t *testing.T) {
-	p := together(t)
+	p := together(t, "imports")
 	if text := withoutNotes(p.problems["imports"]); text != "" {
 		t.Error(text)
 	}
-	p.passes(t, "imports")
+	p.passes(t)
 }
 
 func importsFiles(*testing.T) map[string]string {

@@ -188,6 +188,7 @@ func home(t *testing.T, decls map[string]string, head string) string {
 // TestLayout divides the code of a package by source files: the declarations are those of one file, each is in the file
 // of the source that needs it, or in the common one, and the package compiles.
 func TestLayout(t *testing.T) {
+	longtest.Skip(t, "generates many times")
 	dir := module(t, divided)
 	updated(t, layout(t, dir, gen.KeepLayout, true), "nabla_gen.go", "nabla_gen_simd.go")
 	one := generated(t, dir)

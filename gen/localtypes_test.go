@@ -12,13 +12,13 @@ import (
 // that
 // lead to themselves, are embedded, made of type parameters, type arguments, aliases, and declared in another package.
 func TestLocalTypes(t *testing.T) {
-	p := together(t)
+	p := together(t, "local")
 	for line := range strings.Lines(p.problems["local"]) {
 		if !strings.Contains(line, ": note: ") || strings.Contains(line, "type") {
 			t.Error(line)
 		}
 	}
-	p.passes(t, "local")
+	p.passes(t)
 	// The names are always the same.
 	dir := module(t, localFiles(t))
 	first := ""

@@ -5,5 +5,5 @@ import "testing"
 // TestNil calls derivatives with nil for shadows, for parts of shadows and for workspaces, and compares the results
 // with those of calls with complete arguments.
 func TestNil(t *testing.T) {
-	together(t).passes(t, "nils")
+	together(t, "nils").passes(t)
 }

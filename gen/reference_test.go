@@ -120,23 +120,23 @@ func Float64frombits(x []float64) float64 {
 			t.Errorf("%s is refused with\n%swant %s … %s", name, text, want, why)
 		}
 	}
-	together(t).matches(t, "math")
+	together(t, "math").matches(t)
 }
 
 func mathFiles(t *testing.T) map[string]string { return referenceFiles(t, "math.json", "math") }
 
 // matches requires that the tests of a part pass and that its file has no paths of this machine.
-func (p *program) matches(t *testing.T, part string) {
+func (p outcome) matches(t *testing.T) {
 	t.Helper()
-	if text := withoutNotes(p.problems[part]); text != "" {
+	if text := withoutNotes(p.problems[p.part]); text != "" {
 		t.Error(text)
 	}
 	for _, path := range []string{p.dir, goEnv(t, "GOROOT"), goEnv(t, "GOMODCACHE")} {
-		if !strings.Contains(p.texts[part], "func ") || strings.Contains(p.texts[part], path) {
-			t.Errorf("the file of %d bytes names %s", len(p.texts[part]), path)
+		if !strings.Contains(p.texts[p.part], "func ") || strings.Contains(p.texts[p.part], path) {
+			t.Errorf("the file of %d bytes names %s", len(p.texts[p.part]), path)
 		}
 	}
-	p.passes(t, part)
+	p.passes(t)
 }
 
 func goEnv(t *testing.T, name string) string {
@@ -150,7 +150,7 @@ func goEnv(t *testing.T, name string) string {
 
 // TestLibrary repeats TestMath for functions with derivatives in package library and for some of their callers.
 func TestLibrary(t *testing.T) {
-	together(t).matches(t, "library")
+	together(t, "library").matches(t)
 }
 
 func libraryFiles(t *testing.T) map[string]string {

@@ -128,7 +128,7 @@ func TestRefusalsRegistered(t *testing.T) {
 	if stale, err := generate(t, dir, ".").Stale(); err != nil || stale != nil {
 		t.Errorf("stale: %v, %v", stale, err)
 	}
-	together(t).passes(t, "refused")
+	together(t, "refused").passes(t)
 }
 
 func refusedFiles(*testing.T) map[string]string {

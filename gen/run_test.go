@@ -75,7 +75,7 @@ func staticcheck(t *testing.T, dir string, but ...string) {
 
 // TestRun compiles generated code and uses it to differentiate functions of every shape.
 func TestRun(t *testing.T) {
-	together(t).passes(t, "shapes")
+	together(t, "shapes").passes(t)
 }
 
 func shapesFiles(t *testing.T) map[string]string {
@@ -87,7 +87,7 @@ func shapesFiles(t *testing.T) map[string]string {
 
 // TestRunRules does the same with functions that call others by rules.
 func TestRunRules(t *testing.T) {
-	together(t).passes(t, "rules")
+	together(t, "rules").passes(t)
 }
 
 func rulesFiles(t *testing.T) map[string]string {
@@ -98,16 +98,16 @@ func rulesFiles(t *testing.T) map[string]string {
 
 // TestRunRuleForms does the same with rules for functions of all types that they may have, by all engines.
 func TestRunRuleForms(t *testing.T) {
-	together(t).passes(t, "ruleforms")
+	together(t, "ruleforms").passes(t)
 }
 
 // TestRunMatrices does the same with some of the functions of matrices of gonum/mat, or all.
 func TestRunMatrices(t *testing.T) {
-	p := together(t)
+	p := together(t, "matrices")
 	if text := withoutNotes(p.problems["matrices"]); text != "" {
 		t.Error(text)
 	}
-	p.passes(t, "matrices")
+	p.passes(t)
 }
 
 func matricesFiles(t *testing.T) map[string]string {
@@ -145,11 +145,11 @@ func matricesFiles(t *testing.T) map[string]string {
 
 // TestRunFactorisations does the same with some of the functions of factorisations of gonum/mat, or all.
 func TestRunFactorisations(t *testing.T) {
-	p := together(t)
+	p := together(t, "factorisations")
 	if text := withoutNotes(p.problems["factorisations"]); text != "" {
 		t.Error(text)
 	}
-	p.passes(t, "factorisations")
+	p.passes(t)
 }
 
 func factorisationsFiles(t *testing.T) map[string]string {
@@ -256,11 +256,11 @@ refused/refused.go:12:39: function Deep: call of example.com/lib.Outer: its sour
 // TestRunAliases compiles the derivatives of functions that reach the same memory under two types, and checks their
 // values and the calls that they refuse.
 func TestRunAliases(t *testing.T) {
-	p := together(t)
+	p := together(t, "aliases")
 	if text := p.problems["aliases"]; text != "" {
 		t.Error(text)
 	}
-	p.passes(t, "aliases")
+	p.passes(t)
 }
 
 func aliasesFiles(t *testing.T) map[string]string {
@@ -289,7 +289,7 @@ func aliasesFiles(t *testing.T) map[string]string {
 // TestCheckpoints compiles the reverse sweeps of loops that keep snapshots, and looks at how
 // much memory a million iterations take.
 func TestCheckpoints(t *testing.T) {
-	together(t).passes(t, "lorenz")
+	together(t, "lorenz").passes(t)
 }
 
 // TestExplainCheckpoints checks the remarks on loops that have a directive for checkpointing.

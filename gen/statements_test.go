@@ -14,7 +14,7 @@ import (
 // TestRunStatements compiles the derivatives of functions with calls of the standard library, deferred calls, sorting
 // and maps. The package check of testdata/statements/check.txt compares the results of all engines with differences.
 func TestRunStatements(t *testing.T) {
-	p := together(t)
+	p := together(t, "statements")
 	got := map[string]string{}
 	for line := range strings.Lines(p.problems["statements"]) {
 		line = strings.ReplaceAll(line, "statements/", "")
@@ -34,7 +34,7 @@ func TestRunStatements(t *testing.T) {
 			t.Errorf("problems of %s:\n%s\nwant:\n%s", pkg, got[pkg], files["problems"])
 		}
 	}
-	p.passes(t, "statements")
+	p.passes(t)
 }
 
 // statements returns the names of the archives.

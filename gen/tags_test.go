@@ -117,6 +117,7 @@ func generateWith(t *testing.T, dir, tags string, env ...string) *gen.Report {
 // TestBuilds generates for two builds and runs both: each has code of its own functions, and
 // generating for one leaves the files of the other alone.
 func TestBuilds(t *testing.T) {
+	longtest.Skip(t, "generates and compiles for several builds")
 	dir := module(t, builds)
 	written := func(r *gen.Report, want ...string) {
 		t.Helper()
@@ -211,6 +212,7 @@ func TestBuilds(t *testing.T) {
 // TestSystems names files by systems, also those of the file that passes a function to an
 // operator.
 func TestSystems(t *testing.T) {
+	longtest.Skip(t, "generates for several systems")
 	dir := module(t, map[string]string{
 		"go.mod":       "module m\n\ngo 1.26\n",
 		"f_linux.go":   "package m\n\n//nabla:differentiate\nfunc F(x float64) float64 { return x }\n",

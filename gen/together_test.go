@@ -29,30 +29,31 @@ type part struct {
 	but   []string // without these checks
 	fast  bool     // it counts allocations, so that it has to be optimised in the usual form too
 	once  bool     // much code that runs once: it is not optimised in the long form either
+	long  bool     // much code: it belongs to the long form
 }
 
-// parts are all parts. The test of each calls together and passes.
-var parts = []part{
+// allParts are all parts. The test of each calls together with its name.
+var allParts = []part{
 	{name: "shapes", files: shapesFiles, check: true, fast: true},
 	{name: "rules", files: rulesFiles, check: true},
 	{name: "ruleforms", files: ofArchive("ruleforms.txt"), check: true, fast: true},
-	{name: "complexes", files: ofArchive("complex.txt"), check: true},
-	{name: "dynamic", files: ofArchive("dynamic.txt"), check: true},
-	{name: "statements", files: statementsFiles, check: true,
+	{name: "complexes", files: ofArchive("complex.txt"), check: true, long: true},
+	{name: "dynamic", files: ofArchive("dynamic.txt"), check: true, long: true},
+	{name: "statements", files: statementsFiles, check: true, long: true,
 		but: []string{"S1016", "U1000"}}, // the functions that the code is generated of have types as users write them
 	{name: "aliases", files: aliasesFiles},
 	{name: "lorenz", files: pair("lorenz"), check: true, fast: true},
 	{name: "nils", files: pair("nil"), check: true},
 	{name: "wrt", files: wrtFiles, lanes: []int{4}, check: true, fast: true},
-	{name: "wide", files: wideFiles},
+	{name: "wide", files: wideFiles, long: true},
 	{name: "local", files: localFiles, check: true},
 	{name: "imports", files: importsFiles},
 	{name: "refused", files: refusedFiles},
 	{name: "variable", files: variableFiles},
 	{name: "math", files: mathFiles},
-	{name: "library", files: libraryFiles},
-	{name: "matrices", files: matricesFiles, once: true},
-	{name: "factorisations", files: factorisationsFiles},
+	{name: "library", files: libraryFiles, long: true},
+	{name: "matrices", files: matricesFiles, once: true, long: true},
+	{name: "factorisations", files: factorisationsFiles, long: true},
 }
 
 // ofArchive returns a function that returns the files of an archive in testdata.
@@ -78,39 +79,58 @@ type program struct {
 	done     bool
 }
 
+// An outcome is what the program did with a part.
+type outcome struct {
+	*program
+	part string
+}
+
 var (
 	once   sync.Once
 	golden program
 )
 
-// together returns the program of all parts, which the first test that calls it builds and runs.
-func together(t *testing.T) *program {
+// parts returns the parts of the program of this run.
+func parts() []part {
+	return slices.DeleteFunc(slices.Clone(allParts), func(p part) bool { return p.long && !longtest.Long() })
+}
+
+// together returns the program of all parts, which the first test that calls it builds and runs. It skips a test of a
+// part that the program of this run does not have.
+func together(t *testing.T, name string) outcome {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds programs")
+	}
+	i := slices.IndexFunc(allParts, func(p part) bool { return p.name == name })
+	if i < 0 {
+		t.Fatalf("no part is called %s", name)
+	}
+	if allParts[i].long {
+		longtest.Skip(t, "much code")
 	}
 	once.Do(func() { golden.run(t) })
 	if !golden.done {
 		t.Fatal("the program of all parts could not be built; the first test that asked for it says why")
 	}
-	return &golden
+	return outcome{&golden, name}
 }
 
-// passes fails a test with the output of a part of the program unless its tests pass.
-func (p *program) passes(t *testing.T, part string) {
+// passes fails a test with the output of its part of the program unless the tests of the part pass.
+func (p outcome) passes(t *testing.T) {
 	t.Helper()
-	if strings.Contains(p.output, "\n    --- PASS: TestAll/"+part+" (") {
+	if strings.Contains(p.output, "\n    --- PASS: TestAll/"+p.part+" (") {
 		return
 	}
 	out := p.output
-	if _, from, ok := strings.Cut(out, "=== RUN   TestAll/"+part+"\n"); ok {
+	if _, from, ok := strings.Cut(out, "=== RUN   TestAll/"+p.part+"\n"); ok {
 		next := regexp.MustCompile(`(?m)^=== RUN   TestAll/\w+$`).FindStringIndex(from)
 		if next != nil && !strings.Contains(from, "panic: ") {
 			from = from[:next[0]]
 		}
 		out = from
 	}
-	t.Errorf("the tests of %s do not pass:\n%s", part, out)
+	t.Errorf("the tests of %s do not pass:\n%s", p.part, out)
 }
 
 func (p *program) run(t *testing.T) {
@@ -122,7 +142,7 @@ func (p *program) run(t *testing.T) {
 	tests := map[string][]string{} // package, as its path below the module → its tests
 	p.problems, p.texts = map[string]string{}, map[string]string{}
 	patterns := map[string][]string{}
-	for _, part := range parts {
+	for _, part := range parts() {
 		for name, text := range part.files(t) {
 			if name == "go.mod" {
 				continue
@@ -139,7 +159,7 @@ func (p *program) run(t *testing.T) {
 		key := fmt.Sprint(part.lanes)
 		patterns[key] = append(patterns[key], "./"+part.name+"/...")
 	}
-	for _, part := range parts {
+	for _, part := range parts() {
 		key := fmt.Sprint(part.lanes)
 		if patterns[key] == nil {
 			continue
@@ -172,7 +192,7 @@ func (p *program) run(t *testing.T) {
 	if longtest.Long() {
 		// Sources, not generated code, assign an element to itself and have tags on fields that are not exported.
 		command(t, dir, "vet", "-assign=false", "-structtag=false", "./...")
-		for _, part := range parts {
+		for _, part := range parts() {
 			if part.check {
 				staticcheck(t, filepath.Join(dir, part.name), part.but...)
 			}
@@ -183,7 +203,7 @@ func (p *program) run(t *testing.T) {
 	if !longtest.Long() {
 		flags = append(flags, "-count=1", "-vet=off", "-ldflags=-w", "-trimpath", "-gcflags=golden/...=-N -l")
 	}
-	for _, part := range parts {
+	for _, part := range parts() {
 		switch {
 		case part.fast && !longtest.Long():
 			flags = append(flags, "-gcflags=golden/"+part.name+"/...=-dwarf=false")
@@ -218,7 +238,7 @@ func testOfAll(t *testing.T, dir string, tests map[string][]string) string {
 	}
 	imports, calls := "", ""
 	paths := slices.Sorted(maps.Keys(tests))
-	for _, part := range parts {
+	for _, part := range parts() {
 		calls += fmt.Sprintf("\tt.Run(%q, func(t *testing.T) {\n", part.name)
 		n := 0
 		for i, at := range paths {

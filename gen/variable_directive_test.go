@@ -37,11 +37,11 @@ var (
 			break
 		}
 	}
-	p := together(t)
+	p := together(t, "variable")
 	if text := p.problems["variable"]; text != "" {
 		t.Error(text)
 	}
-	p.passes(t, "variable")
+	p.passes(t)
 }
 
 func variableFiles(*testing.T) map[string]string {

@@ -20,11 +20,11 @@ func list(n int, format string) string {
 // TestManyParameters differentiates functions that call others with many parameters and results, more than any word has
 // bits, and a checkpointed loop that hands on as many variables.
 func TestManyParameters(t *testing.T) {
-	p := together(t)
+	p := together(t, "wide")
 	if text := withoutNotes(p.problems["wide"]); text != "" {
 		t.Error(text)
 	}
-	p.passes(t, "wide")
+	p.passes(t)
 }
 
 func wideFiles(t *testing.T) map[string]string {

@@ -5,7 +5,7 @@ import "testing"
 // TestWrt compares derivatives with respect to listed parameters with differences, and calls them without shadows for
 // the other parameters.
 func TestWrt(t *testing.T) {
-	together(t).passes(t, "wrt")
+	together(t, "wrt").passes(t)
 }
 
 func wrtFiles(t *testing.T) map[string]string {

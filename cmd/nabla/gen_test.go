@@ -178,7 +178,7 @@ func TestGenUsage(t *testing.T) {
 // and after its first generation.
 // TestGenFix: the warning of a closure has the source of a declared function, and -fix changes the source to that.
 func TestGenFix(t *testing.T) {
-	longtest.Serial(t)
+	longtest.Skip(t, "generates many times")
 	mod, sum := dependent.Mod(t)
 	dir := genModule(t, map[string]string{"go.mod": genMod + mod, "go.sum": sum, "m.go": `package m
 

@@ -25,7 +25,7 @@ func TestGenNothing(t *testing.T) {
 
 // TestGenByHash: a package whose hashes agree is not generated again, others are, and -time says so.
 func TestGenByHash(t *testing.T) {
-	longtest.Serial(t)
+	longtest.Skip(t, "generates many times")
 	genModule(t, map[string]string{"go.mod": genMod, "m.go": genLoss, "sub/s.go": "package sub\n",
 		"other/o.go": "package other\n\n//nabla:differentiate\nfunc F(x float64) float64 { return x * x }\n"})
 	stages := func(out string) (names []string) {
@@ -85,7 +85,7 @@ func edit(t *testing.T, name, old, text string) {
 
 // TestGenWatch generates after each edit, goes on after errors, and ends when it is interrupted.
 func TestGenWatch(t *testing.T) {
-	longtest.Serial(t)
+	longtest.Skip(t, "waits for edits and generates")
 	genModule(t, map[string]string{"go.mod": genMod, "m.go": genLoss})
 	ctx, interrupt := context.WithCancel(t.Context())
 	done := make(chan result)

@@ -67,11 +67,12 @@ func Load(dir string, patterns []string, opts LoadOptions) ([]*packages.Package,
 	if env == nil {
 		env = os.Environ()
 	}
-	goroot, err := goEnv(dir, env, "GOROOT")
+	vars, err := goEnv(dir, env, "GOROOT", "GOMOD")
 	if err != nil {
 		return nil, err
 	}
-	overlay, err := stubOverlay(dir, env)
+	goroot, mod := vars[0], vars[1]
+	overlay, err := stubOverlay(mod)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func listError(dir string, env []string, err error) error {
 
 // moduleError returns an error if dir is not in a module.
 func moduleError(dir string, env []string) error {
-	if mod, err := goEnv(dir, env, "GOMOD"); err != nil || mod != os.DevNull {
+	if vars, err := goEnv(dir, env, "GOMOD"); err != nil || vars[0] != os.DevNull {
 		return nil
 	}
 	where, err := filepath.Abs(dir)
@@ -168,7 +169,7 @@ func lowerable(path string) bool {
 // ParseDeclarations parses a file without the bodies of functions. Each is replaced by an infinite
 // loop, which type-checks for any results.
 func ParseDeclarations(fset *token.FileSet, name string, src []byte) (*ast.File, error) {
-	f, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
+	f, err := parser.ParseFile(fset, name, withoutBodies(src), parser.SkipObjectResolution)
 	if f == nil {
 		return nil, err
 	}
@@ -181,34 +182,34 @@ func ParseDeclarations(fset *token.FileSet, name string, src []byte) (*ast.File,
 	return f, err
 }
 
-// goEnv returns a variable of go env.
-func goEnv(dir string, env []string, name string) (string, error) {
-	cmd := exec.Command("go", "env", name)
+// goEnv returns variables of go env.
+func goEnv(dir string, env []string, names ...string) ([]string, error) {
+	cmd := exec.Command("go", append([]string{"env"}, names...)...)
 	cmd.Dir, cmd.Env = dir, env
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
-			return "", fmt.Errorf("the go command, which finds packages, is not in PATH: %w", err)
+			return nil, fmt.Errorf("the go command, which finds packages, is not in PATH: %w", err)
 		}
-		return "", fmt.Errorf("go env %s: %w: %s", name, err, bytes.TrimSpace(stderr.Bytes()))
+		return nil, fmt.Errorf("go env %s: %w: %s", strings.Join(names, " "), err, bytes.TrimSpace(stderr.Bytes()))
 	}
-	return strings.TrimSpace(string(out)), nil
+	values := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(out), "\r\n", "\n"), "\n"), "\n")
+	if len(values) != len(names) {
+		return nil, fmt.Errorf("go env %s: %d values, want %d", strings.Join(names, " "), len(values), len(names))
+	}
+	return values, nil
 }
 
-// stubOverlay returns stubs for all generated files of the module of dir, by name.
-func stubOverlay(dir string, env []string) (map[string][]byte, error) {
+// stubOverlay returns stubs for all generated files of the module with the file mod, by name.
+func stubOverlay(mod string) (map[string][]byte, error) {
 	overlay := map[string][]byte{}
-	mod, err := goEnv(dir, env, "GOMOD")
-	if err != nil {
-		return nil, err
-	}
 	if mod == "" || mod == os.DevNull {
 		return overlay, nil
 	}
 	root := filepath.Dir(mod)
-	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"go/ast"
 	"go/parser"
 	"go/printer"
@@ -9,18 +10,54 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Stubs of generated files, which replace them when packages are loaded.
 
-// stub returns a file with the exported names of a generated file and its build constraint:
-// functions that panic and types without fields. Of a broken text the declarations that can be
-// parsed remain.
+// kept has the last stub of each file, since one process may load packages again and again.
+var kept struct {
+	sync.Mutex
+	stubs map[string]keptStub
+}
+
+// A keptStub is the stub of a text.
+type keptStub struct {
+	text [sha256.Size]byte
+	stub []byte
+}
+
+// stub returns newStub of a file, or the one of an earlier call with the same text.
 func stub(name string, text []byte) []byte {
+	sum := sha256.Sum256(text)
+	kept.Lock()
+	k, ok := kept.stubs[name]
+	kept.Unlock()
+	if ok && k.text == sum {
+		return k.stub
+	}
+	out, alone := newStub(name, text)
+	if !alone {
+		return out
+	}
+	k = keptStub{sum, out}
+	kept.Lock()
+	defer kept.Unlock()
+	if kept.stubs == nil {
+		kept.stubs = map[string]keptStub{}
+	}
+	kept.stubs[name] = k
+	return k.stub
+}
+
+// newStub returns a file with the exported names of a generated file and its build constraint:
+// functions that panic and types without fields. Of a broken text the declarations that can be
+// parsed remain. It reports whether the stub depends on nothing but name and text.
+func newStub(name string, text []byte) (stub []byte, alone bool) {
 	fset := token.NewFileSet()
-	f, _ := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+	f, _ := parser.ParseFile(fset, name, withoutBodies(text), parser.SkipObjectResolution)
 	if f == nil || f.Name == nil || !token.IsIdentifier(f.Name.Name) || f.Name.Name == "_" {
-		return []byte(Header + "\n\n" + constraintLine(text) + "package " + siblingPackage(name) + "\n")
+		return []byte(Header + "\n\n" + constraintLine(text) + "package " + siblingPackage(name) + "\n"), false
 	}
 	var decls []ast.Decl
 	for _, d := range f.Decls {
@@ -69,7 +106,7 @@ func stub(name string, text []byte) []byte {
 		}
 	}
 	out.Write(body.Bytes())
-	return out.Bytes()
+	return out.Bytes(), true
 }
 
 // siblingPackage returns the name of the package of other files in the directory of name.

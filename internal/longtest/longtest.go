@@ -1,12 +1,12 @@
 // Package longtest determines how long tests take.
 //
 //	go test -short ./...       # under the race detector: no test builds programs
-//	go test ./...              # a sample of everything, in two minutes
-//	NABLA_LONG=1 go test ./... # hunts: many random programs, whole libraries, all combinations of options
+//	go test ./...              # a sample of everything, in a few minutes
+//	NABLA_LONG=1 go test ./... # all: many random programs, whole libraries, all combinations of options
 //
-// A claim has a test in the second form that fails if the claim is broken; the third form searches for unknown
-// mistakes. Tests read the variable while they run, not in initialisers, so that the go command does not use a cached
-// result for another length.
+// Most claims have a test in the second form that fails if the claim is broken. What generates code many times or
+// compiles much of it, and the search for unknown mistakes, belong to the third, which the gate runs. Tests read the
+// variable while they run, not in initialisers, so that the go command does not use a cached result for another length.
 package longtest
 
 import (
