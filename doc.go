@@ -39,6 +39,8 @@
 //	CurveDerivatives          number → numbers   f(t), f'(t), f″(t), …
 //	PartialDerivatives        numbers → number   ∂^α f(x) for all multi-indices α
 //
+// [Record] returns a function as a list of operations, and [Trace] finds the operation that made a NaN or an infinity.
+//
 // Methods of prepared objects take the destination first: if it is nil, it is allocated; otherwise
 // it is overwritten and returned. It must have the length of the result, otherwise the error is a
 // [ShapeError], and share no memory with an argument or another destination, otherwise it is an

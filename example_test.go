@@ -3,6 +3,8 @@ package nabla_test
 import (
 	"errors"
 	"fmt"
+	"log"
+	"path/filepath"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -304,4 +306,17 @@ func ExampleUnsupportedError() {
 	// Output:
 	// true
 	// [6.000000] <nil>
+}
+
+func ExampleTrace() {
+	norm := func(x []nabla.Real) nabla.Real { return nabla.Sqrt(nabla.Dot(x, x)) }
+	bad, err := nabla.Trace(norm, []float64{0, 0})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(bad.Op, bad.Args, bad.Values, "in", filepath.Base(bad.File))
+	fmt.Println("the derivative is not finite:", bad.Derivative)
+	// Output:
+	// sqrt [0] [0] in example_test.go
+	// the derivative is not finite: true
 }

@@ -92,8 +92,8 @@ func TestDependencies(t *testing.T) {
 // those of its tests.
 var layering = []struct{ path, contents, imports string }{
 	{".", "operators, Real, functions and their contexts, composites such as AutoSparse, errors",
-		"coloring engine internal/binding internal/compressed internal/core internal/layout internal/race " +
-			"internal/selection internal/series program rules sparse sparsity"},
+		"coloring engine internal/binding internal/compressed internal/core internal/layout internal/nonfinite " +
+			"internal/race internal/selection internal/series program rules sparse sparsity"},
 	{"engine", "the interface of engines; the fallback graph; when and how recordings are compared with the function",
 		"internal/core internal/recheck program rules"},
 	{"program", "programs: text form, checker, guards, derivatives, simplification, schedule, machine",
@@ -189,6 +189,7 @@ var layering = []struct{ path, contents, imports string }{
 		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/taylor backend/tracker " +
 			"coloring difftest difftest/coded difftest/zero internal/spelling sparsity"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed", ". gen/rt"},
+	{"internal/nonfinite", "finds the operation that made a NaN or an infinity", "engine internal/core rules"},
 	{"internal/network", "a neural network with its weights in a struct, with generated code, for tests",
 		". gen/library/blas64ad gen/library/matad gen/rt"},
 	{"internal/bench", "the benchmark of the command, its reports and their columns",

@@ -32,7 +32,7 @@ var plainTypes = []any{
 	nabla.Auto{}, nabla.Explanation{}, &nabla.Partials{}, (*nabla.Partials)(nil),
 	&nabla.Choice{}, (*nabla.Choice)(nil), &nabla.Choice{Rows: []nabla.ChoiceRow{{}}}, &nabla.ChoiceRow{},
 	&nabla.AliasError{}, &nabla.FuncError{}, &nabla.PointError{}, &nabla.GuardError{},
-	&nabla.Recorded{}, (*nabla.Recorded)(nil),
+	&nabla.Recorded{}, (*nabla.Recorded)(nil), &nabla.NonFinite{}, (*nabla.NonFinite)(nil),
 }
 
 // TestMethodsOfNilAndZeroValues calls every method of every exported type on nil and on the zero value. All methods of

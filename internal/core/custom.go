@@ -177,6 +177,19 @@ func (t *Tracer) recordCall(c Custom, xs []Rep, y []float64, out []Rep) {
 // hookCall presents a custom rule to a foreign engine as its linearisation at x, which needs only Mul and Add. The
 // first derivatives of the engine are then correct.
 func (t *Tracer) hookCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
+	if h, ok := t.hook.(CallHook); ok {
+		args, ids := make([]int32, len(xs)), make([]int32, len(y))
+		for i, r := range xs {
+			args[i] = t.bring(r).ID
+		}
+		h.Call(c, args, x, y, ids)
+		for i, v := range y {
+			if out[i].V = v; ids[i] != 0 {
+				out[i] = t.number(v, ids[i])
+			}
+		}
+		return
+	}
 	xbar, ybar := make([]float64, len(x)), make([]float64, len(y))
 	for i, v := range y {
 		clear(xbar)

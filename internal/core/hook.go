@@ -10,6 +10,14 @@ type Hook interface {
 	Binary(op rules.Op, a, b int32, av, bv, v float64) int32
 }
 
+// A CallHook is a Hook that is called for custom rules too. Call gets a rule with the ids and values of its arguments
+// and its outputs y, which it may keep, and sets ids to the numbers of the outputs. Other hooks see a rule as sums of
+// products with its derivatives at the point.
+type CallHook interface {
+	Hook
+	Call(c Custom, args []int32, x, y []float64, ids []int32)
+}
+
 // StartHook opens t for the foreign engine h.
 func (t *Tracer) StartHook(h Hook) {
 	t.open(kindHook, 0)
