@@ -26,8 +26,8 @@ type RecordableFunc interface {
 // are Recorded again. It computes the function wherever the comparisons that the function made come out as they did
 // when it was recorded; elsewhere every evaluation is a [GuardError].
 //
-// A Recorded is passed to operators like any other function, printed with String, and written as Go, C or JSON by
-// package export. It is never changed, and may be shared by goroutines.
+// A Recorded is passed to operators like any other function, printed with String, and written as Go, C, LaTeX or
+// JSON by package export. It is never changed, and may be shared by goroutines.
 //
 // A Recorded may have several groups of inputs, such as the point and the direction of a pushforward. As a function it
 // has one vector of inputs, the groups one after another, and its derivatives are those with respect to all of them.

@@ -444,7 +444,7 @@ func TestBadInputOfCommands(t *testing.T) {
 			[]string{`unknown stage "optimised"`, "recorded, vjp, jvp, simplified, scheduled"}},
 		{"program -stage vjp,", []string{`unknown stage ""`}},
 		{"program -format svg", []string{`unknown format "svg"`, "text, dot"}},
-		{"program -export latex", []string{`unknown export "latex"`, "go, c, json, dot, text"}},
+		{"program -export fortran", []string{`unknown export "fortran"`, "go, c, json, latex, dot, text"}},
 		{"program -export c -format dot", []string{"-format dot", "-export c"}},
 		{"program -n 1", []string{"-n 1", "from 2 to 100000"}},
 		{"program -n 1000000", []string{"-n 1000000"}},

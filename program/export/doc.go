@@ -1,5 +1,5 @@
-// Package export writes programs, recorded functions and their derivatives, as source code and as data: Go, C99, JSON,
-// Graphviz and text. [Load] reads JSON back.
+// Package export writes programs, recorded functions and their derivatives, as source code and as data: Go, C99, LaTeX,
+// JSON, Graphviz and text. [Load] reads JSON back.
 //
 // A derivative of a program is a program, so that gradients, Jacobians, Hessians, products and entries of sparse
 // matrices are exported in the same way; see nabla.Record and package program for how to make them.

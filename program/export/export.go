@@ -8,7 +8,7 @@ import (
 )
 
 // Formats are the formats that [Write] takes.
-var Formats = []string{"go", "c", "json", "dot", "text"}
+var Formats = []string{"go", "c", "json", "latex", "dot", "text"}
 
 // Options configure the source code that is written.
 type Options struct {
@@ -36,6 +36,8 @@ func Write(w io.Writer, format string, p *program.Program, o Options) error {
 		text, err = C(p, o)
 	case "json":
 		text, err = JSON(p)
+	case "latex":
+		text, err = LaTeX(p, o)
 	case "dot":
 		text, err = []byte(p.DOT()), program.Check(p)
 	case "text":

@@ -62,6 +62,8 @@ func TestGolden(t *testing.T) {
 		{"pushforward.c.txt", get(r.Pushforward()), "c", export.Options{Name: "pushforward"}},
 		{"hessian.c.txt", sparse, "c", export.Options{Name: "hessian", Pattern: sparse.Pattern(),
 			Comment: "The Hessian of the function of Rosenbrock."}},
+		{"gradient.tex", get(r.Gradient()), "latex", export.Options{}},
+		{"hessian.tex", sparse, "latex", export.Options{Pattern: sparse.Pattern()}},
 		{"gradient.json", get(r.Gradient()), "json", export.Options{}},
 	} {
 		var b bytes.Buffer
@@ -160,8 +162,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	var e *export.FormatError
-	if err := export.Write(new(bytes.Buffer), "latex", p, export.Options{}); !errors.As(err, &e) ||
-		!strings.Contains(err.Error(), "latex") {
+	if err := export.Write(new(bytes.Buffer), "fortran", p, export.Options{}); !errors.As(err, &e) ||
+		!strings.Contains(err.Error(), "fortran") {
 		t.Error(err)
 	}
 }
