@@ -412,6 +412,9 @@ func (u *unit) print() error {
 	if err == nil {
 		return nil
 	}
+	if of := new(importsError); errors.As(err, &of) {
+		return of
+	}
 	return u.blameWrite(err)
 }
 

@@ -178,6 +178,16 @@ func overReals(path string, nabla *types.Package) *types.Package {
 	return lower.DeclaredPackage(path, source, nabla)
 }
 
+// An importsError says that the go command cannot list the packages that generated code imports, as when go.mod lacks
+// requirements. No function is to blame.
+type importsError struct{ err error }
+
+func (e *importsError) Error() string {
+	return "the packages that generated code imports cannot be listed: " + e.err.Error()
+}
+
+func (e *importsError) Unwrap() error { return e.err }
+
 // loadPackages is a variable so that tests can share loaded packages between programs.
 var loadPackages = packages.Load
 
@@ -201,7 +211,7 @@ func (p *Program) load(dir string, paths []string) error {
 		Dir: dir, Env: env, BuildFlags: p.opts.Load.Flags, ParseFile: lower.ParseDeclarations,
 	}, paths...)
 	if err != nil {
-		return err
+		return &importsError{lower.ListError(dir, env, err)}
 	}
 	if p.extra == nil {
 		p.extra, p.sought = map[string]*types.Package{}, map[string]bool{}

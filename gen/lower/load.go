@@ -99,7 +99,7 @@ func Load(dir string, patterns []string, opts LoadOptions) ([]*packages.Package,
 		},
 	}, patterns...)
 	if err != nil {
-		return nil, listError(dir, env, err)
+		return nil, ListError(dir, env, err)
 	}
 	// A directory that has only tests is no error if a pattern matches it.
 	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool {
@@ -116,8 +116,8 @@ func Load(dir string, patterns []string, opts LoadOptions) ([]*packages.Package,
 	return pkgs, nil
 }
 
-// listError returns the error of listing packages without the go command's own words.
-func listError(dir string, env []string, err error) error {
+// ListError returns the error of listing packages without the go command's own words.
+func ListError(dir string, env []string, err error) error {
 	if err := moduleError(dir, env); err != nil {
 		return err
 	}
