@@ -11,46 +11,53 @@ import (
 	"github.com/nabla-ad/nabla/internal/nonfinite"
 )
 
-// NonFinite is the operation at which a value or a derivative became NaN or infinite, found by [Trace].
+// NonFinite is the operation at which a value or a derivative became NaN or infinite, found by [Trace]. Inputs,
+// outputs, operands and operations are counted from 0.
 type NonFinite struct {
 	// Op is the name of the operation, "log" or "div", or that of a [Rule]. It is empty if no operation is to blame: an
-	// input is not finite, or an output is a constant.
+	// input is not finite, or an output is a constant. Then Values has that number.
 	Op string
 	// Index is the number of operations that the function executed before.
 	Index int
-	// Args are the operands, and Values the results: one, but for a rule.
+	// Args are the operands, and Values the results: one value, except for a rule. Both belong to the caller.
 	Args, Values []float64
-	// Output is the output of the function whose value, or derivative, is not finite.
+	// Output is the index of the output whose value, or derivative, is not finite.
 	Output int
 	// Derivative reports that the value of the output is finite, and its derivative with respect to input Input is not.
 	Derivative bool
-	// Input is the input that is not finite, or the one of the derivative; -1 if neither.
+	// Input is the index of the input that is not finite, or with respect to which the derivative is not; -1 if there
+	// is none.
 	Input int
-	// Arg is the operand with respect to which the derivative is not finite, or a constant operand that is not finite
-	// itself, such as a number of captured data; -1 if none.
+	// Arg is the index of the operand with respect to which the derivative is not finite, or of a constant operand that
+	// is not finite itself, such as a number of captured data; -1 if there is none.
 	Arg int
-	// Cotangent is the derivative of the output with respect to the result of the operation.
+	// Cotangent is the derivative of the output with respect to the result of the operation, if Derivative is set and
+	// there is one result.
 	Cotangent float64
-	// Function, File and Line say which line of the program executed the operation. For a function over float64 it is
-	// one of its generated code.
+	// Function, File and Line say which line of the program executed the operation. For a function over float64 it is a
+	// line of the generated code.
 	Function, File string
 	Line           int
 }
 
-// Trace runs f at x and returns the first operation whose value is NaN or infinite though its operands are finite, and
-// on which an output that is not finite depends. If all outputs are finite it looks for such an operation among first
-// derivatives: the first one on the way from an output back to the inputs at which the derivative of that output is no
-// longer finite. It returns nil if values and first derivatives are finite, and also if an operation is not that no
-// output depends on, such as the number that [Where] does not select.
+// Trace runs f at x and reports the operation that made it return NaN or an infinity.
+//
+// If an output is not finite, it is the operation on the way to the first such output whose value is not finite
+// although its operands are. The report names an input, a constant operand or a constant output instead if that is
+// where the number comes from. If all outputs are finite, Trace goes back from each of them to the inputs: where a
+// first derivative is not finite, it reports the operation at which the derivative stopped being finite. Values that no
+// output depends on, such as the operand that [Where] does not select, are ignored. The result is nil if all outputs
+// and all first derivatives are finite.
 //
 //	bad, err := nabla.Trace(f, x)
 //	if bad != nil {
 //		log.Print(bad)
 //	}
 //
-// f is a function over Reals, or one over float64 with generated code. Errors are those of f, an [UnsupportedError] for
-// another function over float64, and a [LimitError] for more than 10 million operations. Trace is for the search of
-// mistakes: it takes about 100 bytes and a microsecond for each operation, and a sweep over them for each output.
+// f is a function over Reals, or one over float64 with generated code. It runs once, or twice if it starts goroutines;
+// x is not modified. Errors are those of f, panics included, an [UnsupportedError] if f is over float64 and has no
+// generated code, and a [LimitError] for more than 10 million operations. Trace is for debugging: it keeps
+// every operation with its place in the source, and sweeps over all of them for each output.
 func Trace[F RecordableFunc](f F, x []float64) (*NonFinite, error) {
 	g, err := functionOf("Trace", f, x, wantAny)
 	if err != nil {

@@ -10,8 +10,9 @@ type Hook interface {
 	Binary(op rules.Op, a, b int32, av, bv, v float64) int32
 }
 
-// A CallHook is a Hook that is called for custom rules too. Call gets a rule with the ids and values of its arguments
-// and its outputs y, which it may keep, and sets ids to the numbers of the outputs. Other hooks see a rule as sums of
+// A CallHook is a Hook that is called for custom rules too, in the order of execution. Call gets the rule, the ids and
+// values of its arguments, 0 being the id of a constant, and its outputs y; it may keep these slices, and must not
+// change them. It sets ids, which is as long as y, to the ids of the outputs. Other hooks see a rule as sums of
 // products with its derivatives at the point.
 type CallHook interface {
 	Hook

@@ -1,8 +1,8 @@
 // Package nonfinite finds the operation at which a value or a derivative of a function becomes NaN or infinite.
 //
 // It runs the function once over numbers that keep every operation with its operands and the place in the source that
-// called for it. Values are followed forward, and the derivative of each output backward, as the engines do it: where
-// the derivative is infinite or NaN, the number keeps the operation that made the first such number on its way.
+// called for it. Values are followed forward, and the derivative of each output backward, with the structural zeros and
+// the factors of the engines. A value or cotangent that is not finite keeps the operation that first produced it.
 package nonfinite
 
 import (

@@ -14,14 +14,15 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// LaTeX returns p as formulas to read: an align* environment of amsmath with an equation for each output, preceded by
-// one for each value that is used more than once, or would make a formula too long, and followed by the comparisons
-// under which they hold. Elements are counted from 1, as x_{1}; a group of one number has no index. Names that end with
-// dot or bar, such as those of tangents and cotangents, get the accent.
+// LaTeX returns p as formulas to read: an align* environment, which needs the package amsmath. There is an equation for
+// each output, preceded by one for each value that is used more than once or would make a formula of more than twelve
+// operations, and followed by the outcomes of the comparisons that the program requires. Elements of groups are counted
+// from 1, as x_{1}; a group of one number has no index. A name that ends with dot or bar, such as xdot of a tangent,
+// gets the accent, and characters that are no ASCII letters or digits become dots.
 //
-// The formulas are those of the program, operation by operation: nothing is simplified but terms of 0 and factors of 1,
-// and numbers have all digits. Functions that mathematics has no sign for are named as in package rules. Options other
-// than Pattern, which puts the position of an entry in place of its number, are not used.
+// The formulas are those of the program, operation by operation: only zero terms and unit factors are dropped, and
+// numbers have all digits. Functions that mathematics has no sign for are named as in package rules. Long equations are
+// not broken. Of the options only Pattern is used: an output is then named by its row and column.
 //
 // Errors are a [*RuleError], a [*PatternError], and those of [program.Check].
 func LaTeX(p *program.Program, o Options) ([]byte, error) {
