@@ -192,3 +192,30 @@ func TestTracePlain(t *testing.T) {
 		t.Errorf("a function that fails: %v", err)
 	}
 }
+
+// TestTraceManyArguments: the constant argument of a rule that is not finite is found among hundreds.
+func TestTraceManyArguments(t *testing.T) {
+	sum := nabla.Rule{
+		Name: "sum",
+		Value: func(y, x []float64) {
+			y[0] = 0
+			for _, v := range x {
+				y[0] += v
+			}
+		},
+		VJP: func(xbar, x, y, ybar []float64) {
+			for i := range xbar {
+				xbar[i] += ybar[0]
+			}
+		},
+	}.Func()
+	f := func(x []nabla.Real) nabla.Real {
+		args := make([]nabla.Real, 300)
+		args[0], args[257] = x[0], nabla.Const(math.Inf(1))
+		return sum(args...)[0]
+	}
+	bad, err := nabla.Trace(f, []float64{1})
+	if err != nil || bad == nil || bad.Op != "sum" || bad.Arg != 257 || len(bad.Args) != 300 {
+		t.Errorf("got %v, %v", bad, err)
+	}
+}

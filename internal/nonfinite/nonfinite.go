@@ -41,7 +41,7 @@ type op struct {
 	a, b       int32
 	av, bv, v  float64
 	site       *runtime.Frame
-	badOperand int8 // index plus 1 of an operand that is a constant and not finite
+	badOperand int32 // index plus 1 of an operand that is a constant and not finite
 }
 
 // call is a call of a custom rule.
@@ -112,10 +112,10 @@ func (o *observer) Binary(f rules.Op, a, b int32, av, bv, v float64) int32 {
 func (o *observer) Call(c core.Custom, args []int32, x, y []float64, ids []int32) {
 	k := call{rule: c, args: args, x: x, y: y, first: int32(o.n + len(o.ops) + 1)}
 	o.calls = append(o.calls, k)
-	var bad int8
+	var bad int32
 	for i, v := range x {
-		if args[i] == 0 && !finite(v) && bad == 0 && i < math.MaxInt8 {
-			bad = int8(i + 1)
+		if args[i] == 0 && !finite(v) && bad == 0 {
+			bad = int32(i + 1)
 		}
 	}
 	for i, v := range y {
@@ -166,7 +166,7 @@ func within(f runtime.Frame) bool {
 	}
 }
 
-// describe fills in what a finding says of the operation that made number id.
+// describe fills in the operation that made number id.
 func (o *observer) describe(f *Finding, id int32) *Finding {
 	f.Index = int(id) - o.n - 1
 	e := &o.ops[f.Index]
@@ -181,7 +181,7 @@ func (o *observer) describe(f *Finding, id int32) *Finding {
 	return f
 }
 
-// value returns what made the first output that is not finite, or nil.
+// value returns the origin of the first output that is not finite, or nil.
 func (o *observer) value(x []float64, ys []engine.Real) *Finding {
 	origin := make([]int32, o.n+1+len(o.ops)) // number that is to blame, 0 for a finite one
 	for i, v := range x {
@@ -227,7 +227,7 @@ func (o *observer) value(x []float64, ys []engine.Real) *Finding {
 	return nil
 }
 
-// A blame is a cotangent and, if it is not finite, what made it so.
+// A blame is a cotangent and, if it is not finite, the operation that made it so.
 type blame struct {
 	bar float64
 	id  int32   // result of the operation to blame
@@ -248,7 +248,7 @@ func (b *blame) add(from *blame, id int32, arg int, contribution float64) {
 	}
 }
 
-// derivative returns what made the first derivative of an output that is not finite, or nil.
+// derivative returns the operation at which the derivative of an output first stopped being finite, or nil.
 func (o *observer) derivative(ys []engine.Real) *Finding {
 	negZero := math.Copysign(0, -1)
 	bars := make([]blame, o.n+1+len(o.ops))
@@ -284,7 +284,7 @@ func (o *observer) derivative(ys []engine.Real) *Finding {
 	return nil
 }
 
-// back adds what the cotangent b of result id contributes to those of the operands.
+// back adds the contributions of the cotangent b of result id to the cotangents of the operands.
 func (e *op) back(bars []blame, b *blame, id int32) {
 	switch e.op {
 	case rules.Max, rules.Min:
@@ -338,7 +338,7 @@ func (e *op) times(g float64, i int, p float64) float64 {
 	return g
 }
 
-// back adds what the cotangents of the outputs of a call contribute.
+// back adds the contributions of the outputs of a call to the cotangents of its arguments.
 func (o *observer) back(c *call, bars []blame) {
 	ybar, zero := make([]float64, len(c.y)), true
 	from := blame{}
