@@ -77,7 +77,7 @@ func Trace[F RecordableFunc](f F, x []float64) (*NonFinite, error) {
 	}, nil
 }
 
-// String says what happened in a line or two. The second is the text of the line of the program, if its file is there.
+// String describes the finding. A second line has the text of the line of the program, if its file is there.
 func (n *NonFinite) String() string {
 	if n == nil {
 		return "all values and first derivatives are finite"

@@ -11,7 +11,7 @@ import (
 )
 
 // TestImportsListed: where the go command cannot list what generated code imports, no function is blamed. A go.mod that
-// requires nabla without what nabla requires is such a case: a package that does not import nabla yet loads.
+// requires nabla without the requirements of nabla is such a case: a package that does not import nabla yet loads.
 func TestImportsListed(t *testing.T) {
 	dir := module(t, map[string]string{"go.mod": "module m\n\ngo 1.26\n",
 		"m.go": "package m\n\n//nabla:differentiate\nfunc F(x float64) float64 { return x * x }\n"})

@@ -83,7 +83,7 @@ const texLongest = 12
 type formula struct {
 	text   string
 	level  int
-	size   int // operations
+	size   int // operations: 0 for an input, a parameter, a number or a name
 	number bool
 	test   string // the comparison, if the value is its indicator
 }
@@ -102,8 +102,7 @@ func (t *texWriter) equation(name, text string) { t.rows = append(t.rows, name+"
 // define makes the formula of a line that is no guard, and an equation if it gets a name.
 func (t *texWriter) define(x line) {
 	f := t.formula(x)
-	leaf := x.op == program.Input || x.op == program.Param || x.op == program.Const
-	if !leaf && f.size > 0 && f.test == "" && (t.uses[x.d] > 1 || f.size >= texLongest) {
+	if f.size > 0 && f.test == "" && (t.uses[x.d] > 1 || f.size >= texLongest) {
 		t.named++
 		name := fmt.Sprintf("t_{%d}", t.named)
 		t.equation(name, f.text)
@@ -216,8 +215,7 @@ func texOperation(op program.Op, a []formula) formula {
 	case rules.Hypot:
 		return formula{text: `\sqrt{` + power(a[0], "2").text + " + " + power(a[1], "2").text + "}", level: texAtom}
 	case rules.HypotDx:
-		hypot := `\sqrt{` + power(a[0], "2").text + " + " + power(a[1], "2").text + "}"
-		return fraction(a[0].text, hypot)
+		return fraction(a[0].text, texOperation(program.Op(rules.Hypot), a).text)
 	case rules.CosAtan:
 		return fraction("1", `\sqrt{1 + `+power(a[0], "2").text+"}")
 	case rules.SechSq:
@@ -312,7 +310,7 @@ func texComparison(op program.Op, a, b formula) string {
 	return a.text + " " + sign + " " + b.text
 }
 
-// condition returns what a guard requires.
+// condition returns the comparison that a guard requires.
 func (t *texWriter) condition(x line) string {
 	a, b := t.values[x.args[0]], t.values[x.args[1]]
 	if x.op == program.GuardInt {
