@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
@@ -38,10 +37,11 @@ func outline(t testing.TB, name string, src []byte) string {
 // TestWithoutBodies compares the declarations of files of the standard library, whole and without bodies, and those of
 // forms in which a brace is not that of a body.
 func TestWithoutBodies(t *testing.T) {
-	root := os.Getenv("GOROOT")
-	if root == "" {
-		root = runtime.GOROOT() //nolint:staticcheck // the environment has none
+	vars, err := goEnv(".", os.Environ(), "GOROOT")
+	if err != nil {
+		t.Fatal(err)
 	}
+	root := vars[0]
 	files := map[string][]byte{"forms.go": []byte(`package p
 
 import "os"
