@@ -18,7 +18,7 @@ import (
 // the call, or there is an error.
 func TestRandomCaptures(t *testing.T) {
 	stale, right := 0, 0
-	n := longtest.Cases(*fuzzCases, 30, 40, 1500)
+	n := longtest.Cases(*fuzzCases, 30, 40, 1000)
 	for seed := *fuzzFrom; seed < *fuzzFrom+uint64(n); seed++ {
 		p, xs := randfunc.New(randomData(seed), 3, randfunc.Options{M: 1})
 		r := rand.New(rand.NewPCG(seed, 4))

@@ -54,7 +54,7 @@ var secondOrder = []nabla.Backend{
 // differences.
 func TestRandomFunctions(t *testing.T) {
 	found := map[string]int{}
-	n := uint64(longtest.Cases(*fuzzCases, 200, 200, 6000))
+	n := uint64(longtest.Cases(*fuzzCases, 200, 200, 3000))
 	for seed := *fuzzFrom; seed < *fuzzFrom+n; seed++ {
 		if kind := fuzzOne(t, fmt.Sprint("seed ", seed), randomData(seed), found); kind != "" {
 			found[kind]++

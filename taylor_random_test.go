@@ -17,7 +17,7 @@ var taylorPrograms = flag.Int("taylorprograms", 0, "number of random programs th
 
 // TestTaylorRandom compares Taylor coefficients of random programs with nested derivatives by dual numbers, to order 3.
 func TestTaylorRandom(t *testing.T) {
-	n := longtest.Cases(*taylorPrograms, 100, 1000, 100_000)
+	n := longtest.Cases(*taylorPrograms, 100, 1000, 30_000)
 	const report = "%d programs: %d coefficients compared, %d of them finite, %d programs differ"
 	compared, finite, failed := 0, 0, 0
 	for i := range n {

@@ -17,13 +17,13 @@ import (
 )
 
 // TestRuns runs the kit on functions over Reals and on plain functions with generated code, with all engines and all
-// pairs of two: a sample of the runs, and all of them in the long form.
+// pairs of two: a sample of the runs, a third of them in the long form, and all with NABLA_LONG=all.
 func TestRuns(t *testing.T) {
 	n := 4
 	if testing.Short() {
 		n = 2
 	}
-	for _, r := range longtest.Sample(engines.Runs(engines.Single()), n) {
+	for _, r := range longtest.Part(engines.Runs(engines.Single()), n, 3) {
 		t.Run(r.Name(), func(t *testing.T) { difftest.Run(t, r.Backend, &r.Options) })
 	}
 }

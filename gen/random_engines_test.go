@@ -33,7 +33,7 @@ func TestRandomEngines(t *testing.T) {
 		t.Skip("builds programs")
 	}
 	next := *seed
-	for left := longtest.Cases(*programs, 0, 12, 300); left > 0; left -= batch {
+	for left := longtest.Cases(*programs, 0, 12, 100); left > 0; left -= batch {
 		next = randomBatch(t, next, min(batch, left))
 	}
 }
@@ -67,7 +67,7 @@ func randomBatch(t *testing.T, first uint64, n int) (next uint64) {
 	if _, err := generate(t, dir, ".").Write(); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "test", "-vet=off", "-ldflags=-w", "-gcflags=-N -l", "-trimpath", "-count=1", "-v", ".")
+	cmd := exec.Command("go", "test", "-vet=off", "-ldflags=-w", "-gcflags=-N -l -dwarf=false", "-trimpath", "-count=1", "-v", ".")
 	cmd.Dir, cmd.Env = dir, environ
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -27,8 +27,7 @@ type part struct {
 	lanes []int
 	check bool     // staticcheck runs over it in the long form
 	but   []string // without these checks
-	fast  bool     // it counts allocations, so that it has to be optimised in the usual form too
-	once  bool     // much code that runs once: it is not optimised in the long form either
+	fast  bool     // it counts allocations, so that it has to be optimised
 	long  bool     // much code: it belongs to the long form
 }
 
@@ -52,7 +51,7 @@ var allParts = []part{
 	{name: "variable", files: variableFiles},
 	{name: "math", files: mathFiles},
 	{name: "library", files: libraryFiles, long: true},
-	{name: "matrices", files: matricesFiles, once: true, long: true},
+	{name: "matrices", files: matricesFiles, long: true},
 	{name: "factorisations", files: factorisationsFiles, long: true},
 }
 
@@ -192,23 +191,24 @@ func (p *program) run(t *testing.T) {
 	if longtest.Long() {
 		// Sources, not generated code, assign an element to itself and have tags on fields that are not exported.
 		command(t, dir, "vet", "-assign=false", "-structtag=false", "./...")
+		var strict []string // checked at once: most of the time goes into what all import
 		for _, part := range parts() {
-			if part.check {
-				staticcheck(t, filepath.Join(dir, part.name), part.but...)
+			switch pattern := "./" + part.name + "/..."; {
+			case part.check && part.but != nil:
+				staticcheck(t, dir, part.but, pattern)
+			case part.check:
+				strict = append(strict, pattern)
 			}
 		}
+		staticcheck(t, dir, nil, strict...)
 	}
 	write(t, filepath.Join(dir, "all", "all_test.go"), testOfAll(t, dir, tests))
-	flags := []string{"test", "-v"}
-	if !longtest.Long() {
-		flags = append(flags, "-count=1", "-vet=off", "-ldflags=-w", "-trimpath", "-gcflags=golden/...=-N -l")
-	}
+	// Optimising half a million lines would take longer than all tests of them.
+	flags := []string{"test", "-v", "-count=1", "-vet=off", "-ldflags=-w", "-trimpath",
+		"-gcflags=golden/...=-N -l -dwarf=false"}
 	for _, part := range parts() {
-		switch {
-		case part.fast && !longtest.Long():
+		if part.fast {
 			flags = append(flags, "-gcflags=golden/"+part.name+"/...=-dwarf=false")
-		case part.once && longtest.Long():
-			flags = append(flags, "-gcflags=golden/"+part.name+"=-N -l")
 		}
 	}
 	cmd := exec.Command("go", append(flags, "./all")...)

@@ -11,11 +11,8 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	var wide map[string]string
-	if !longtest.Long() {
-		wide = map[string]string{"sparse/squarequadraticform_band1": "takes half a second",
-			"sparse/squarequadraticform_band2": "takes a second"}
-	}
+	wide := map[string]string{"sparse/squarequadraticform_band1": "takes half a second",
+		"sparse/squarequadraticform_band2": "takes a second"}
 	type run struct {
 		b nabla.Backend
 		o difftest.Options
@@ -31,15 +28,15 @@ func TestConformance(t *testing.T) {
 		{finitediff.Adaptive{}, difftest.Options{Tol: 1e-10, SecondTol: 1e-7, AllocFree: true, Skip: wide}},
 	}
 	if longtest.Long() {
-		o := difftest.Options{Tol: 1e-10, SecondTol: 1e-7}
+		o := difftest.Options{Tol: 1e-10, SecondTol: 1e-7, Skip: wide}
 		plain := o
 		plain.Plain = true
 		runs = append(runs, run{finitediff.Adaptive{}, plain}, run{finitediff.Adaptive{Workers: 2}, o},
-			run{finitediff.Adaptive{Method: finitediff.Forward}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5}},
+			run{finitediff.Adaptive{Method: finitediff.Forward}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, Skip: wide}},
 			run{finitediff.Adaptive{Extrapolate: 4}, o}, run{finitediff.Adaptive{MeasureNoise: true, Points: 7}, o})
 	}
 	for i, c := range runs {
-		c.o.NoModifiers = i > 0 && !longtest.Long()
+		c.o.NoModifiers = i > 0
 		name := c.b.Name()
 		if c.o.Plain {
 			name += " of plain functions"

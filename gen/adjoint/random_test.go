@@ -200,7 +200,7 @@ func TestRandom(t *testing.T) {
 		names = variantNames()
 	}
 	randprog.Files(t, "testdata/failures", adjoints(names))
-	randprog.Test(t, longtest.Cases(*programs, 6, 6, 100), *firstSeed, 4, "testdata/failures", adjoints(names))
+	randprog.Test(t, longtest.Cases(*programs, 6, 6, 60), *firstSeed, 4, "testdata/failures", adjoints(names))
 }
 
 // TestRandomComplex does the same with programs that compute with complex numbers.
@@ -209,7 +209,7 @@ func TestRandomComplex(t *testing.T) {
 	if *variant == "all" {
 		names = variantNames()
 	}
-	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 3, 3, 60), *firstSeed, 4,
+	randprog.TestWith(t, randprog.Options{Complex: true}, longtest.Cases(*programs, 3, 3, 30), *firstSeed, 4,
 		"testdata/failures", adjoints(names))
 }
 
@@ -220,6 +220,6 @@ func TestRandomContainers(t *testing.T) {
 	if *variant == "all" {
 		names = variantNames()
 	}
-	randprog.TestWith(t, randprog.Options{Containers: true}, longtest.Cases(*programs, 3, 3, 60), *firstSeed, 4,
+	randprog.TestWith(t, randprog.Options{Containers: true}, longtest.Cases(*programs, 3, 3, 30), *firstSeed, 4,
 		"testdata/failures", adjoints(names))
 }

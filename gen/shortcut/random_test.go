@@ -75,7 +75,7 @@ func checkShortcuts(c *randprog.Case, incomplete bool, tally *randprog.Tally) (e
 // TestRandom differentiates random programs with branches that leave out zeros: values, tangents, adjoints and second
 // derivatives are right at zeros. Without complete branches most of them are not.
 func TestRandom(t *testing.T) {
-	n := longtest.Cases(*programs, 20, 20, 600)
+	n := longtest.Cases(*programs, 20, 20, 250)
 	wrong, total := 0, 0
 	var tally randprog.Tally
 	for from := 0; from < n; from += 20 {

@@ -102,7 +102,7 @@ func backend(r *rand.Rand, depth int) nabla.Backend {
 // TestParseOfRandomBackends: Parse is the inverse of Name.
 func TestParseOfRandomBackends(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range longtest.Cases(0, 2000, 20000, 500000) {
+	for range longtest.Cases(0, 2000, 20000, 100000) {
 		if same(t, backend(r, 4)); t.Failed() {
 			return
 		}

@@ -4,6 +4,9 @@
 //	go test ./...              # a sample of everything, in a few minutes
 //	NABLA_LONG=1 go test ./... # all: many random programs, whole libraries, all combinations of options
 //
+// Where all combinations would take minutes, the long form has a part of them, which the number selects, so that runs
+// with consecutive numbers have all; NABLA_LONG=all has all at once.
+//
 // Most claims have a test in the second form that fails if the claim is broken. What generates code many times or
 // compiles much of it, and the search for unknown mistakes, belong to the third, which the gate runs. Tests read the
 // variable while they run, not in initialisers, so that the go command does not use a cached result for another length.
@@ -12,6 +15,7 @@ package longtest
 import (
 	"os"
 	"runtime/debug"
+	"strconv"
 	"testing"
 )
 
@@ -65,6 +69,20 @@ func Sample[T any](list []T, n int) []T {
 		sample[i] = list[(2*i+1)*len(list)/(2*n)]
 	}
 	return sample
+}
+
+// Part returns each of-th element of list in the long form, beginning with one that the number in NABLA_LONG selects, and
+// all of them if it is no number. In the other forms it is Sample.
+func Part[T any](list []T, n, of int) []T {
+	number, err := strconv.ParseUint(os.Getenv(Variable), 10, 64)
+	if !Long() || err != nil {
+		return Sample(list, n)
+	}
+	var part []T
+	for i := int(number % uint64(of)); i < len(list); i += of {
+		part = append(part, list[i])
+	}
+	return part
 }
 
 // Main is the TestMain of a package that allocates much, or whose memory mostly lives as long as the test, such as

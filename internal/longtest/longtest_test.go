@@ -14,15 +14,18 @@ func TestLengths(t *testing.T) {
 		long   bool
 		cases  int
 		sample []int
+		part   []int
 	}{
-		{"", false, 20, []int{2, 7}},
-		{"0", false, 20, []int{2, 7}},
-		{"1", true, 30, list},
-		{"yes", true, 30, list},
+		{"", false, 20, []int{2, 7}, []int{2, 7}},
+		{"0", false, 20, []int{2, 7}, []int{2, 7}},
+		{"1", true, 30, list, []int{1, 4, 7}},
+		{"2", true, 30, list, []int{2, 5, 8}},
+		{"3", true, 30, list, []int{0, 3, 6, 9}},
+		{"all", true, 30, list, list},
 	} {
 		t.Setenv(longtest.Variable, tt.value)
 		if testing.Short() {
-			tt.long, tt.cases, tt.sample = false, 10, []int{2, 7}
+			tt.long, tt.cases, tt.sample, tt.part = false, 10, []int{2, 7}, []int{2, 7}
 		}
 		if got := longtest.Long(); got != tt.long {
 			t.Errorf("%q: long is %v", tt.value, got)
@@ -35,6 +38,9 @@ func TestLengths(t *testing.T) {
 		}
 		if got := longtest.Sample(list, 2); !slices.Equal(got, tt.sample) {
 			t.Errorf("%q: sample %v", tt.value, got)
+		}
+		if got := longtest.Part(list, 2, 3); !slices.Equal(got, tt.part) {
+			t.Errorf("%q: part %v, want %v", tt.value, got, tt.part)
 		}
 		if got := longtest.Sample(list, 11); !slices.Equal(got, list) {
 			t.Errorf("%q: sample of more than there are: %v", tt.value, got)

@@ -326,7 +326,7 @@ func TestAgainstMat(t *testing.T) {
 				// small a degree.
 				tolerance = 1e-7
 			}
-			for seed := range uint64(longtest.Cases(0, 2000, 2000, 80000)) {
+			for seed := range uint64(longtest.Cases(0, 2000, 2000, 30000)) {
 				want, failure := newWorld(seed, false).outcome(call[0])
 				got, fails := newWorld(seed, true).outcome(call[1])
 				panics[failure]++
