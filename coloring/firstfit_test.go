@@ -14,7 +14,9 @@ import (
 // the threshold from which colours around a vertex are tabulated.
 func TestFirstFit(t *testing.T) {
 	longtest.Serial(t)
-	t.Run("threshold as it is", testFirstFit)
+	if longtest.Long() {
+		t.Run("threshold as it is", testFirstFit)
+	}
 	t.Run("threshold 1", func(t *testing.T) { tabulateFrom(t, 1); testFirstFit(t) })
 	t.Run("threshold 4", func(t *testing.T) { tabulateFrom(t, 4); testFirstFit(t) })
 }

@@ -19,20 +19,24 @@ func TestConformance(t *testing.T) {
 	}
 	runs := []run{
 		{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, AllocFree: true}},
-		{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, Plain: true}},
-		{finitediff.Backend{Workers: 2}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5}},
-		{finitediff.Backend{Method: finitediff.Forward}, difftest.Options{Tol: 1e-5, SecondTol: 1e-5, AllocFree: true}},
-		{finitediff.Backend{Method: finitediff.Backward}, difftest.Options{Tol: 1e-5, SecondTol: 1e-5}},
+		{finitediff.Backend{Method: finitediff.Forward, Workers: 2}, difftest.Options{Tol: 1e-5, SecondTol: 1e-5}},
 		{finitediff.Backend{Method: finitediff.Complex},
 			difftest.Options{SecondTol: 1e-8, AllocFree: true, Skip: wide}},
-		{finitediff.Adaptive{}, difftest.Options{Tol: 1e-10, SecondTol: 1e-7, AllocFree: true, Skip: wide}},
 	}
 	if longtest.Long() {
 		o := difftest.Options{Tol: 1e-10, SecondTol: 1e-7, Skip: wide}
 		plain := o
 		plain.Plain = true
-		runs = append(runs, run{finitediff.Adaptive{}, plain}, run{finitediff.Adaptive{Workers: 2}, o},
-			run{finitediff.Adaptive{Method: finitediff.Forward}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, Skip: wide}},
+		runs = append(runs,
+			run{finitediff.Backend{}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5, Plain: true}},
+			run{finitediff.Backend{Workers: 2}, difftest.Options{Tol: 1e-8, SecondTol: 1e-5}},
+			run{finitediff.Backend{Method: finitediff.Forward},
+				difftest.Options{Tol: 1e-5, SecondTol: 1e-5, AllocFree: true}},
+			run{finitediff.Backend{Method: finitediff.Backward}, difftest.Options{Tol: 1e-5, SecondTol: 1e-5}},
+			run{finitediff.Adaptive{}, difftest.Options{Tol: 1e-10, SecondTol: 1e-7, AllocFree: true, Skip: wide}},
+			run{finitediff.Adaptive{}, plain}, run{finitediff.Adaptive{Workers: 2}, o},
+			run{finitediff.Adaptive{Method: finitediff.Forward},
+				difftest.Options{Tol: 1e-8, SecondTol: 1e-5, Skip: wide}},
 			run{finitediff.Adaptive{Extrapolate: 4}, o}, run{finitediff.Adaptive{MeasureNoise: true, Points: 7}, o})
 	}
 	for i, c := range runs {

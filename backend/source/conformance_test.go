@@ -35,18 +35,21 @@ func TestConformance(t *testing.T) {
 		}
 		return nil
 	}
-	for _, b := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}} {
+	for _, b := range longtest.Sample([]nabla.Backend{
+		forwarddiff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{},
+	}, 1) {
 		t.Run(b.Name(), func(t *testing.T) {
 			difftest.Run(t, b, &difftest.Options{Function: traced, NoModifiers: usual})
 		})
 	}
-	for _, c := range []struct {
+	type pair struct {
 		outer, inner nabla.Backend
 		function     func(s *difftest.Scenario) *difftest.Function
-	}{
+	}
+	for _, c := range longtest.Sample([]pair{
 		{source.Forward{}, source.Reverse{}, coded.Function}, {source.Reverse{}, source.Forward{}, coded.Function},
 		{forwarddiff.Backend{}, source.Reverse{}, traced}, {source.Forward{}, tracker.Backend{}, traced},
-	} {
+	}, 2) {
 		b := nabla.SecondOrder{Outer: c.outer, Inner: c.inner}
 		t.Run(b.Name(), func(t *testing.T) {
 			difftest.Run(t, b, &difftest.Options{Function: c.function, NoFirstOrder: true, NoModifiers: usual})

@@ -71,8 +71,8 @@ func Sample[T any](list []T, n int) []T {
 	return sample
 }
 
-// Part returns each of-th element of list in the long form, beginning with one that the number in NABLA_LONG selects, and
-// all of them if it is no number. In the other forms it is Sample.
+// Part returns each of-th element of list in the long form, beginning with one that the number in NABLA_LONG selects,
+// and all of them if it is no number. In the other forms it is Sample.
 func Part[T any](list []T, n, of int) []T {
 	number, err := strconv.ParseUint(os.Getenv(Variable), 10, 64)
 	if !Long() || err != nil {

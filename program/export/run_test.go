@@ -324,7 +324,7 @@ func TestRandom(t *testing.T) {
 				ops = slices.DeleteFunc(slices.Clone(exact), func(op rules.Op) bool { return op == rules.Copysign })
 			}
 			var jobs []job
-			for seed := range uint64(longtest.Cases(0, 10, 25, 400)) {
+			for seed := range uint64(longtest.Cases(0, 10, 10, 400)) {
 				p, at := randomProgram(t, seed, ops, 25)
 				rng := rand.New(rand.NewPCG(seed, 8))
 				points := [][]float64{at}
