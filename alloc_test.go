@@ -9,6 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/difftest/zero"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // chained is a function with branches, elementary functions and scratch memory.
@@ -136,6 +137,7 @@ func inPlace(t testing.TB, b nabla.Backend, n int, of functions) map[string]func
 // TestNoAllocation holds that a prepared call that is given its results' memory
 // takes none of its own. With the engines of package zero that is what the interface takes.
 func TestNoAllocation(t *testing.T) {
+	longtest.Serial(t)
 	for _, b := range []nabla.Backend{
 		zero.Forward{}, zero.Reverse{}, nabla.SecondOrder{Outer: zero.Forward{}, Inner: zero.Reverse{}},
 		forwarddiff.Hyper{}, forwarddiff.Hyper{Chunk: 4},

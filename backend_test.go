@@ -11,6 +11,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // incomparable is an engine with a setting that == panics on.
@@ -79,6 +80,7 @@ func TestAtReturnsNilWithAnError(t *testing.T) {
 // TestPushforwardOfManyOutputs holds that reverse mode does not go output by output, which
 // would take this test minutes, nor allocate.
 func TestPushforwardOfManyOutputs(t *testing.T) {
+	longtest.Serial(t)
 	const m = 1 << 14
 	f := nabla.InPlace(m, func(y, x []nabla.Real) {
 		for i := range y {

@@ -13,6 +13,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/tracker"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // Data that changes while x does. Most of these calls are compared by the value at x, which
@@ -168,6 +169,7 @@ func TestCapturedDataSeenLater(t *testing.T) {
 // TestCapturedDataAtOnePoint: calls for one x are compared near it every time, and at x too
 // where values may jump, so that a change which shows at one of the two is seen at once.
 func TestCapturedDataAtOnePoint(t *testing.T) {
+	longtest.Serial(t)
 	jump := 1.0
 	for _, f := range []struct {
 		x        []float64
@@ -217,6 +219,7 @@ func TestCapturedDataAtOnePoint(t *testing.T) {
 // TestCapturedDataOnBranches changes the data once, at any call, while x goes over two
 // branches, points at which the value shows nothing, and points where it was before.
 func TestCapturedDataOnBranches(t *testing.T) {
+	longtest.Serial(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	covered, found := 0, 0
 	for trial := range 400 {

@@ -27,6 +27,7 @@ var hyperEngines = []nabla.Backend{
 // TestHyperDualsOfRandomFunctions compares Hessians of hyper-dual numbers with those of forward over reverse and with
 // the reference of package randfunc, and the products with vectors with the Hessians.
 func TestHyperDualsOfRandomFunctions(t *testing.T) {
+	longtest.Serial(t)
 	n := uint64(longtest.Cases(*hyperPrograms, 200, 500, 3000))
 	compared, evaluations := 0, 0
 	for seed := range n {

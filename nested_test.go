@@ -15,6 +15,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/internal/engines"
+	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
 // exact are the engines without truncation error.
@@ -166,6 +167,7 @@ func TestKinkInsideReplay(t *testing.T) {
 // TestDifferentiateVectorWith takes first and second derivatives through a function with several outputs that another
 // engine differentiates, at two lengths: z ↦ (z₀·z₁, …, sin z₀) has as many outputs as inputs.
 func TestDifferentiateVectorWith(t *testing.T) {
+	longtest.Serial(t)
 	inner := func(z []nabla.Real) []nabla.Real {
 		y := make([]nabla.Real, len(z))
 		for i := range y[1:] {

@@ -212,6 +212,7 @@ func waysBackends() []nabla.AutoSparse {
 // on, in whichever call, the matrix is right or there is an error; and it is right where
 // it takes the first way again.
 func TestPatternOnOtherBranches(t *testing.T) {
+	longtest.Serial(t)
 	for _, b := range waysBackends() {
 		tol := 1e-9
 		if strings.Contains(b.Name(), "finitediff") {

@@ -258,6 +258,7 @@ func first(s []string, n int) []string { return s[:min(n, len(s))] }
 // TestUnbrokenPasses requires that the same engine without a mistake passes, without which TestBroken would prove
 // nothing.
 func TestUnbrokenPasses(t *testing.T) {
+	elsewhere(t)
 	b := broken{"none", func(*brokenState, []float64, engine.Block, []float64, engine.Block) {}}
 	difftest.Run(t, b, &difftest.Options{AllocFree: true, NoModifiers: !longtest.Long()})
 }
@@ -491,6 +492,7 @@ func (late) PreparePullback(f *engine.Function, x []float64, lanes int) (engine.
 
 // TestBrokenOtherEngines is TestBroken for mistakes outside of pullbacks.
 func TestBrokenOtherEngines(t *testing.T) {
+	elsewhere(t)
 	for _, c := range []struct {
 		b     nabla.Backend
 		check []string

@@ -141,6 +141,7 @@ func (p *forward) Pushforward(y []float64, ydot engine.Block, x []float64, xdot 
 
 // TestExampleEngines is the conformance test of the two engines.
 func TestExampleEngines(t *testing.T) {
+	elsewhere(t)
 	o := &difftest.Options{NoModifiers: !longtest.Long()}
 	t.Run("tape", func(t *testing.T) { difftest.Run(t, tape{}, o) })
 	t.Run("transformed", func(t *testing.T) { difftest.Run(t, transformed{}, o) })

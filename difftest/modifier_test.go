@@ -12,6 +12,7 @@ import (
 
 // TestModifiersCompose applies several modifiers to one scenario.
 func TestModifiersCompose(t *testing.T) {
+	elsewhere(t)
 	var some []difftest.Scenario
 	for _, s := range difftest.Scenarios("default") {
 		switch s.Name {

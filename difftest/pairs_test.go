@@ -16,14 +16,19 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
+// elsewhere skips a test under the race detector: all engines run the kit under it in their own packages.
+func elsewhere(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the kit runs under the race detector in the packages of the engines")
+	}
+}
+
 // TestRuns runs the kit on functions over Reals and on plain functions with generated code, with all engines and all
 // pairs of two: a sample of the runs, a third of them in the long form, and all with NABLA_LONG=all.
 func TestRuns(t *testing.T) {
-	n := 4
-	if testing.Short() {
-		n = 2
-	}
-	for _, r := range longtest.Part(engines.Runs(engines.Single()), n, 3) {
+	elsewhere(t)
+	for _, r := range longtest.Part(engines.Runs(engines.Single()), 4, 3) {
 		t.Run(r.Name(), func(t *testing.T) { difftest.Run(t, r.Backend, &r.Options) })
 	}
 }
