@@ -138,8 +138,8 @@ type kind struct {
 }
 
 // derive returns the program of kind k of base, a recorded step. Its input groups are the inputs of the step and, for a
-// reverse sweep, the cotangents of its outputs; its output group the outputs or, for a reverse sweep, the cotangents of
-// the inputs.
+// reverse sweep, the cotangents of its outputs; its output group holds the outputs, for a reverse sweep behind the
+// cotangents of the inputs.
 func derive(base *program.Program, k kind) *program.Program {
 	p := program.Simplify(base)
 	for range k.level {
@@ -150,5 +150,5 @@ func derive(base *program.Program, k kind) *program.Program {
 		return p
 	}
 	q := program.VJP(p, program.VJPOptions{Strong: k.strong, Signed: true})
-	return program.Simplify(program.Join(q, "xbar", 1))
+	return program.Simplify(program.Join(q, "xbar", 1, 0))
 }

@@ -55,23 +55,24 @@ func (l loop) Value(y, x []float64) {
 	l.b.give(w)
 }
 
-// value runs l, again with strong zeros if a tangent is NaN.
+// value runs l, again with strong zeros if it has tangents and one of them, or a value, is NaN. Programs in plain mode
+// choose between NaN and a number arbitrarily.
 func (w *worker) value(l loop, y, x []float64) {
 	for _, strong := range []bool{false, true} {
 		s := sweep{worker: w, l: l, strong: strong, args: x}
 		s.forward(y)
-		if !core.AnyNaN(y[l.out():]) {
+		if l.level == 0 || !core.AnyNaN(y) {
 			return
 		}
 	}
 }
 
-// pull runs the reverse sweep of l, again with strong zeros if a cotangent is NaN.
+// pull runs the reverse sweep of l, again with strong zeros if a cotangent, or a value, is NaN.
 func (w *worker) pull(l loop, xbar, x, ybar []float64) {
 	for _, strong := range []bool{false, true} {
 		s := sweep{worker: w, l: l, strong: strong, args: x}
 		s.reverse(xbar, ybar)
-		if !core.AnyNaN(xbar) {
+		if !s.nan && !core.AnyNaN(xbar) {
 			return
 		}
 	}

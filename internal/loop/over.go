@@ -18,10 +18,11 @@ type overRun struct {
 	strong bool
 	args   []core.Rep
 	x      []core.Rep // the inputs of a step
+	nan    bool       // a result of a step was NaN
 	work   program.Workspace
 }
 
-// over runs f, which writes the derivatives out, again with strong zeros if one is NaN. With strong zeros tangents and
+// over runs f, which writes the derivatives out, again with strong zeros if one of them, or a value, is NaN. With strong zeros tangents and
 // cotangents that are the constant 0 are structural zeros.
 func (l loop) over(args, out []core.Rep, f func(o *overRun)) {
 	w := l.b.take()
@@ -43,7 +44,7 @@ func (l loop) over(args, out []core.Rep, f func(o *overRun)) {
 		for j, r := range out {
 			out[j] = core.Apply2(rules.Add, r, core.Rep{}) // a derivative has no -0
 		}
-		if !hasNaN(out) {
+		if !o.nan && !hasNaN(out) {
 			break
 		}
 	}
@@ -82,6 +83,7 @@ func (o *overRun) step(k kind, i int, seed []core.Rep) []core.Rep {
 	if err != nil {
 		panic(core.Abort{Err: err})
 	}
+	o.nan = o.nan || hasNaN(y)
 	return y
 }
 

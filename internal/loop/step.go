@@ -46,7 +46,7 @@ type worker struct {
 	call    uint64    // the number of the call
 	checked []*branch // those compared with the step in this call
 
-	// The inputs of a step, its outputs, the cotangents of its outputs, and those of its inputs.
+	// The inputs of a step, its outputs, the cotangents of its outputs, and those of its inputs with its outputs.
 	x, y, seed, bar []float64
 	snapshots       []float64
 	at              []int     // the steps of the snapshots

@@ -14,10 +14,10 @@ import (
 func (w *worker) size(copies int) {
 	n, m := copies*w.b.stepIn(), copies*w.b.stepOut()
 	if cap(w.x) < n || cap(w.y) < m {
-		w.x, w.bar = make([]float64, n), make([]float64, n)
+		w.x, w.bar = make([]float64, n), make([]float64, n+m)
 		w.y, w.seed = make([]float64, m), make([]float64, m)
 	}
-	w.x, w.bar, w.y, w.seed = w.x[:n], w.bar[:n], w.y[:m], w.seed[:m]
+	w.x, w.bar, w.y, w.seed = w.x[:n], w.bar[:n+m], w.y[:m], w.seed[:m]
 }
 
 // A sweep is a run of a loop by a worker.
@@ -26,6 +26,7 @@ type sweep struct {
 	l      loop
 	strong bool
 	args   []float64 // the inputs of the loop
+	nan    bool      // a result of a step was NaN in a reverse sweep
 }
 
 // begin sets the state and the parameters of a sweep, those of the first step.
@@ -191,6 +192,7 @@ func (s *sweep) back(i int, xbar, ybar []float64) {
 		s.load(s.seed[c*b.stepOut()+b.State:], ybar[c*s.l.out()+b.State+i*b.Output:][:b.Output], true)
 	}
 	s.run(s.list(kind{level: s.l.level, reverse: true, strong: s.strong}), i).Output(0, s.bar)
+	s.nan = s.nan || core.AnyNaN(s.bar[copies*b.stepIn():])
 	for c := range copies {
 		bar := s.bar[c*b.stepIn():][:b.stepIn()]
 		to := xbar[c*s.l.in():][:s.l.in()]
