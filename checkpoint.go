@@ -20,6 +20,11 @@ import (
 //
 // Several goroutines may call the result if they may call f.
 func Checkpoint(f func(x []Real) []Real) func(x []Real) []Real {
+	if f == nil {
+		return func([]Real) []Real {
+			panic(core.Abort{Err: &FuncError{Op: "Checkpoint", Problem: "the function is nil"}})
+		}
+	}
 	c := &checkpointed{f: f, rules: map[int]*realRule{}}
 	return func(x []Real) []Real {
 		if core.Blind(reps(x)) { // for a pattern, which is that of the operations of f
