@@ -48,7 +48,8 @@ type worker struct {
 
 	// The inputs of a step, its outputs, the cotangents of its outputs, and those of its inputs with its outputs.
 	x, y, seed, bar []float64
-	snapshots       []float64
+	snapshots       [][]float64 // in chunks; see sweep.snapshot
+	perChunk        int
 	at              []int     // the steps of the snapshots
 	temp            []float64 // of derivatives of derivatives; see custom.go
 }

@@ -27,12 +27,16 @@ type sweep struct {
 	strong bool
 	args   []float64 // the inputs of the loop
 	nan    bool      // a result of a step was NaN in a reverse sweep
+	on     *list     // the machines of the step
+	back   *list     // those of its reverse
 }
 
 // begin sets the state and the parameters of a sweep, those of the first step.
 func (s *sweep) begin() {
 	b := s.b
 	s.size(s.l.copies())
+	s.on = s.list(kind{level: s.l.level, strong: s.strong})
+	s.back = s.list(kind{level: s.l.level, reverse: true, strong: s.strong})
 	for c := range s.l.copies() {
 		s.load(s.x[c*b.stepIn():], s.args[c*s.l.in():][:b.State+b.Params], c > 0)
 	}
@@ -65,10 +69,9 @@ func (s *sweep) inputs(i int) {
 // advance runs the steps from i to end-1. It stores their outputs in out, unless that is nil.
 func (s *sweep) advance(i, end int, out []float64) {
 	b, copies := s.b, s.l.copies()
-	l := s.list(kind{level: s.l.level, strong: s.strong})
 	for ; i < end; i++ {
 		s.inputs(i)
-		s.run(l, i).Output(0, s.y)
+		s.run(s.on, i).Output(0, s.y)
 		for c := range copies {
 			y := s.y[c*b.stepOut():][:b.stepOut()]
 			copy(s.x[c*b.stepIn():], y[:b.State])
@@ -138,7 +141,7 @@ func (s *sweep) reverse(xbar, ybar []float64) {
 				}
 			}
 		}
-		s.back(at, xbar, ybar)
+		s.reverseStep(at, xbar, ybar)
 		end = at
 		if k := len(s.at) - 1; most > 0 && s.at[k] == at {
 			s.at = s.at[:k]
@@ -151,47 +154,64 @@ func (s *sweep) reverse(xbar, ybar []float64) {
 	}
 }
 
-// room makes room for the given number of snapshots, all of which a sweep takes.
+// room prepares the list of snapshots for most of them.
 func (s *sweep) room(most int) {
-	if numbers := most * s.l.copies() * s.b.State; len(s.snapshots) < numbers {
-		s.snapshots = nil // before there is more
-		s.snapshots = make([]float64, numbers)
-	}
 	if cap(s.at) < most {
 		s.at = make([]int, 0, most)
 	}
 	s.at = s.at[:0]
+	unit := s.l.copies() * s.b.State
+	s.perChunk = 1
+	if most*unit <= chunk || unit <= chunk/16 { // so that little of a chunk is unused
+		s.perChunk = min(most, chunk/unit)
+	}
+}
+
+// chunk is the number of numbers in a chunk of snapshots, unless one snapshot is longer or fewer are needed. There are
+// chunks so that loops with states of several lengths, those of derivatives of several orders, use the same memory.
+const chunk = 1 << 14
+
+// snapshot returns the memory of snapshot k.
+func (s *sweep) snapshot(k int) []float64 {
+	unit := s.l.copies() * s.b.State
+	c := k / s.perChunk
+	for len(s.snapshots) <= c {
+		s.snapshots = append(s.snapshots, nil)
+	}
+	if len(s.snapshots[c]) < s.perChunk*unit {
+		s.snapshots[c] = make([]float64, s.perChunk*unit)
+	}
+	return s.snapshots[c][k%s.perChunk*unit:][:unit]
 }
 
 // keep takes a snapshot of the state, that before step at.
 func (s *sweep) keep(at int) {
-	b, copies := s.b, s.l.copies()
-	from := len(s.at) * copies * b.State
-	for c := range copies {
-		copy(s.snapshots[from+c*b.State:], s.x[c*b.stepIn():][:b.State])
+	b, to := s.b, s.snapshot(len(s.at))
+	for c := range s.l.copies() {
+		copy(to[c*b.State:], s.x[c*b.stepIn():][:b.State])
 	}
 	s.at = append(s.at, at)
 }
 
 // restore sets the state to that of the last snapshot and returns its step.
 func (s *sweep) restore() int {
-	b, copies, last := s.b, s.l.copies(), len(s.at)-1
-	from := last * copies * b.State
-	for c := range copies {
-		copy(s.x[c*b.stepIn():], s.snapshots[from+c*b.State:][:b.State])
+	b, last := s.b, len(s.at)-1
+	from := s.snapshot(last)
+	for c := range s.l.copies() {
+		copy(s.x[c*b.stepIn():], from[c*b.State:][:b.State])
 	}
 	return s.at[last]
 }
 
-// back reverses step i, whose state is in s.x: it replaces the cotangents of the next state, in s.seed, by those of the
+// reverseStep reverses step i, whose state is in s.x: it replaces the cotangents of the next state, in s.seed, by those of the
 // state.
-func (s *sweep) back(i int, xbar, ybar []float64) {
+func (s *sweep) reverseStep(i int, xbar, ybar []float64) {
 	b, copies := s.b, s.l.copies()
 	s.inputs(i)
 	for c := range copies {
 		s.load(s.seed[c*b.stepOut()+b.State:], ybar[c*s.l.out()+b.State+i*b.Output:][:b.Output], true)
 	}
-	s.run(s.list(kind{level: s.l.level, reverse: true, strong: s.strong}), i).Output(0, s.bar)
+	s.run(s.back, i).Output(0, s.bar)
 	s.nan = s.nan || core.AnyNaN(s.bar[copies*b.stepIn():])
 	for c := range copies {
 		bar := s.bar[c*b.stepIn():][:b.stepIn()]
