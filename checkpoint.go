@@ -8,15 +8,17 @@ import (
 	"github.com/nabla-ad/nabla/internal/loop"
 )
 
-// Checkpoint returns f as one operation of every engine: a recording of the function that calls it holds its inputs and
-// outputs only, and a reverse sweep runs it again, over a tape that is used for the next such function afterwards. So a
-// function that is a chain of them takes the memory of the longest one, for one more run of each; a loop of equal steps
-// takes less as a [Scan]. Derivatives have any order and are exact. Second and higher ones record f at every call, which
-// takes many times as long as f.
+// Checkpoint returns f as one operation of every engine: a recording of the function that calls it
+// holds its inputs and outputs only, and a reverse sweep runs it again, over a tape that is used for
+// the next such function afterwards. So a function that is a chain of them takes the memory of the
+// longest one, for one more run of each; a loop of equal steps takes less as a [Scan]. Derivatives
+// have any order and are exact. Second and higher ones record f at every call, which takes many
+// times as long as f.
 //
-// The number of outputs must depend on the length of x alone; otherwise the error is a *[ShapeError]. f must not capture
-// Reals of the function that calls it, which is ErrForeignReal: these are arguments. Nothing is kept of f between calls,
-// so that other data which it captures may change.
+// The number of outputs must depend on the length of x alone; otherwise the error is a
+// *[ShapeError]. f must not capture Reals of the function that calls it, which is ErrForeignReal:
+// these are arguments. Nothing is kept of f between calls, so that other data which it captures may
+// change.
 //
 // Several goroutines may call the result if they may call f.
 func Checkpoint(f func(x []Real) []Real) func(x []Real) []Real {

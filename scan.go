@@ -10,34 +10,42 @@ import (
 	"github.com/nabla-ad/nabla/internal/loop"
 )
 
-// Scan is a loop of equal steps, such as those of an integrator, as one operation of every engine. A recording of the
-// function that calls it holds the inputs and outputs of the loop only, and the reverse sweep keeps the state before
-// some steps and computes the others again, so that derivatives of any order take a fixed amount of memory, however many
-// steps there are.
+// Scan is a loop of equal steps, such as those of an integrator, as one operation of every engine. A
+// recording of the function that calls it holds the inputs and outputs of the loop only, and a
+// reverse sweep keeps the states before some steps and computes the others again. So derivatives of
+// any order, which are exact, take a fixed amount of memory, however many steps there are.
 //
-// The step is recorded once for each of its branches, at every call, which must not change data that the step reads
-// while it runs. Beside the loop itself the reverse sweep takes one run of the steps, the reverse of each step, which
-// computes it once more, and, if Memory does not hold all states, further runs: with s snapshots and r runs more,
-// C(s+r, s) steps can be reversed, by the schedule of Griewank and Walther.
+// The step is recorded once for each of its branches, of which 16 are kept. At every call the
+// branches that it takes are compared with the step, so that data which Step captures may change
+// between calls, though not during one. Beside the loop itself, a reverse sweep takes a run of the
+// steps, the reverse of each step, which computes it once more, and further runs if Memory does not
+// hold all states: s snapshots and r runs suffice for C(s+r, s) steps. Engines in forward mode keep
+// no states; taylor keeps all of its series.
+//
+// A derivative that is zero is no structural zero of the function that calls the loop, as for a
+// [Rule].
 type Scan struct {
 	// Name names the loop in messages.
 	Name string
-	// Step computes one step. It may read data that it captures, but no Reals of the function that calls the loop: these
-	// are parameters or inputs. It may start goroutines if it waits for them.
+	// Step computes one step. It may read data that it captures, but no Reals of the function that
+	// calls the loop: these are parameters or inputs. It may start goroutines if it waits for them.
 	Step func(s *ScanStep)
 	// Outputs is the number of outputs of a step.
 	Outputs int
-	// Memory is the largest number of bytes for the states that one reverse sweep keeps; 0 means 64 MiB. Derivatives of
-	// the order k keep states that are 2^(k-1) times as long, in the same memory. Each goroutine has memory of its own,
-	// which is kept for later calls. If states are so long that a step would be run more than 100 times, the error is a
-	// *[LimitError] with the number of bytes that suffices.
+	// Memory is the largest number of bytes for the states that one reverse sweep keeps; 0 means
+	// 64 MiB. Each order of derivatives beyond the first has states of twice the length, in the
+	// same memory. Goroutines have memory of their own, which is kept for later calls. If it does
+	// not suffice to run each step at most 100 times more, the error is a *[LimitError] with the
+	// number of bytes that does.
 	Memory int64
 }
 
-// ScanStep is one step of a [Scan]: what it computes from, and the results it writes. The slices belong to the call.
+// ScanStep is one step of a [Scan]: what it computes from, and the results that it writes. The
+// slices belong to the call.
 type ScanStep struct {
-	// Index is the number of the step, from 0, without a derivative. An if on it makes a branch, and [Real.Int] as an
-	// index a branch for each step: data for single steps are inputs.
+	// Index is the number of the step, from 0, without a derivative. A comparison with it makes a
+	// branch, and [Real.Int] as an index makes one for each step, which is recorded each time: data
+	// for single steps are Inputs.
 	Index Real
 	// State is the state before the step.
 	State []Real
@@ -51,17 +59,19 @@ type ScanStep struct {
 	Outputs []Real
 }
 
-// A ScanFunc runs n steps from state. params are passed to all steps, and step i gets element i·k to (i+1)·k-1 of
-// inputs, whose length is n·k. It returns the last state and the outputs of all steps, those of the first step first.
+// A ScanFunc runs n steps from state. All steps get params, and step i gets the elements i·k to
+// (i+1)·k-1 of inputs, which has length n·k. It returns the last state, of the length of state, and
+// the outputs of all steps, those of the first step first.
 type ScanFunc func(n int, state, params, inputs []Real) (last, outputs []Real)
 
 // defaultScanMemory is Memory of a Scan that has none.
 const defaultScanMemory = 64 << 20
 
-// Func returns the loop as a function over Reals. It should be called once, and not within the function that is
-// differentiated, so that recordings of the step are kept. A mistake ends the function that calls the loop, and the
-// operator returns it as an error: a *[FuncError] for arguments that do not fit and results that the step does not
-// have, ErrForeignReal for Reals that the step captures, and ErrOutputNotWritten for results that it does not write.
+// Func returns the loop as a function over Reals. It should be called once, outside of the function
+// that is differentiated, so that recordings of the step are kept. A mistake ends the function that
+// calls the loop, and the operator returns it as an error: a *[FuncError] for arguments that do not
+// fit and results of another length, ErrForeignReal for Reals that the step captures, and
+// ErrOutputNotWritten for results that it does not write.
 //
 // Several goroutines may call the result if they may call Step.
 func (s Scan) Func() ScanFunc {

@@ -11,6 +11,9 @@ import (
 	"github.com/nabla-ad/nabla/backend/tracker"
 )
 
+// captureEngines run a function over three kinds of traces.
+var captureEngines = []nabla.Backend{forwarddiff.Backend{}, tracker.Backend{}, reversediff.Backend{Compile: true}}
+
 func double(s *nabla.ScanStep) { s.Next[0] = s.State[0].Scale(2) }
 
 // TestScanErrors checks the errors of loops that cannot be run: their types, and what they name.
@@ -29,7 +32,8 @@ func TestScanErrors(t *testing.T) {
 		"negative memory":       {nabla.Scan{Step: double, Memory: -2}, 3, 0, new(*nabla.FuncError), "-2"},
 		"inputs without a step": {nabla.Scan{Step: double}, 0, 2, new(*nabla.FuncError), "2 inputs for 0 steps"},
 		"inputs of some steps":  {nabla.Scan{Step: double}, 3, 4, new(*nabla.FuncError), "4 inputs for 3 steps"},
-		"no memory":             {nabla.Scan{Name: "a", Step: double, Memory: 15}, 3, 0, new(*nabla.LimitError), "1 of 16 bytes"},
+		"no memory": {nabla.Scan{Name: "a", Step: double, Memory: 15}, 3, 0, new(*nabla.LimitError),
+			"1 of 16 bytes"},
 		// C(2+100, 2) = 5151.
 		"too little memory": {nabla.Scan{Step: double, Memory: 32}, 5152, 0, new(*nabla.LimitError), "3 of 16 bytes"},
 		"too short a result": {nabla.Scan{Step: func(s *nabla.ScanStep) { s.Next = nil }}, 3, 0, new(*nabla.FuncError),
@@ -83,7 +87,7 @@ func TestScanInGoroutines(t *testing.T) {
 			}()
 			return <-done
 		}
-		for _, b := range []nabla.Backend{forwarddiff.Backend{}, tracker.Backend{}, reversediff.Backend{Compile: true}} {
+		for _, b := range captureEngines {
 			g, err := nabla.Gradient(f, b, []float64{1})
 			var wrong *nabla.FuncError
 			if n < 0 && !errors.As(err, &wrong) || n > 0 && (err != nil || g[0] != 8) {
@@ -117,7 +121,7 @@ func TestScanWithGoroutines(t *testing.T) {
 // TestScanReadsCapturedData changes data that the step captures, in the branch that is taken and which branch that is.
 // The function that calls the loop is at package level, so that it is not compared at the third call.
 func TestScanReadsCapturedData(t *testing.T) {
-	for _, b := range []nabla.Backend{tracker.Backend{}, reversediff.Backend{Compile: true}, forwarddiff.Backend{}} {
+	for _, b := range captureEngines {
 		capturedFactor, capturedBound = 2, 0
 		p, err := nabla.PrepareGradient(readsCaptured, b, []float64{1.5})
 		if err != nil {
@@ -170,7 +174,8 @@ func TestCheckpointErrors(t *testing.T) {
 			calls++
 			return make([]nabla.Real, calls)
 		}, new(*nabla.ShapeError)},
-		"captured":       {func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Mul(outer)} }, nabla.ErrForeignReal},
+		"captured": {func(x []nabla.Real) []nabla.Real { return []nabla.Real{x[0].Mul(outer)} },
+			nabla.ErrForeignReal},
 		"captured alone": {func(x []nabla.Real) []nabla.Real { return []nabla.Real{outer} }, nabla.ErrForeignReal},
 		"a panic":        {func(x []nabla.Real) []nabla.Real { panic("no") }, new(*nabla.PanicError)},
 	} {
@@ -179,7 +184,7 @@ func TestCheckpointErrors(t *testing.T) {
 			outer = x[1]
 			return run(x[:1])[0]
 		}
-		for _, b := range []nabla.Backend{forwarddiff.Backend{}, tracker.Backend{}, reversediff.Backend{Compile: true}} {
+		for _, b := range captureEngines {
 			_, err := nabla.Gradient(f, b, []float64{1, 2})
 			found := false
 			switch want := c.want.(type) {

@@ -52,8 +52,8 @@ func (c scanCase) over(run nabla.ScanFunc) func(x []nabla.Real) []nabla.Real {
 	}
 }
 
-// weigh returns a sum of functions of the outputs of f. It is linear for a case with a singular point: a zero derivative
-// of a loop is no structural zero of the function that calls it, as for other rules.
+// weigh returns a sum of functions of the outputs of f. It is linear for a case with a singular point: a zero
+// derivative of a loop is no structural zero of the function that calls it, as for other rules.
 func (c scanCase) weigh(f func(x []nabla.Real) []nabla.Real) func(x []nabla.Real) nabla.Real {
 	return func(x []nabla.Real) nabla.Real {
 		s, last := nabla.Const(0), nabla.Const(1)
@@ -156,8 +156,8 @@ func outerStep(s *nabla.ScanStep) {
 // scanEngines compute first derivatives.
 var scanEngines = append([]nabla.Backend{taylor.Backend{}}, firstOrder...)
 
-// TestScan compares the value of loops with that of the unrolled loop, bit for bit, and derivatives by all engines, with
-// all states kept and with the least memory, with those of the unrolled loop by the same engine.
+// TestScan compares the value of loops with that of the unrolled loop, bit for bit, and derivatives by all engines,
+// with all states kept and with little memory, with those of the unrolled loop by the same engine.
 func TestScan(t *testing.T) {
 	for name, c := range scanCases {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +180,8 @@ func TestScan(t *testing.T) {
 }
 
 // compareFirst compares value and Jacobian of got with those of want by b.
-func compareFirst(t *testing.T, name string, b nabla.Backend, got, want func(x []nabla.Real) []nabla.Real, x []float64) {
+func compareFirst(t *testing.T, name string, b nabla.Backend, got, want func(x []nabla.Real) []nabla.Real,
+	x []float64) {
 	t.Helper()
 	y1, j1, err := nabla.ValueAndJacobian(got, b, x)
 	if err != nil {
@@ -201,7 +202,8 @@ func compareFirst(t *testing.T, name string, b nabla.Backend, got, want func(x [
 }
 
 // compareSecond compares gradient and Hessian of got with those of want, and the product of the Hessian with a vector.
-func compareSecond(t *testing.T, name string, b nabla.Backend, got, want func(x []nabla.Real) nabla.Real, x []float64) {
+func compareSecond(t *testing.T, name string, b nabla.Backend, got, want func(x []nabla.Real) nabla.Real,
+	x []float64) {
 	t.Helper()
 	_, g1, h1, err := nabla.ValueGradientAndHessian(got, b, x)
 	if err != nil {

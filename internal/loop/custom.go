@@ -7,8 +7,8 @@ import (
 )
 
 // A loop is a loop of n steps, or its tangent of some level: the loop of level k+1 has the inputs (x, xdot) and the
-// outputs (y, ydot) if that of level k has x and y. It is comparable, so that recordings can be compared, and implements
-// core.Inlined: its derivatives are calls of loops and of pullbacks.
+// outputs (y, ydot) if that of level k has x and y. It is comparable, so that recordings can be compared, and
+// implements core.Inlined: its derivatives are calls of loops and of pullbacks.
 type loop struct {
 	b        *Body
 	n, level int

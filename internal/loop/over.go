@@ -22,8 +22,8 @@ type overRun struct {
 	work   program.Workspace
 }
 
-// over runs f, which writes the derivatives out, again with strong zeros if one of them, or a value, is NaN. With strong zeros tangents and
-// cotangents that are the constant 0 are structural zeros.
+// over runs f, which writes the derivatives out, again with strong zeros if one of them, or a value, is NaN. With
+// strong zeros tangents and cotangents that are the constant 0 are structural zeros.
 func (l loop) over(args, out []core.Rep, f func(o *overRun)) {
 	w := l.b.take()
 	for _, strong := range []bool{false, true} {

@@ -213,6 +213,6 @@ func (w *worker) refuse(v any) {
 
 // Captured returns the error of an operation that computes with numbers of the surrounding function. It wraps err.
 func Captured(name string, err error) error {
-	return core.Within(name+" computes with a Real of the surrounding function, which has no derivative there; pass it "+
-		"as an argument", err)
+	return core.Within(name+" computes with a Real of the surrounding function, which has no derivative there; pass "+
+		"it as an argument", err)
 }

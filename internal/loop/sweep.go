@@ -203,8 +203,8 @@ func (s *sweep) restore() int {
 	return s.at[last]
 }
 
-// reverseStep reverses step i, whose state is in s.x: it replaces the cotangents of the next state, in s.seed, by those of the
-// state.
+// reverseStep reverses step i, whose state is in s.x: it replaces the cotangents of the next state, in s.seed, by those
+// of the state.
 func (s *sweep) reverseStep(i int, xbar, ybar []float64) {
 	b, copies := s.b, s.l.copies()
 	s.inputs(i)
