@@ -49,6 +49,7 @@ func TestCheckpoint(t *testing.T) {
 
 // TestCheckpointOfRandomFunctions compares random functions with their checkpoints.
 func TestCheckpointOfRandomFunctions(t *testing.T) {
+	longtest.Serial(t)
 	engines := []nabla.Backend{reversediff.Backend{Compile: true}, tracker.Backend{}}
 	for seed := range uint64(longtest.Cases(*scanPrograms, 20, 50, 1000)) {
 		p, xs := randfunc.New(randomData(seed), 2, randfunc.Options{M: 2})

@@ -59,6 +59,7 @@ func lorenzLoop(run nabla.ScanFunc, n int) func(x []nabla.Real) nabla.Real {
 // and a product with the Hessian, in a heap that is bounded, and compares them with those of forward mode, which keeps
 // no states. The recording of a million steps would take gigabytes.
 func TestScanMemory(t *testing.T) {
+	longtest.Serial(t)
 	n := longtest.Cases(0, 1_000, 5_000, 1_000_000)
 	f := lorenzLoop(nabla.Scan{Step: rungeKutta}.Func(), n)
 	v := []float64{1, -1, 0.5, 0.25, 2, -0.5}

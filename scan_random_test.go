@@ -36,6 +36,7 @@ func randomScan(seed uint64) (scanCase, [][]float64) {
 // loop, at several points with the same prepared object. Values are the same bit for bit. Derivatives agree to rounding
 // if all are finite: at singular points a zero derivative of a loop is no structural zero.
 func TestScanOfRandomSteps(t *testing.T) {
+	longtest.Serial(t)
 	first := []nabla.Backend{reversediff.Backend{Compile: true}, tracker.Backend{}, forwarddiff.Backend{}}
 	second := []nabla.Backend{
 		reversediff.Backend{Compile: true}, forwarddiff.Hyper{},

@@ -163,6 +163,7 @@ var scanEngines = append([]nabla.Backend{taylor.Backend{}}, firstOrder...)
 // TestScan compares the value of loops with that of the unrolled loop, bit for bit, and derivatives by all engines,
 // with all states kept and with little memory, with those of the unrolled loop by the same engine.
 func TestScan(t *testing.T) {
+	longtest.Serial(t)
 	for name, c := range scanCases {
 		t.Run(name, func(t *testing.T) {
 			want := c.over(unrolled(c.s))
@@ -287,6 +288,7 @@ func TestScanByDifferences(t *testing.T) {
 // TestScanOfHighOrder compares third derivatives, as Hessians of derivatives within the function, and Taylor
 // coefficients, with those of the unrolled loop.
 func TestScanOfHighOrder(t *testing.T) {
+	longtest.Serial(t)
 	for _, name := range []string{"lorenz", "network", "branches", "structural zero", "without state"} {
 		c := scanCases[name]
 		inner := func(run nabla.ScanFunc) func(x []nabla.Real) []nabla.Real {
