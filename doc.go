@@ -39,6 +39,9 @@
 //	CurveDerivatives          number → numbers   f(t), f'(t), f″(t), …
 //	PartialDerivatives        numbers → number   ∂^α f(x) for all multi-indices α
 //
+// [Scan] is a loop of many steps whose derivatives take a fixed amount of memory, and [Checkpoint] a
+// function that a reverse sweep runs again.
+//
 // [Record] returns a function as a list of operations, and [Trace] finds the operation that made a NaN or an infinity.
 //
 // Methods of prepared objects take the destination first: if it is nil, it is allocated; otherwise

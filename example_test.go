@@ -320,3 +320,65 @@ func ExampleTrace() {
 	// sqrt [0] [0] in example_test.go
 	// the derivative is not finite: true
 }
+
+// The sensitivity of a pendulum, integrated for a hundred thousand steps, with respect to its first state and to its
+// damping. The reverse sweep keeps at most a mebibyte of states.
+func ExampleScan() {
+	pendulum := nabla.Scan{
+		Name: "pendulum",
+		Step: func(s *nabla.ScanStep) {
+			const h = 1e-4
+			angle, speed, damping := s.State[0], s.State[1], s.Params[0]
+			speed = speed.Sub(nabla.Sin(angle).Add(damping.Mul(speed)).Scale(h))
+			s.Next[0], s.Next[1] = angle.Add(speed.Scale(h)), speed
+		},
+		Memory: 1 << 20,
+	}.Func()
+	end := func(x []nabla.Real) nabla.Real {
+		last, _ := pendulum(100_000, x[:2], x[2:], nil)
+		return last[0]
+	}
+	g, err := nabla.Gradient(end, reversediff.Backend{}, []float64{1, 0, 0.1})
+	fmt.Printf("%.4f %v\n", g, err)
+	// Output:
+	// [-0.6255 -0.1144 3.0580] <nil>
+}
+
+// A loop with an input and an output in each step: an exponential average of a series.
+func ExampleScanFunc() {
+	average := nabla.Scan{
+		Outputs: 1,
+		Step: func(s *nabla.ScanStep) {
+			s.Next[0] = s.State[0].Add(s.Params[0].Mul(s.Inputs[0].Sub(s.State[0])))
+			s.Outputs[0] = s.Next[0]
+		},
+	}.Func()
+	series := func(x []nabla.Real) []nabla.Real {
+		_, averages := average(3, x[:1], x[1:2], x[2:])
+		return averages
+	}
+	y, jac, err := nabla.ValueAndJacobian(series, reversediff.Backend{}, []float64{0, 0.5, 8, 4, 2})
+	fmt.Println(y, err)
+	fmt.Println(mat.Formatted(jac))
+	// Output:
+	// [4 4 3] <nil>
+	// ⎡  0.5      8    0.5      0      0⎤
+	// ⎢ 0.25      4   0.25    0.5      0⎥
+	// ⎣0.125      0  0.125   0.25    0.5⎦
+}
+
+// Each layer runs again in the reverse sweep, so that the recording holds the numbers between layers only.
+func ExampleCheckpoint() {
+	layer := nabla.Checkpoint(func(x []nabla.Real) []nabla.Real {
+		y := make([]nabla.Real, len(x))
+		for i := range x {
+			y[i] = nabla.Tanh(nabla.Dot(x, x).Add(x[i]))
+		}
+		return y
+	})
+	f := func(x []nabla.Real) nabla.Real { return layer(layer(x))[0] }
+	g, err := nabla.Gradient(f, reversediff.Backend{Compile: true}, []float64{0.1, -0.2})
+	fmt.Printf("%.4f %v\n", g, err)
+	// Output:
+	// [1.4112 -0.6575] <nil>
+}

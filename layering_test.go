@@ -92,8 +92,8 @@ func TestDependencies(t *testing.T) {
 // those of its tests.
 var layering = []struct{ path, contents, imports string }{
 	{".", "operators, Real, functions and their contexts, composites such as AutoSparse, errors",
-		"coloring engine internal/binding internal/compressed internal/core internal/layout internal/nonfinite " +
-			"internal/race internal/selection internal/series program rules sparse sparsity"},
+		"coloring engine internal/binding internal/compressed internal/core internal/layout internal/loop " +
+			"internal/nonfinite internal/race internal/selection internal/series program rules sparse sparsity"},
 	{"engine", "the interface of engines; the fallback graph; when and how recordings are compared with the function",
 		"internal/core internal/recheck program rules"},
 	{"program", "programs: text form, checker, guards, derivatives, simplification, schedule, machine",
@@ -173,6 +173,8 @@ var layering = []struct{ path, contents, imports string }{
 		"rules"},
 	{"internal/binding", "structs bound to functions: parameters, copies for calls and clones",
 		"engine internal/core internal/snapshot internal/structcopy"},
+	{"internal/loop", "loops of equal steps as operations, whose reverse keeps some states within a number of bytes",
+		"gen/rt/checkpoint internal/core program rules sparsity"},
 	{"internal/layout", "the numbers of a struct as a vector, and structs of functions filled from vectors", "engine"},
 	{"internal/selection", "which engines suit a function and an operator",
 		"backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/taylor engine"},

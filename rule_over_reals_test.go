@@ -174,3 +174,24 @@ func TestRuleOverRealsSecondOrder(t *testing.T) {
 		t.Errorf("%v allocations in a call", n)
 	}
 }
+
+// TestRuleInGoroutines has a rule over Reals whose derivative is computed in a goroutine, for engines that trace it
+// when it is differentiated again.
+func TestRuleInGoroutines(t *testing.T) {
+	square := nabla.Rule{
+		Name:  "square",
+		Value: func(y, x []float64) { y[0] = x[0] * x[0] },
+		VJPReal: func(xbar, x, y, ybar []nabla.Real) {
+			done := make(chan nabla.Real)
+			go func() { done <- x[0].Scale(2).Mul(ybar[0]) }()
+			xbar[0] = xbar[0].Add(<-done)
+		},
+	}.Func()
+	f := func(x []nabla.Real) nabla.Real { return square(x[0].Mul(x[0]))[0] }
+	for _, b := range secondOrder {
+		h, err := nabla.Hessian(f, b, []float64{3})
+		if err != nil || h.At(0, 0) != 12*9 {
+			t.Errorf("%s: the second derivative is %v, %v, want %v", b.Name(), h, err, 12*9)
+		}
+	}
+}

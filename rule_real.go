@@ -1,6 +1,8 @@
 package nabla
 
 import (
+	"sync"
+
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
@@ -65,19 +67,19 @@ func (r *realRule) JVP(ydot, x, _, xdot []float64) {
 }
 
 func (r *realRule) dual(ydot, x, xdot []float64, strong bool) {
-	var t core.Tracer
+	m := borrowTracing(r.n, r.m)
+	defer m.giveBack()
+	t := &m.t
 	t.StartDual(r.n, 1, 0, strong)
-	defer t.Close()
-	xs, ys := make([]core.Rep, r.n), make([]core.Rep, r.m)
-	engine.Inputs(&t, xs, x)
+	engine.Inputs(t, m.xs, x)
 	for i, d := range xdot {
 		if strong {
 			d = core.StrongSeed(d)
 		}
 		t.Tangents(int32(i) + 1)[0] = d
 	}
-	r.trace(&t, ys, xs)
-	for i, a := range ys {
+	r.trace(t, m.ys, m.xs)
+	for i, a := range m.ys {
 		ydot[i] = 0
 		if id := t.Own(a); id != 0 {
 			ydot[i] = t.Tangents(id)[0] + 0
@@ -88,40 +90,73 @@ func (r *realRule) dual(ydot, x, xdot []float64, strong bool) {
 // VJP records the function on a tape and runs the reverse sweep, again with strong zeros if the
 // result has a NaN.
 func (r *realRule) VJP(xbar, x, _, ybar []float64) {
-	var t core.Tracer
+	m := borrowTracing(r.n, r.m)
+	defer m.giveBack()
+	t := &m.t
 	t.StartTape(r.n, 0)
-	defer t.Close()
-	xs, ys := make([]core.Rep, r.n), make([]core.Rep, r.m)
-	engine.Inputs(&t, xs, x)
-	r.over(ys, xs)
-	ids := make([]int32, r.m)
-	for i, a := range ys {
-		ids[i] = t.Own(a)
+	engine.Inputs(t, m.xs, x)
+	r.trace(t, m.ys, m.xs)
+	for i, a := range m.ys {
+		m.ids[i] = t.Own(a)
 	}
-	sum := make([]float64, r.n)
-	t.SweepBack(sum, ids, ybar, false)
-	if core.AnyNaN(sum) {
-		t.SweepBack(sum, ids, ybar, true)
+	t.SweepBack(m.sum, m.ids, ybar, false)
+	if core.AnyNaN(m.sum) {
+		t.SweepBack(m.sum, m.ids, ybar, true)
 	}
-	for j, v := range sum {
+	for j, v := range m.sum {
 		xbar[j] += v
 	}
+}
+
+// A tracing is the memory of one derivative of a realRule.
+type tracing struct {
+	t      core.Tracer
+	xs, ys []core.Rep
+	ids    []int32
+	sum    []float64
+}
+
+// tracings holds those not in use. They serve all rules, so that the memory is that of the largest.
+var tracings = sync.Pool{New: func() any { return new(tracing) }}
+
+// borrowTracing returns memory for n inputs and m outputs.
+func borrowTracing(n, m int) *tracing {
+	t := tracings.Get().(*tracing)
+	if cap(t.xs) < n {
+		t.xs, t.sum = make([]core.Rep, n), make([]float64, n)
+	}
+	if cap(t.ys) < m {
+		t.ys, t.ids = make([]core.Rep, m), make([]int32, m)
+	}
+	t.xs, t.sum, t.ys, t.ids = t.xs[:n], t.sum[:n], t.ys[:m], t.ids[:m]
+	return t
+}
+
+// giveBack ends the trace of t. t no longer refers to numbers of the function.
+func (t *tracing) giveBack() {
+	t.t.Close()
+	clear(t.xs)
+	clear(t.ys)
+	tracings.Put(t)
 }
 
 func (r *realRule) Tangent(n int) core.Custom { return r.tangent(n) }
 
 func (r *realRule) tangent(n int) *realRule {
-	return &realRule{name: "tangent of " + r.name, n: 2 * n, m: r.m, over: func(y, xv []core.Rep) {
-		copy(y, r.pushforward(xv[:n], xv[n:]))
-	}}
+	over := func(y, xv []core.Rep) { copy(y, r.pushforward(xv[:n], xv[n:])) }
+	value := func(y, xv []float64) { r.JVP(y, xv[:n], nil, xv[n:]) }
+	return &realRule{name: "tangent of " + r.name, n: 2 * n, m: r.m, over: over, value: value}
 }
 
 func (r *realRule) Cotangent(n int) core.Custom { return r.cotangent(n) }
 
 func (r *realRule) cotangent(n int) *realRule {
-	return &realRule{name: "cotangent of " + r.name, n: n + r.m, m: n, over: func(y, xw []core.Rep) {
-		copy(y, r.pullback(xw[:n], xw[n:]))
-	}}
+	over := func(y, xw []core.Rep) { copy(y, r.pullback(xw[:n], xw[n:])) }
+	value := func(y, xw []float64) {
+		clear(y)
+		r.VJP(y, xw[:n], nil, xw[n:])
+	}
+	return &realRule{name: "cotangent of " + r.name, n: n + r.m, m: n, over: over, value: value}
 }
 
 // trace runs the function over the numbers xs of t, and a second time if it computes in goroutines

@@ -22,7 +22,8 @@ import (
 
 // plainTypes are the exported types with methods that are no prepared objects.
 var plainTypes = []any{
-	nabla.Real{}, nabla.Complex{}, nabla.Cond{}, nabla.Vec{}, nabla.Scratch{}, nabla.Rule{}, nabla.GuardPolicy(0),
+	nabla.Real{}, nabla.Complex{}, nabla.Cond{}, nabla.Vec{}, nabla.Scratch{}, nabla.Rule{}, nabla.Scan{},
+	nabla.GuardPolicy(0),
 	nabla.GuardPolicy(77),
 	nabla.Policy{}, nabla.Preparation{}, nabla.SecondOrder{}, nabla.AutoSparse{}, nabla.MixedMode{},
 	nabla.DenseDetector{},

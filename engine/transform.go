@@ -1,10 +1,6 @@
 package engine
 
 import (
-	"math"
-	"reflect"
-	"slices"
-
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
@@ -159,18 +155,9 @@ type derivation struct {
 	shared        bool // the function computes in goroutines of its own
 	t             Tracer
 	work          program.Workspace
-	records       []core.Record
-	consts        []float64
-	outs          []output
-	customs       []core.Custom
+	kept          core.Kept // the recording of base
 	plain, strong *program.Program
 	base          *program.Program
-}
-
-// output identifies an output of a recording: the id of a number, or the bits of a constant if id is 0.
-type output struct {
-	id   int32
-	bits uint64
 }
 
 // over evaluates the derivative of base at x, whose first nb elements are the inputs of base. It records base in a
@@ -267,7 +254,7 @@ func (d *derivation) record(f *Function, x []Real, c Context) ([]Real, error) {
 	}
 	rec := t.Recorded()
 	captured := append([]Real(nil), rec.Captures...)
-	if d.base != nil && d.same(&rec, ys) {
+	if d.kept.Same(&rec, ys) {
 		return captured, nil
 	}
 	p, err := program.FromRecordingFor(rec, ys, f.policy.Task)
@@ -275,59 +262,6 @@ func (d *derivation) record(f *Function, x []Real, c Context) ([]Real, error) {
 		return nil, err
 	}
 	d.base, d.plain, d.strong = p, nil, nil
-	d.keep(&rec, ys)
+	d.kept.Keep(&rec, ys)
 	return captured, nil
-}
-
-// outputOf returns the identity of y in a recording.
-func outputOf(y Real) output {
-	if y.ID == 0 {
-		return output{bits: math.Float64bits(y.V)}
-	}
-	return output{id: y.ID}
-}
-
-// keep copies the parts of a recording that same compares.
-func (d *derivation) keep(rec *core.Recorded, ys []Real) {
-	d.records = d.records[:0]
-	for _, c := range rec.Chunks {
-		d.records = append(d.records, c...)
-	}
-	d.consts = append(d.consts[:0], rec.Consts...)
-	d.customs = append(d.customs[:0], rec.Customs...)
-	d.outs = d.outs[:0]
-	for _, y := range ys {
-		d.outs = append(d.outs, outputOf(y))
-	}
-}
-
-// same reports whether rec equals the recording stored by keep. Custom rules are equal only if they are comparable
-// values.
-func (d *derivation) same(rec *core.Recorded, ys []Real) bool {
-	if rec.Len != len(d.records) || len(rec.Consts) != len(d.consts) || len(rec.Customs) != len(d.customs) {
-		return false
-	}
-	for i, y := range ys {
-		if outputOf(y) != d.outs[i] {
-			return false
-		}
-	}
-	for i, c := range rec.Customs {
-		if t := reflect.TypeOf(c); t != reflect.TypeOf(d.customs[i]) || !t.Comparable() || c != d.customs[i] {
-			return false
-		}
-	}
-	for i, v := range rec.Consts {
-		if math.Float64bits(v) != math.Float64bits(d.consts[i]) {
-			return false
-		}
-	}
-	at := 0
-	for _, c := range rec.Chunks {
-		if !slices.Equal(c, d.records[at:at+len(c)]) {
-			return false
-		}
-		at += len(c)
-	}
-	return true
 }

@@ -158,7 +158,7 @@ func (e *entries) reverse(b *builder, p *Program, outs []int32, in int) {
 			}
 		}
 		if v.full[in] != 0 { // contributions to all inputs at once
-			for j, slot := range v.lanesAdjoint(in, x) {
+			for j, slot := range v.lanesAdjoint(in, x, false) {
 				e.put(i, j, slot)
 			}
 			v.full[in] = 0

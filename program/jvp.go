@@ -12,6 +12,9 @@ type JVPOptions struct {
 	// Strong represents structural zeros as -0; see the package comment. Structural zeros of the input xdot must be
 	// given as -0.
 	Strong bool
+	// Signed keeps them as -0 in ydot too, so that it can be the xdot of another program in strong mode. Otherwise -0
+	// becomes 0 there.
+	Signed bool
 	// Captured also propagates tangents of the group "captured".
 	Captured bool
 }
@@ -45,11 +48,11 @@ func JVP(p *Program, o JVPOptions) *Program {
 			if t := f.tan[s]; t >= 0 {
 				out = append(out, t+j)
 			} else {
-				out = append(out, f.zero(false))
+				out = append(out, f.zero(o.Strong && o.Signed))
 			}
 		}
 	}
-	f.output("ydot", f.result(out, o.Strong))
+	f.output("ydot", f.result(out, o.Strong && !o.Signed))
 	return f.p
 }
 

@@ -16,6 +16,9 @@ type VJPOptions struct {
 	Unit bool
 	// Strong represents structural zeros as -0; see the package comment.
 	Strong bool
+	// Signed keeps them as -0 in the cotangents of the inputs too, so that these can be the seeds of another program in
+	// strong mode. Otherwise -0 becomes 0 there.
+	Signed bool
 	// Captured also computes cotangents of the group "captured".
 	Captured bool
 }
@@ -48,12 +51,12 @@ func VJP(p *Program, o VJPOptions) *Program {
 		if s.Op != Input || s.K > 0 && !o.Captured {
 			continue
 		}
-		g := v.lanesAdjoint(i, s)
+		g := v.lanesAdjoint(i, s, o.Strong && o.Signed)
 		name := p.Ins[s.K].Name + "bar"
 		if s.K == 0 {
 			name = "xbar"
 		}
-		v.output(name, v.result(g, o.Strong))
+		v.output(name, v.result(g, o.Strong && !o.Signed))
 	}
 	return v.p
 }
@@ -174,14 +177,14 @@ func (v *reverser) plain(g Operand, neg bool, n int32) Operand {
 }
 
 // lanesAdjoint returns the slots of the cotangents of the lanes of statement i, k per lane. Lanes without contributions
-// get a zero.
-func (v *reverser) lanesAdjoint(i int, s *Stmt) []int32 {
+// get a zero, -0 if signed is set.
+func (v *reverser) lanesAdjoint(i int, s *Stmt, signed bool) []int32 {
 	out := make([]int32, 0, s.N*v.k)
 	g, neg, ok := v.adjoint(i, s)
 	g = v.plain(g, neg, s.N*v.k)
 	for l := range s.N * v.k {
 		if !ok {
-			out = append(out, v.zero(false))
+			out = append(out, v.zero(signed))
 		} else {
 			out = append(out, v.p.at(g, l))
 		}

@@ -62,9 +62,14 @@ type LimitError struct {
 	Derived bool
 	What    string // names the data that takes the memory; empty for a recording
 	Memory  int64  // bytes allowed; 0 if operations are limited
+	Remedy  string // the next step, in place of the general ones; may be empty
 }
 
 func (e *LimitError) Error() string {
+	if e.What != "" && e.Remedy != "" {
+		return fmt.Sprintf("nabla: %s take %s, and the limit is %s; %s", e.What, Size(int64(e.Bytes)), Size(e.Memory),
+			e.Remedy)
+	}
 	if e.What != "" {
 		return fmt.Sprintf("%s would take %s, and the limit is %s; raise nabla.Policy.Memory or GOMEMLIMIT, use "+
 			"nabla.AutoSparse where most entries are zero, "+
