@@ -94,6 +94,7 @@ func inPlace(t testing.TB, b nabla.Backend, n int, of functions) map[string]func
 	J := mat.NewDense(3, n, nil)
 	fast["Jacobian"] = func() error { _, err := jp.Jacobian(J, x); return err }
 	fast["Jacobian.Dense"] = func() error { _, err := jp.Dense(J, x); return err }
+	fast["ValueAndDense"] = func() error { _, _, err := jp.ValueAndDense(y, J, x); return err }
 	fast["ValueAndJacobian"] = func() error { _, _, err := jp.ValueAndJacobian(y, J, x); return err }
 
 	hp, err := nabla.PrepareHVP(of.scalar, b, x)
@@ -107,6 +108,7 @@ func inPlace(t testing.TB, b nabla.Backend, n int, of functions) map[string]func
 	must(err)
 	H := mat.NewSymDense(n, nil)
 	fast["Hessian"] = func() error { _, err := hess.Hessian(H, x); return err }
+	fast["ValueGradientAndDense"] = func() error { _, _, _, err := hess.ValueGradientAndDense(grad, H, x); return err }
 	fast["Hessian.Dense"] = func() error { _, err := hess.Dense(H, x); return err }
 	fast["ValueGradientAndHessian"] = func() error {
 		_, _, _, err := hess.ValueGradientAndHessian(grad, H, x)
@@ -116,9 +118,12 @@ func inPlace(t testing.TB, b nabla.Backend, n int, of functions) map[string]func
 	op, err := push.At(x)
 	must(err)
 	fast["LinearOp.Apply"] = func() error { _, err := op.Apply(dy, v); return err }
+	fast["LinearOp.ApplyBatch"] = func() error { _, err := op.ApplyBatch(JV, V); return err }
+	fast["LinearOp.TransposeBatch"] = func() error { _, err := op.TransposeBatch(JW, W); return err }
 	fast["LinearOp.Transpose"] = func() error { _, err := op.Transpose(xbar, w); return err }
 	hop, err := hp.At(x)
 	must(err)
+	fast["HessianOp.ApplyBatch"] = func() error { _, err := hop.ApplyBatch(HV, V); return err }
 	fast["HessianOp.Apply"] = func() error { _, err := hop.Apply(hv, v); return err }
 
 	d, err := nabla.PrepareDerivative(of.curve, b, 0.5)

@@ -5,9 +5,11 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/backend/forwarddiff"
 )
 
 // TestBatchesAgreeWithSingleProducts holds that a batch of any number of columns, in any order of sizes, is
@@ -25,15 +27,32 @@ func TestBatchesAgreeWithSingleProducts(t *testing.T) {
 		if err := errors.Join(e1, e2, e3); err != nil {
 			t.Fatal(err)
 		}
+		linear, e1 := push.At(x)
+		hessian, e2 := hvp.At(x)
+		if err := errors.Join(e1, e2); err != nil {
+			t.Fatal(err)
+		}
+		type batch = func(dst *mat.Dense, x []float64, V *mat.Dense) (*mat.Dense, error)
+		at := func(f func(dst, V *mat.Dense) (*mat.Dense, error)) batch {
+			return func(dst *mat.Dense, x []float64, V *mat.Dense) (*mat.Dense, error) {
+				if len(x) != 3 {
+					return nil, &nabla.ShapeError{} // it has no such argument
+				}
+				return f(dst, V)
+			}
+		}
 		for _, c := range []struct {
 			name  string
-			batch func(dst *mat.Dense, x []float64, V *mat.Dense) (*mat.Dense, error)
+			batch batch
 			one   func(dst, x, v []float64) ([]float64, error)
 			in, m int
 		}{
 			{"pushforward", push.PushforwardBatch, push.Pushforward, 3, 4},
 			{"pullback", pull.PullbackBatch, pull.Pullback, 4, 3},
 			{"HVP", hvp.HVPBatch, hvp.HVP, 3, 3},
+			{"LinearOp.Apply", at(linear.ApplyBatch), push.Pushforward, 3, 4},
+			{"LinearOp.Transpose", at(linear.TransposeBatch), pull.Pullback, 4, 3},
+			{"HessianOp.Apply", at(hessian.ApplyBatch), hvp.HVP, 3, 3},
 		} {
 			for _, k := range []int{1, 5, 2, 20, 13, 1, 40} {
 				wide := mat.NewDense(c.in, k+3, nil)
@@ -81,6 +100,59 @@ func TestBatchesAgreeWithSingleProducts(t *testing.T) {
 			if _, err := c.batch(new(mat.Dense), x, V); err != nil {
 				t.Errorf("%s with %s into an empty matrix: %v", c.name, b.Name(), err)
 			}
+		}
+	}
+}
+
+// TestValuesBesideMatrices: the forms of Jacobians and Hessians with values return what those without do, and the value
+// and gradient of the function.
+func TestValuesBesideMatrices(t *testing.T) {
+	x := []float64{0.3, 1.2, -0.7}
+	f := func(x []nabla.Real) []nabla.Real {
+		return []nabla.Real{nabla.Sin(x[0].Mul(x[1])), x[2].Sq(), x[1]}
+	}
+	loss := func(x []nabla.Real) nabla.Real { return x[0].Mul(x[1]).Add(nabla.Exp(x[2])) }
+	value := []float64{math.Sin(x[0] * x[1]), x[2] * x[2], x[1]}
+	grad := []float64{x[1], x[0], math.Exp(x[2])}
+	for _, b := range []nabla.Backend{forwarddiff.Backend{}, nabla.AutoSparse{Dense: forwarddiff.Backend{}}} {
+		j, e1 := nabla.PrepareJacobian(f, b, x)
+		h, e2 := nabla.PrepareHessian(loss, b, x)
+		if err := errors.Join(e1, e2); err != nil {
+			t.Fatal(err)
+		}
+		jac, e1 := j.Dense(nil, x)
+		hess, e2 := h.Dense(nil, x)
+		y, jac2, e3 := j.ValueAndDense(nil, nil, x)
+		v, g, hess2, e4 := h.ValueGradientAndDense(nil, nil, x)
+		if err := errors.Join(e1, e2, e3, e4); err != nil {
+			t.Fatal(err)
+		}
+		if !mat.Equal(jac, jac2) || !mat.Equal(hess, hess2) {
+			t.Errorf("%s: %v and %v, %v and %v", b.Name(), jac, jac2, hess, hess2)
+		}
+		check := func(y []float64, v float64, g []float64) {
+			t.Helper()
+			if !floats.EqualApprox(y, value, 1e-15) || math.Abs(v-(x[0]*x[1]+math.Exp(x[2]))) > 1e-15 ||
+				!floats.EqualApprox(g, grad, 1e-15) {
+				t.Errorf("%s: %v, %v, %v", b.Name(), y, v, g)
+			}
+		}
+		check(y, v, g)
+		if _, sparse := b.(nabla.AutoSparse); !sparse {
+			var ue *nabla.UnsupportedError
+			if _, _, err := j.ValueAndSparse(nil, nil, x); !errors.As(err, &ue) {
+				t.Errorf("%s: %v", b.Name(), err)
+			}
+			continue
+		}
+		y, sj, e1 := j.ValueAndSparse(nil, nil, x)
+		v, g, sh, e2 := h.ValueGradientAndSparse(nil, nil, x)
+		if err := errors.Join(e1, e2); err != nil {
+			t.Fatal(err)
+		}
+		check(y, v, g)
+		if !mat.Equal(jac, sj) || !mat.Equal(hess, sh) {
+			t.Errorf("%s: %v and %v, %v and %v", b.Name(), jac, sj, hess, sh)
 		}
 	}
 }

@@ -79,6 +79,12 @@ func (p *HessianPrep) ValueGradientAndHessian(grad []float64, dst mat.Symmetric,
 	return p.any(grad, true, dst, x)
 }
 
+// ValueGradientAndDense is like ValueGradientAndHessian with the static type of Dense.
+func (p *HessianPrep) ValueGradientAndDense(grad []float64, dst *mat.SymDense,
+	x []float64) (y float64, gradOut []float64, hess *mat.SymDense, err error) {
+	return p.into(grad, true, dst, x)
+}
+
 // any computes the Hessian in the format of dst, and the gradient if wanted.
 func (p *HessianPrep) any(grad []float64, wanted bool, dst mat.Symmetric,
 	x []float64) (float64, []float64, mat.Symmetric, error) {

@@ -176,6 +176,15 @@ func (o *HessianOp) Apply(dst, v []float64) ([]float64, error) {
 	return o.h.HVP(dst, o.x, v)
 }
 
+// ApplyBatch writes ∇²f(x)·V to dst and returns it. V and dst are n×k, for n inputs and k vectors; see
+// [HVPPrep.HVPBatch].
+func (o *HessianOp) ApplyBatch(dst, V *mat.Dense) (*mat.Dense, error) {
+	if o == nil || o.h.op == "" {
+		return nil, unmade("HessianOp", "PrepareHVP and HVPPrep.At").failed
+	}
+	return o.h.HVPBatch(dst, o.x, V)
+}
+
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].
 func (p *HVPPrep) Recordings() int { return p.base().recordings() }
 

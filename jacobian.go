@@ -81,6 +81,11 @@ func (p *JacobianPrep) ValueAndJacobian(y []float64, dst mat.Matrix, x []float64
 	return p.into(y, false, dst, x)
 }
 
+// ValueAndDense is like Dense and also writes f(x) to y, which is allocated if nil.
+func (p *JacobianPrep) ValueAndDense(y []float64, dst *mat.Dense, x []float64) ([]float64, *mat.Dense, error) {
+	return p.dense(y, false, dst, x)
+}
+
 // into computes the Jacobian in the format of dst, and the value into y or, if own is set, into a buffer of p.
 func (p *JacobianPrep) into(y []float64, own bool, dst mat.Matrix, x []float64) ([]float64, mat.Matrix, error) {
 	switch d := dst.(type) {

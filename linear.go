@@ -1,6 +1,10 @@
 package nabla
 
-import "github.com/nabla-ad/nabla/engine"
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/nabla-ad/nabla/engine"
+)
 
 // LinearOp is the derivative of a function at one point: the m×n matrix J(x), which can be applied
 // and transposed without being formed. Engines may keep intermediate results at the point. It is
@@ -11,6 +15,12 @@ type LinearOp struct {
 	l  engine.Linear
 	y  []float64
 	at []float64
+
+	// For batches: sweeps of several columns, the value that they compute besides, and a column and its product.
+	push                 engine.Pushforward
+	pull                 engine.Pullback
+	pushLanes, pullLanes int
+	value, column        []float64
 }
 
 func (p *LinearOp) base() *prep {
@@ -35,7 +45,7 @@ func (p *prep) linearAt(x []float64) (op *LinearOp, err error) {
 		return nil, err
 	}
 	defer p.end(&err)
-	op = &LinearOp{y: make([]float64, p.m), at: append([]float64(nil), x...)}
+	op = &LinearOp{y: make([]float64, p.m), at: append([]float64(nil), x...), value: make([]float64, p.m)}
 	op.op, op.backend, op.f, op.n, op.m = "LinearOp", p.backend, p.f.Beside(), p.n, p.m
 	if op.l, err = engine.PrepareLinear(p.backend.inner, op.f, op.at); err != nil {
 		return nil, err
@@ -103,6 +113,87 @@ func (p *LinearOp) Transpose(dst, w []float64) (_ []float64, err error) {
 		return nil, err
 	}
 	return dst, nil
+}
+
+// ApplyBatch writes J(x)·V to dst, m×k, and returns it. V is n×k, with a column for each vector, see
+// [LinearOp.Dims]. A nil or empty dst is allocated; dst must not overlap V. An engine with vector
+// mode computes several columns in one sweep from x, others each from what they keep.
+func (p *LinearOp) ApplyBatch(dst, V *mat.Dense) (*mat.Dense, error) {
+	return p.batch(dst, "V", V, false)
+}
+
+// TransposeBatch writes J(x)ᵀ·W to dst, n×k, and returns it. W is m×k, with a column for each vector;
+// see [LinearOp.ApplyBatch].
+func (p *LinearOp) TransposeBatch(dst, W *mat.Dense) (*mat.Dense, error) {
+	return p.batch(dst, "W", W, true)
+}
+
+// batch is ApplyBatch or, if reverse is set, TransposeBatch of the matrix v called arg.
+func (p *LinearOp) batch(dst *mat.Dense, arg string, v *mat.Dense, reverse bool) (_ *mat.Dense, err error) {
+	if err := p.base().enter(); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	in, out := p.n, p.m
+	if reverse {
+		in, out = p.m, p.n
+	}
+	dst, to, from, err := p.columns(dst, out, arg, v, in, p.at)
+	if err != nil || from.B == 0 || out == 0 {
+		return dst, err
+	}
+	if lanes := engine.LanesOf(p.backend.inner, from.B); lanes > 1 {
+		err = p.sweep(lanes, to, from, reverse)
+	} else {
+		err = p.each(to, from, reverse)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return dst, nil
+}
+
+// sweep computes a batch by sweeps of several columns from the point.
+func (p *LinearOp) sweep(lanes int, to, from engine.Block, reverse bool) (err error) {
+	if reverse {
+		if p.pull == nil || lanes > p.pullLanes {
+			if p.pull, err = engine.PreparePullback(p.backend.inner, p.f, p.at, lanes); err != nil {
+				return err
+			}
+			p.pullLanes = lanes
+		}
+		return p.pull.Pullback(p.value, to, p.at, from)
+	}
+	if p.push == nil || lanes > p.pushLanes {
+		if p.push, err = engine.PreparePushforward(p.backend.inner, p.f, p.at, lanes); err != nil {
+			return err
+		}
+		p.pushLanes = lanes
+	}
+	return p.push.Pushforward(p.value, to, p.at, from)
+}
+
+// each computes a batch column by column.
+func (p *LinearOp) each(to, from engine.Block, reverse bool) error {
+	if len(p.column) < p.n+p.m {
+		p.column = make([]float64, p.n+p.m)
+	}
+	v, r, apply := p.column[:p.n], p.column[p.n:], p.l.Apply
+	if reverse {
+		v, r, apply = r, v, p.l.Transpose
+	}
+	for j := range from.B {
+		for i := range v {
+			v[i] = from.Row(i)[j]
+		}
+		if err := apply(r, v); err != nil {
+			return err
+		}
+		for i, a := range r {
+			to.Row(i)[j] = a
+		}
+	}
+	return nil
 }
 
 // Recordings returns how often the function was recorded; see [GradientPrep.Recordings].

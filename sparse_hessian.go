@@ -15,6 +15,12 @@ func (p *HessianPrep) Sparse(dst *sparse.SymCSC, x []float64) (*sparse.SymCSC, e
 	return h, err
 }
 
+// ValueGradientAndSparse is like ValueGradientAndHessian with the static type of Sparse.
+func (p *HessianPrep) ValueGradientAndSparse(grad []float64, dst *sparse.SymCSC,
+	x []float64) (y float64, gradOut []float64, hess *sparse.SymCSC, err error) {
+	return p.sparse(grad, true, dst, x)
+}
+
 // sparse computes the Hessian into a sparse matrix, allocated if nil or empty, and the gradient if wanted.
 func (p *HessianPrep) sparse(grad []float64, wanted bool, dst *sparse.SymCSC,
 	x []float64) (y float64, _ []float64, _ *sparse.SymCSC, err error) {

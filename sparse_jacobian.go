@@ -64,6 +64,11 @@ func (p *JacobianPrep) Sparse(dst *sparse.CSC, x []float64) (*sparse.CSC, error)
 	return j, err
 }
 
+// ValueAndSparse is like Sparse and also writes f(x) to y, which is allocated if nil.
+func (p *JacobianPrep) ValueAndSparse(y []float64, dst *sparse.CSC, x []float64) ([]float64, *sparse.CSC, error) {
+	return p.sparse(y, false, dst, x)
+}
+
 // sparse computes the Jacobian into a sparse matrix, allocated if nil or empty; see into for y.
 func (p *JacobianPrep) sparse(y []float64, own bool, dst *sparse.CSC,
 	x []float64) (_ []float64, _ *sparse.CSC, err error) {
