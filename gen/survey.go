@@ -107,7 +107,11 @@ func (s *Survey) Load(paths ...string) (*Program, error) {
 	if len(paths) > 0 {
 		patterns = paths
 	}
-	p, err := Load(s.dir, patterns, &s.opts)
+	opts := s.opts
+	if opts.Load.Bodies == nil && len(opts.Load.Overlay) == 0 && !opts.Load.Tests {
+		opts.Load.Bodies = s.followed().bodies
+	}
+	p, err := Load(s.dir, patterns, &opts)
 	if err == nil {
 		p.survey = s
 	}

@@ -46,6 +46,9 @@ type LoadOptions struct {
 	Env     []string          // environment of the go command, nil for that of this process
 	Flags   []string          // flags of the go command, such as -tags=…
 	Overlay map[string][]byte // contents of files that replace those on disk
+	// Bodies reports whether the functions of a package outside the standard library, in a directory, may be lowered;
+	// nil means all may. Without their bodies loading takes less time.
+	Bodies func(dir string) bool
 	// Packages is the function that loads packages, nil for packages.Load. Tests have one that keeps those of earlier
 	// loads.
 	Packages func(c *packages.Config, patterns ...string) ([]*packages.Package, error)
@@ -93,6 +96,8 @@ func Load(dir string, patterns []string, opts LoadOptions) ([]*packages.Package,
 			// Bodies in the standard library are not needed, and parsing them would take most of
 			// the time.
 			if rest, ok := strings.CutPrefix(name, std); ok && !lowerable(filepath.ToSlash(filepath.Dir(rest))) {
+				return ParseDeclarations(fset, name, src)
+			} else if !ok && opts.Bodies != nil && !opts.Bodies(filepath.Dir(name)) {
 				return ParseDeclarations(fset, name, src)
 			}
 			return parser.ParseFile(fset, name, src, parser.ParseComments|parser.AllErrors)
@@ -180,6 +185,22 @@ func ParseDeclarations(fset *token.FileSet, name string, src []byte) (*ast.File,
 		}
 	}
 	return f, err
+}
+
+// declarationsOnly reports whether the files of a package were parsed by ParseDeclarations.
+func declarationsOnly(pkg *packages.Package) bool {
+	for _, f := range pkg.Syntax {
+		for _, d := range f.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok && d.Body != nil {
+				if len(d.Body.List) != 1 {
+					return false
+				}
+				loop, ok := d.Body.List[0].(*ast.ForStmt)
+				return ok && loop.For == d.Body.Lbrace
+			}
+		}
+	}
+	return false
 }
 
 // goEnv returns variables of go env.

@@ -186,6 +186,9 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		if pkg.Module == nil && !lowerable(pkg.PkgPath) && !asked[pkg] {
 			return // of the standard library
 		}
+		if declarationsOnly(pkg) {
+			return
+		}
 		p.indexed[pkg] = pkg.Module != nil || asked[pkg]
 		p.own[pkg.Types] = own
 		for _, in := range pkg.TypesInfo.InitOrder {

@@ -169,8 +169,8 @@ func (l *loader) key(p *packages.Package, texts [][]byte) string {
 		version = p.Module.GoVersion
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q %q %v %v\n", p.ID, p.PkgPath, p.Name, version,
-		reflect.ValueOf(l.config.ParseFile).Pointer(), p.TypesSizes)
+	fmt.Fprintf(h, "%q %q %q %q %v %v %v\n", p.ID, p.PkgPath, p.Name, version,
+		reflect.ValueOf(l.config.ParseFile).Pointer(), l.bodies(p), p.TypesSizes)
 	paths := make([]string, 0, len(p.Imports))
 	for path, in := range p.Imports {
 		paths = append(paths, fmt.Sprintf("%q %d", path, l.numbers[in]))
@@ -182,6 +182,24 @@ func (l *loader) key(p *packages.Package, texts [][]byte) string {
 		h.Write(texts[i])
 	}
 	return string(h.Sum(nil))
+}
+
+// bodies reports whether ParseFile keeps the bodies of the functions of a package, which may depend on the names of its
+// files.
+func (l *loader) bodies(p *packages.Package) bool {
+	if l.config.ParseFile == nil || len(p.CompiledGoFiles) == 0 {
+		return true
+	}
+	f, err := l.config.ParseFile(token.NewFileSet(), p.CompiledGoFiles[0], []byte("package p; func f() { f() }"))
+	if err != nil || len(f.Decls) != 1 {
+		return true
+	}
+	d, ok := f.Decls[0].(*ast.FuncDecl)
+	if !ok || len(d.Body.List) != 1 {
+		return false
+	}
+	_, ok = d.Body.List[0].(*ast.ExprStmt)
+	return ok
 }
 
 // fail adds an error to those of a package, as packages.Load has them.
