@@ -43,7 +43,8 @@ func (s *Survey) followed() followedDirs {
 			return
 		}
 		seen[pkg] = true
-		if pkg.Module != nil && pkg.Module.Path == nablaPath && !computes(pkg.PkgPath) && !slices.Contains(s.roots, pkg) {
+		engine := pkg.Module != nil && pkg.Module.Path == nablaPath && !computes(pkg.PkgPath)
+		if engine && !slices.Contains(s.roots, pkg) {
 			return
 		}
 		if dir := directory(pkg); dir != "" {

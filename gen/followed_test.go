@@ -12,8 +12,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/loaded"
 )
 
-// TestFollowed: packages that only generated files import are loaded without bodies, and so are the engines; the code is
-// that of a load of everything.
+// TestFollowed: packages that only generated files import are loaded without bodies, and so are the engines; the code
+// is that of a load of everything.
 func TestFollowed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks many packages")
@@ -35,7 +35,7 @@ func TestFollowed(t *testing.T) {
 	// A file that has the name of a generated one, but is none.
 	write("loss_nabla.go", "package m\n\nimport \"m/k\"\n\nvar K = k.K\n")
 	write("k/k.go", "package k\n\nfunc K(x float64) float64 { return x * x }\n")
-	write("with/with.go", "package with\n\nimport (\n\t\"gonum.org/v1/gonum/floats\"\n\n\t\"github.com/nabla-ad/nabla\"\n)\n\n"+
+	write("with/with.go", "package with\n\nimport (\n\t\"gonum.org/v1/gonum/floats\"\n\n\t\""+nablaPath+"\"\n)\n\n"+
 		"func F(x []float64) float64 { return floats.Sum(x) }\n\nfunc G(x []float64) ([]float64, error) { "+
 		"return nabla.Gradient(F, nil, x) }\n")
 	const loss = "package m\n\n//nabla:differentiate\nfunc Loss(x []float64) float64 { return x[0] * h(x[1]) }\n\n" +
@@ -68,7 +68,8 @@ func TestFollowed(t *testing.T) {
 	packages.Visit(s.roots, nil, func(p *packages.Package) {
 		want, known := map[string]bool{
 			"m": true, "m/k": true, "m/with": true, "gonum.org/v1/gonum/floats": true,
-			"gonum.org/v1/gonum/mat": false, nablaPath: false, nablaPath + "/engine": false, nablaPath + "/gen/rt": false,
+			"gonum.org/v1/gonum/mat": false,
+			nablaPath:                false, nablaPath + "/engine": false, nablaPath + "/gen/rt": false,
 		}[p.PkgPath]
 		if got := follows.bodies(directory(p)); known && got != want {
 			t.Errorf("%s is followed: %v, want %v", p.PkgPath, got, want)
