@@ -51,8 +51,8 @@ func (e *PatternError) Error() string {
 }
 
 // patternRemedy is the advice for a pattern that misses entries.
-const patternRemedy = "use a detector that sees every branch, such as sparsity.Global, or give the right pattern, " +
-	"and prepare again"
+const patternRemedy = "call Extend of the prepared object, which adds the entries at a point, or prepare again with " +
+	"a detector that sees every branch, such as sparsity.Global, or with the right pattern"
 
 // MissingEntry returns the *PatternError for entry (row, col) with value v, which is not in the pattern.
 func MissingEntry(op string, row, col int, v float64) error {
