@@ -194,8 +194,8 @@
 //
 // With memory= the number of snapshots follows, at run time, from the size of the first one, memory
 // that it copies included; if all iterations can have one, none is repeated but for its reversal.
-// At least one snapshot is taken. The units are KB, MB, GB, KiB, MiB and GiB. Derivatives of
-// adjoints, which second derivatives are, keep as many snapshots of the directions besides.
+// At least one snapshot is taken. The units are KB, MB, GB, KiB, MiB and GiB. The tangent of an
+// adjoint, for second derivatives, takes as many snapshots of directions besides.
 //
 // If the trip count is not known in advance, as in a loop with an early exit, levels take up
 // to twice as many snapshots. A snapshot holds variables, and memory that the loop writes and

@@ -36,11 +36,12 @@ type Body struct {
 	// New returns the step, with memory of its own, for one goroutine.
 	New func() Step
 
-	mu       sync.Mutex
-	branches []*branch
-	free     []*worker
-	rows     sync.Once
-	pattern  [][]int // of the step; see stepPattern
+	mu        sync.Mutex
+	branches  []*branch
+	free      []*worker
+	once      sync.Once
+	pattern   [][]int   // of the step; see stepPattern
+	structure structure // the one that was asked for last
 }
 
 // Times returns the loop of n steps. Its inputs are the first state, the parameters, and the inputs of all steps; its
