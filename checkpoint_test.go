@@ -1,6 +1,7 @@
 package nabla_test
 
 import (
+	"errors"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -147,6 +148,50 @@ func TestPatternsOfLoops(t *testing.T) {
 			}
 			if !closeMatrices(j1, j2) {
 				t.Errorf("%s, %s: Jacobian\n%v, want\n%v", name, d.Name(), mat.Formatted(j1), mat.Formatted(j2))
+			}
+		}
+	}
+}
+
+// TestRecordingsOfLoopsAreShort: with a limit on the operations of a recording that the plain functions exceed, loops
+// and chains of checkpoints have derivatives.
+func TestRecordingsOfLoopsAreShort(t *testing.T) {
+	long := func(x []nabla.Real) []nabla.Real {
+		y := x[0]
+		for range 500 {
+			y = nabla.Sin(y.Mul(x[0]))
+		}
+		return []nabla.Real{y}
+	}
+	chain := func(f func(x []nabla.Real) []nabla.Real) func(x []nabla.Real) nabla.Real {
+		return func(x []nabla.Real) nabla.Real { return f(f(f(x)))[0] }
+	}
+	step := nabla.Scan{Step: func(s *nabla.ScanStep) { s.Next[0] = nabla.Sin(s.State[0].Mul(s.State[0])) }}
+	loop := func(run nabla.ScanFunc) func(x []nabla.Real) nabla.Real {
+		return func(x []nabla.Real) nabla.Real {
+			last, _ := run(500, x, nil, nil)
+			return last[0]
+		}
+	}
+	for _, b := range []nabla.Backend{
+		reversediff.Backend{Limit: 100}, reversediff.Backend{Limit: 100, Compile: true}, tracker.Backend{Limit: 100},
+	} {
+		for name, f := range map[string][2]func(x []nabla.Real) nabla.Real{
+			"checkpoint": {chain(nabla.Checkpoint(long)), chain(long)},
+			"scan":       {loop(step.Func()), loop(unrolled(step))},
+		} {
+			x := []float64{0.9}
+			want, err := nabla.Gradient(f[1], reversediff.Backend{}, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := nabla.Gradient(f[0], b, x)
+			if err != nil || !closeMatrices(mat.NewVecDense(1, g), mat.NewVecDense(1, want)) {
+				t.Errorf("%s, %s: gradient %v, %v, want %v", name, b.Name(), g, err, want)
+			}
+			var limit *nabla.LimitError
+			if _, err = nabla.Gradient(f[1], b, x); !errors.As(err, &limit) {
+				t.Errorf("%s, %s, plain: %v, want a LimitError", name, b.Name(), err)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ var scanPrograms = flag.Int("scanprograms", 0,
 
 // randomScan returns a loop whose step is a random function.
 func randomScan(seed uint64) (scanCase, [][]float64) {
-	p, xs := randfunc.New(randomData(seed), 3, randfunc.Options{M: 2, Escapes: seed%8 == 0})
+	p, xs := randfunc.New(randomData(seed), 3, randfunc.Options{M: 2, Escapes: seed%8 == 0, Nested: seed%4 == 1})
 	state := min(p.N, p.M)
 	step := func(s *nabla.ScanStep) {
 		y := p.Real().Vector(append(append([]nabla.Real{}, s.State...), s.Params...))

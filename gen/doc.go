@@ -188,8 +188,14 @@
 // the loop. Other forms need less memory and more time:
 //
 //	//nabla:checkpoint levels=3                the cube root of 2n, and less than two more runs
+//	//nabla:checkpoint memory=64MB             as many snapshots as 64 MB hold, one iteration at a time
 //	//nabla:checkpoint snapshots=20            at most 20 snapshots and one iteration at a time
 //	//nabla:checkpoint snapshots=20 steps=10   at most 20 snapshots and ten iterations at a time
+//
+// With memory= the number of snapshots follows, at run time, from the size of the first one, memory
+// that it copies included; if all iterations can have one, none is repeated but for its reversal.
+// At least one snapshot is taken. The units are KB, MB, GB, KiB, MiB and GiB. The tangent of an
+// adjoint, for second derivatives, takes as many snapshots of directions besides.
 //
 // If the trip count is not known in advance, as in a loop with an early exit, levels take up
 // to twice as many snapshots. A snapshot holds variables, and memory that the loop writes and

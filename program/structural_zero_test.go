@@ -277,3 +277,55 @@ out y [%6]`, 0, 2},
 func TestStrongIsPlain(t *testing.T) {
 	each(t, 150, kinked.withLanes(), strongIsPlain)
 }
+
+// TestSigned: derivatives that are zero because nothing depends on a number are -0 if asked for, those that happen to
+// be zero are not.
+func TestSigned(t *testing.T) {
+	p, err := Parse(`
+%0:3 = input x
+%3 = mul %0 %1
+%4 = exp %2
+%5 = const 0
+%6 = lt %5 %5
+%7 = select %6 %4 %3
+out y [%7]`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, signed := range []bool{false, true} {
+		m := NewMachine(Join(VJP(p, VJPOptions{Strong: true, Signed: signed, Unit: true}), "xbar", 1))
+		copy(m.Input(0), []float64{3, 0, 1})
+		xbar := make([]float64, 3)
+		if !m.Run() {
+			t.Fatal("a guard failed")
+		}
+		m.Output(0, xbar)
+		want := []float64{0, 3, 0}
+		if signed {
+			want[2] = negZero
+		}
+		for i, v := range xbar {
+			if math.Float64bits(v) != math.Float64bits(want[i]) {
+				t.Errorf("signed %v: cotangents %v, want %v", signed, xbar, want)
+			}
+		}
+		m = NewMachine(Join(JVP(p, JVPOptions{Strong: true, Signed: signed}), "ydot", 1))
+		copy(m.Input(0), []float64{3, 0, 1})
+		for _, c := range []struct{ xdot, want float64 }{{2, 0}, {negZero, 0}} {
+			copy(m.Input(1), []float64{c.xdot, negZero, 5})
+			if signed && c.xdot == 0 {
+				c.want = negZero
+			}
+			ydot := make([]float64, 1)
+			if m.Run(); math.Float64bits(c.want) != bitsOf(m, ydot) {
+				t.Errorf("signed %v: tangent %v for %v, want %v", signed, ydot[0], c.xdot, c.want)
+			}
+		}
+	}
+}
+
+// bitsOf returns the bits of the only output of m.
+func bitsOf(m *Machine, y []float64) uint64 {
+	m.Output(0, y)
+	return math.Float64bits(y[0])
+}

@@ -2,6 +2,7 @@ package adjoint
 
 import (
 	"go/token"
+	"math"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -67,10 +68,17 @@ func (sp *specialization) newIntStack(base string) tapeStack {
 // forwardKnown runs a loop with known trip count: the schedule tells where the next snapshot is to be taken (binomial,
 // as in revolve), as long as there is capacity.
 func (s *checkpointWriter) forwardKnown(at *ir.Var) {
-	s.computeCapacity(minus(s.to(), s.from()))
+	if s.sp.g.f.Checkpoint.Memory > 0 {
+		s.declareRoom()
+	} else {
+		s.computeCapacity(minus(s.to(), s.from()))
+	}
 	s.forever(func(leave func() ir.Block) {
 		s.Emit(&ir.If{At: s.At, Cond: ir.Compare(token.GEQ, at.Load(), s.to()), Then: leave()})
-		s.when(ir.Compare(opLss, s.count.Load(), s.capacity), func() { s.takeSnapshot(at, s.from()) })
+		s.when(ir.Compare(opLss, s.count.Load(), s.capacity), func() {
+			s.takeSnapshot(at, s.from())
+			s.fitFirst(minus(s.to(), s.from()))
+		})
 		next := s.integer("next", nil)
 		s.callSchedule(next, "Next", at.Load(), s.to(), minus(s.capacity, s.count.Load()), s.steps)
 		// The schedule is to reverse these iterations at once: run them to the end.
@@ -85,11 +93,16 @@ func (s *checkpointWriter) forwardKnown(at *ir.Var) {
 // checkpointing, 2010).
 func (s *checkpointWriter) forwardUnknown(at *ir.Var) {
 	p := s.sp.g.f.Checkpoint
+	if p.Memory > 0 {
+		s.declareRoom()
+	}
 	stride := s.integer("stride", ir.Count(int64(max(p.Steps, 1))))
 	s.forever(func(leave func() ir.Block) {
 		s.Emit(&ir.If{At: s.At, Cond: ir.Compare(token.GEQ, at.Load(), s.to()), Then: leave()})
 		done := s.let("done", minus(at.Load(), s.from()))
-		s.computeCapacity(done)
+		if p.Memory == 0 {
+			s.computeCapacity(done)
+		}
 		// Thin the snapshots out when there is no capacity left.
 		s.when(ir.Compare(token.GEQ, s.count.Load(), s.capacity), func() {
 			s.dropAlternate()
@@ -99,15 +112,23 @@ func (s *checkpointWriter) forwardUnknown(at *ir.Var) {
 		rest := s.let("rest", ir.NewBinary(integer, token.REM, done, stride.Load()))
 		some := ir.Compare(token.LAND, ir.Compare(opEql, rest, ir.Count(0)),
 			ir.Compare(opLss, s.count.Load(), s.capacity))
-		s.when(some, func() { s.takeSnapshot(at, s.from()) })
+		s.when(some, func() {
+			s.takeSnapshot(at, s.from())
+			s.fitFirst(ir.Count(math.MaxInt32))
+		})
 		next := s.integer("next", plus(at.Load(), minus(stride.Load(), rest)))
 		s.when(ir.Compare(token.GTR, next.Load(), s.to()), func() { s.set(next, s.to()) })
 		s.advance(at.Load(), next.Load(), true)
 		s.set(at, s.begun.Load())
 		s.Emit(&ir.If{At: s.At, Cond: ir.Compare(token.NEQ, s.reason.Load(), ir.Count(0)), Then: leave()})
 	})
-	if half := (p.Snapshots + 1) / 2; half > 0 { // spare some for the last segments
-		s.when(ir.Compare(token.GTR, s.count.Load(), ir.Count(int64(half))), s.dropAlternate)
+	// Spare some for the last segments.
+	switch {
+	case p.Memory > 0:
+		half := ir.NewBinary(integer, opQuo, plus(s.capacity, ir.Count(1)), ir.Count(2))
+		s.when(ir.Compare(token.GTR, s.count.Load(), half), s.dropAlternate)
+	case p.Snapshots > 0:
+		s.when(ir.Compare(token.GTR, s.count.Load(), ir.Count(int64(p.Snapshots+1)/2)), s.dropAlternate)
 	}
 }
 

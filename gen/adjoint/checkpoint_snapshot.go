@@ -75,27 +75,47 @@ func mayReslicePastLen(b ir.Block) bool { return anywhere(b, mayExtend) }
 // describe returns the text of the remark: contents, size and number of the snapshots.
 func (s *snapshot) describe(p *ir.Checkpoint) string {
 	how := fmt.Sprintf("in %d levels", p.Levels)
-	if p.Snapshots > 0 {
+	switch {
+	case p.Memory > 0:
+		how = fmt.Sprintf("as many as %d KiB hold", p.Memory)
+	case p.Snapshots > 0:
 		how = fmt.Sprintf("%d at most, and reverses %d steps together", p.Snapshots, p.Steps)
 	}
 	var states, memory []string
-	bytes := int64(8) // the number of the iteration
 	for _, c := range s.sp.g.segment.states {
-		v := s.sp.g.f.Params[c.param]
-		states = append(states, sourceName(v))
-		bytes += types.SizesFor("gc", "amd64").Sizeof(v.Type)
+		states = append(states, sourceName(s.sp.g.f.Params[c.param]))
 	}
 	for _, of := range s.roots {
 		if text := "the memory of " + sourceName(of); !slices.Contains(memory, text) {
 			memory = append(memory, text)
 		}
 	}
-	size := fmt.Sprintf("%d bytes", bytes)
+	size := fmt.Sprintf("%d bytes", s.stateBytes())
 	if len(memory) > 0 {
 		size += " and " + strings.Join(memory, ", ")
 	}
 	return fmt.Sprintf("runs again from snapshots of %s, each %s, %s",
 		strings.Join(append([]string{"its step"}, states...), ", "), size, how)
+}
+
+// stateBytes returns the size of the number of the iteration and of the state variables on 64-bit platforms.
+func (s *snapshot) stateBytes() int64 {
+	bytes := int64(8)
+	for _, c := range s.sp.g.segment.states {
+		bytes += types.SizesFor("gc", "amd64").Sizeof(s.sp.g.f.Params[c.param].Type)
+	}
+	return bytes
+}
+
+// bytes returns the size of a snapshot that has the memory of snapshot k, on 64-bit platforms.
+func (s *snapshot) bytes(k ir.Expr) ir.Expr {
+	sizes := types.SizesFor("gc", "amd64")
+	total := ir.Expr(ir.Count(sizes.Sizeof(s.t.Underlying())))
+	for _, i := range s.lists {
+		elem := s.fields[i].Type().(*types.Slice).Elem()
+		total = plus(total, ir.NewBinary(integer, opMul, ir.LenOf(s.loadField(k, i)), ir.Count(sizes.Sizeof(elem))))
+	}
+	return total
 }
 
 // fieldAt returns the place of field i of snapshot k.

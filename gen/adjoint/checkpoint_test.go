@@ -67,7 +67,8 @@ func TestCheckpoint(t *testing.T) {
 		{"Scratch", 13, ""}, {"Structs", 17, ""}, {"Captured", 9, ""}, {"Nested", 6, ""}, {"Called", 7, ""},
 		{"Recursive", 4, "calls itself"}, {"Late", 8, ""}, {"Views", 12, ""}, {"Unsigned", 10, ""}, {"Still", 7, ""},
 		{"Deep", 7, ""}, {"Library", 8, ""},
-		{"WhileTight", 12.0, ""}, {"While", 9.0, ""},
+		{"WhileTight", 12.0, ""}, {"While", 9.0, ""}, {"Bounded", 0, ""}, {"Bounded", 3, ""}, {"Bounded", 25, ""},
+		{"BoundedWhile", 2.0, ""}, {"BoundedWhile", 30.0, ""}, {"BoundedByOne", 0, ""}, {"BoundedByOne", 9, ""},
 	} {
 		f := function(t, p, path, tt.name)
 		for _, name := range inTurn(i, []string{"", "no selective recording", "no buffer reuse", "no inlining",

@@ -1,6 +1,8 @@
 package adjoint
 
 import (
+	"go/token"
+
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -22,6 +24,7 @@ type checkpointWriter struct {
 	count    *ir.Var // number of snapshots of this loop
 	capacity ir.Expr // greatest number of snapshots
 	steps    ir.Expr // number of iterations in a segment
+	room     *ir.Var // the variable of the capacity if it follows from Memory and the size of the first snapshot
 }
 
 // newCheckpointWriter returns a writer that has declared the state variables and their shadows, as zero.
@@ -92,6 +95,11 @@ func (s *checkpointWriter) to() ir.Expr { return s.paramFromEnd(1).Load() }
 // half of the capacity and all of it.
 func (s *checkpointWriter) computeCapacity(n ir.Expr) {
 	p := s.sp.g.f.Checkpoint
+	if p.Memory > 0 {
+		s.declareRoom()
+		s.when(ir.Compare(token.GTR, s.count.Load(), ir.Count(0)), func() { s.fit(n) })
+		return
+	}
 	if p.Snapshots > 0 {
 		s.capacity, s.steps = ir.Count(int64(p.Snapshots)), ir.Count(int64(p.Steps))
 		return
@@ -102,6 +110,26 @@ func (s *checkpointWriter) computeCapacity(n ir.Expr) {
 	if s.sp.g.segment.mayExit {
 		s.capacity = s.let("room", ir.NewBinary(integer, opMul, size.Load(), ir.Count(2)))
 	}
+}
+
+// declareRoom declares the capacity that follows from Memory, 1 until there is a snapshot.
+func (s *checkpointWriter) declareRoom() {
+	s.room = s.integer("room", ir.Count(1))
+	s.capacity, s.steps = s.room.Load(), ir.Count(int64(s.sp.g.f.Checkpoint.Steps))
+}
+
+// fitFirst emits fit for n iterations behind the first snapshot of a loop with Memory.
+func (s *checkpointWriter) fitFirst(n ir.Expr) {
+	if s.room != nil {
+		s.when(ir.Compare(opEql, s.count.Load(), ir.Count(1)), func() { s.fit(n) })
+	}
+}
+
+// fit sets the capacity for n iterations to the number of snapshots of the size of the first one that Memory holds.
+func (s *checkpointWriter) fit(n ir.Expr) {
+	snap := s.c.snapshot
+	first := s.let("first", minus(ir.LoadOf(snap.used, integer), s.count.Load()))
+	s.callSchedule(s.room, "Fit", n, ir.Count(int64(s.sp.g.f.Checkpoint.Memory)), snap.bytes(first))
 }
 
 // advance emits the call that runs the iterations from at to next-1 and updates the state. If leaving is set it also

@@ -37,7 +37,8 @@ type Func struct {
 type Checkpoint struct {
 	Levels    int // maximal number of runs of an iteration, its reversal included; 0 if Snapshots limits memory
 	Snapshots int // maximal number of snapshots held at a time
-	Steps     int // iterations per segment, which is reversed as a whole; used with Snapshots
+	Steps     int // iterations per segment, which is reversed as a whole; used with Snapshots and Memory
+	Memory    int // KiB of snapshots held at a time; 0 if Levels or Snapshots limits memory
 }
 
 // A VarKind is the origin of a variable.

@@ -85,7 +85,7 @@ func passive(a []float64, b, c float64) float64
 
 // TestScheduleRules requires that the functions of package checkpoint have the types of their rules.
 func TestScheduleRules(t *testing.T) {
-	for name, f := range map[string]any{"Size": checkpoint.Size, "Next": checkpoint.Next,
+	for name, f := range map[string]any{"Size": checkpoint.Size, "Next": checkpoint.Next, "Fit": checkpoint.Fit,
 		"Endless": checkpoint.Endless} {
 		if got, want := ir.ScheduleRule(name).Object.Type().String(), reflect.TypeOf(f).String(); got != want {
 			t.Errorf("%s is a %s, want %s", name, got, want)

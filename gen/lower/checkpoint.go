@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"go/ast"
+	"math"
 	"strconv"
 	"strings"
 
@@ -35,8 +36,8 @@ func (p *Program) loops(f *ast.File) map[int]ast.Node {
 }
 
 // checkpointForms is the remedy for directives that are malformed.
-const checkpointForms = "write //nabla:checkpoint, //nabla:checkpoint levels=3, or //nabla:checkpoint snapshots=20 " +
-	"steps=10"
+const checkpointForms = "write //nabla:checkpoint, //nabla:checkpoint levels=3, //nabla:checkpoint memory=64MB, or " +
+	"//nabla:checkpoint snapshots=20 steps=10"
 
 // checkpoint attaches a directive to loop, or returns why it cannot.
 func (p *Program) checkpoint(d Directive, loop ast.Node) *Refusal {
@@ -62,9 +63,19 @@ func parseCheckpoint(args string) (c *ir.Checkpoint, why string) {
 	c = &ir.Checkpoint{}
 	for _, arg := range strings.Fields(args) {
 		name, text, ok := strings.Cut(arg, "=")
+		if name == "memory" {
+			if c.Memory != 0 {
+				return nil, name + " is given twice"
+			}
+			if c.Memory, ok = kibibytes(text); !ok {
+				return nil, fmt.Sprintf("memory is %q, want a number with KB, MB, GB, KiB, MiB or GiB, of at least "+
+					"1KiB", text)
+			}
+			continue
+		}
 		of := map[string]*int{"levels": &c.Levels, "snapshots": &c.Snapshots, "steps": &c.Steps}[name]
 		if of == nil || !ok {
-			return nil, fmt.Sprintf("%q is not levels=, snapshots= or steps= with a number", arg)
+			return nil, fmt.Sprintf("%q is not levels=, memory=, snapshots= or steps= with a number", arg)
 		}
 		if *of != 0 {
 			return nil, name + " is given twice"
@@ -82,6 +93,10 @@ func parseCheckpoint(args string) (c *ir.Checkpoint, why string) {
 		*of = int(n)
 	}
 	switch {
+	case c.Memory > 0 && c.Levels+c.Snapshots+c.Steps > 0:
+		return nil, "memory determines the number of snapshots, and reverses one iteration at a time"
+	case c.Memory > 0:
+		c.Steps = 1
 	case c.Levels > 0 && c.Snapshots+c.Steps > 0:
 		return nil, "levels determines the number of snapshots and of steps that are reversed together"
 	case c.Snapshots == 0 && c.Steps > 0:
@@ -92,6 +107,22 @@ func parseCheckpoint(args string) (c *ir.Checkpoint, why string) {
 		c.Levels = max(c.Levels, 2)
 	}
 	return c, ""
+}
+
+// kibibytes returns a number of bytes with a unit, in KiB, rounded down. ok is false unless it is at least one and fits
+// an int of 32 bits.
+func kibibytes(text string) (kib int, ok bool) {
+	for unit, size := range map[string]float64{"KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20,
+		"GiB": 1 << 30} {
+		digits, found := strings.CutSuffix(text, unit)
+		if !found {
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 32)
+		bytes := float64(n) * size
+		return int(bytes / 1024), err == nil && bytes >= 1024 && bytes/1024 < math.MaxInt32
+	}
+	return 0, false
 }
 
 // badDirectives refuses a function with an invalid checkpoint directive in its body.

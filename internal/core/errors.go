@@ -67,8 +67,7 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	if e.What != "" && e.Remedy != "" {
-		return fmt.Sprintf("nabla: %s take %s, and the limit is %s; %s", e.What, Size(int64(e.Bytes)), Size(e.Memory),
-			e.Remedy)
+		return fmt.Sprintf("nabla: %s take %d bytes, and the limit is %d; %s", e.What, e.Bytes, e.Memory, e.Remedy)
 	}
 	if e.What != "" {
 		return fmt.Sprintf("%s would take %s, and the limit is %s; raise nabla.Policy.Memory or GOMEMLIMIT, use "+

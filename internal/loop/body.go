@@ -36,11 +36,12 @@ type Body struct {
 	// New returns the step, with memory of its own, for one goroutine.
 	New func() Step
 
-	mu       sync.Mutex
-	branches []*branch
-	free     []*worker
-	rows     sync.Once
-	pattern  [][]int // of the step; see stepPattern
+	mu        sync.Mutex
+	branches  []*branch
+	free      []*worker
+	once      sync.Once
+	pattern   [][]int   // of the step; see stepPattern
+	structure structure // the one that was asked for last
 }
 
 // Times returns the loop of n steps. Its inputs are the first state, the parameters, and the inputs of all steps; its
@@ -75,7 +76,7 @@ func (b *Body) Snapshots(n, states int) (int, error) {
 	for checkpoint.Reach(need, mostRuns) < n {
 		need++
 	}
-	what := fmt.Sprintf("the least snapshots of %s with %d steps, %d of %d bytes,", b.Name, n, need, per)
+	what := fmt.Sprintf("the snapshots that %s needs for %d steps, %d of %d bytes,", b.Name, n, need, per)
 	return 0, &core.LimitError{What: what, Bytes: int(min(int64(need)*per, math.MaxInt)), Memory: b.Memory,
 		Remedy: "raise Memory of the Scan"}
 }
@@ -83,15 +84,24 @@ func (b *Body) Snapshots(n, states int) (int, error) {
 // maxBranches is the number of branches of a step whose recordings are kept.
 const maxBranches = 16
 
-// add makes br a known branch. The oldest one is dropped if there are too many.
-func (b *Body) add(br *branch) {
+// add returns the branch with the recording rec, whose outputs are ys and which p is the program of: a known one, as
+// when another goroutine has recorded it meanwhile, or a new one. The oldest branch is dropped if there are too many.
+func (b *Body) add(rec *core.Recorded, ys []core.Rep, p *program.Program) *branch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	for _, br := range b.branches {
+		if br.kept.Same(rec, ys) {
+			return br
+		}
+	}
+	br := &branch{base: p}
+	br.kept.Keep(rec, ys)
 	if len(b.branches) == maxBranches {
 		b.branches[0].dropped.Store(true)
 		b.branches = b.branches[:copy(b.branches, b.branches[1:])]
 	}
 	b.branches = append(b.branches, br)
+	return br
 }
 
 // drop forgets br, which no longer is what the step computes.

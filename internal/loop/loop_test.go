@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/rt/checkpoint"
@@ -120,5 +121,41 @@ func TestBranchesAreBounded(t *testing.T) {
 	}
 	if len(b.branches) > maxBranches || runs > 2*maxBranches {
 		t.Errorf("%d branches and %d machines, want at most %d", len(b.branches), runs, maxBranches)
+	}
+}
+
+// TestStructure compares patterns with those of products of the pattern of the step, for a step that moves numbers on:
+// the state after n steps depends on that n places before.
+func TestStructure(t *testing.T) {
+	const size = 70
+	b := &Body{State: size, Params: 1, New: func() Step {
+		return func(y, x []core.Rep, _ core.Rep) {
+			for i := range size {
+				y[i] = core.Apply1(rules.Exp, x[(i+1)%size])
+			}
+			y[3] = core.Apply2(rules.Mul, y[3], x[size])
+		}
+	}}
+	for _, n := range []int{0, 1, 2, 69, 70, 200} {
+		for range 2 {
+			rows, _ := b.Times(n).(core.Structured).Structure(0)
+			for i, row := range rows {
+				want := []int{(i + n) % size}
+				for k := range n { // it passed place 3 before the end
+					if (i+k)%size == 3 {
+						want = append(want, size)
+						break
+					}
+				}
+				if !slices.Equal(row, want) {
+					t.Fatalf("%d steps: number %d depends on %v, want %v", n, i, row, want)
+				}
+			}
+		}
+	}
+	// The pattern of many steps with inputs and outputs is not followed.
+	large := rotation(1)
+	if rows, _ := large.Times(1 << 20).(core.Structured).Structure(0); rows != nil {
+		t.Errorf("the pattern of a long loop has %d rows", len(rows))
 	}
 }

@@ -115,9 +115,7 @@ func (w *worker) other(l *list, i int) *run {
 	if err != nil {
 		panic(core.Abort{Err: err})
 	}
-	br := &branch{base: p}
-	br.kept.Keep(&rec, w.ys)
-	w.b.add(br)
+	br := w.b.add(&rec, w.ys, p)
 	w.checked = append(w.checked, br)
 	r := w.add(l, br)
 	if !w.try(l.k, r, i) {

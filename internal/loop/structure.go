@@ -3,14 +3,18 @@ package loop
 import (
 	"errors"
 	"math/bits"
+	"slices"
 
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// mostPatternWork bounds the operations on words, and the entries, of a pattern; beyond it the pattern is full.
-const mostPatternWork = 1 << 26
+// These bound the operations on words that a pattern takes, and its entries; beyond them it is full.
+const (
+	mostPatternWork    = 1 << 26
+	mostPatternEntries = 1 << 22
+)
 
 // Structure implements core.Structured: the dependence of the step, which must hold everywhere, is followed through all
 // steps.
@@ -18,30 +22,50 @@ func (l loop) Structure(int) (rows [][]int, linear bool) {
 	if l.level > 0 {
 		return nil, false
 	}
-	b, words := l.b, (l.in()+63)/64
-	step := b.stepPattern()
-	if step == nil {
-		return nil, false
+	step := l.b.stepPattern()
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	if last := &l.b.structure; last.rows == nil || last.n != l.n {
+		last.n, last.rows = l.n, l.follow(step)
 	}
+	return l.b.structure.rows, false
+}
+
+// A structure is the pattern of the loop of n steps.
+type structure struct {
+	n    int
+	rows [][]int
+}
+
+// follow returns the inputs that each output of l depends on, or nil if the pattern of the step is unknown or the one
+// of the loop too large.
+func (l loop) follow(step [][]int) [][]int {
+	b, words := l.b, (l.in()+63)/64
 	entries := 0
 	for _, row := range step {
 		entries += 1 + len(row)
 	}
-	if work := float64(l.n) * float64(entries) * float64(words); work > mostPatternWork ||
-		float64(l.out())*float64(l.in()) > mostPatternWork {
-		return nil, false
+	if step == nil || float64(l.n)*float64(entries)*float64(words) > mostPatternWork ||
+		float64(l.out())*float64(l.in()) > mostPatternEntries {
+		return nil
 	}
-	// sets[j] are the inputs that number j of the state, or parameter j-State, depends on.
-	sets := make([][]uint64, b.State+b.Params)
+	newSets := func(n int) [][]uint64 {
+		sets := make([][]uint64, n)
+		for j := range sets {
+			sets[j] = make([]uint64, words)
+		}
+		return sets
+	}
+	// sets[j] are the inputs that number j of the state, or parameter j-State, depends on, and out those of the results
+	// of a step.
+	sets, out := newSets(b.State+b.Params), newSets(len(step))
 	for j := range sets {
-		sets[j] = make([]uint64, words)
 		sets[j][j/64] |= 1 << (j % 64)
 	}
-	rows = make([][]int, l.out())
+	rows := make([][]int, l.out())
 	for i := range l.n {
-		out := make([][]uint64, len(step))
 		for r, row := range step {
-			out[r] = make([]uint64, words)
+			clear(out[r])
 			for _, j := range row {
 				if j >= len(sets) { // an input of the step
 					j += i * b.Inputs
@@ -53,15 +77,22 @@ func (l loop) Structure(int) (rows [][]int, linear bool) {
 				}
 			}
 		}
-		copy(sets, out[:b.State])
 		for r, set := range out[b.State:] {
 			rows[b.State+i*b.Output+r] = elements(set)
+		}
+		same := b.Inputs+b.Output == 0
+		for r := range b.State {
+			same = same && slices.Equal(sets[r], out[r])
+			sets[r], out[r] = out[r], sets[r]
+		}
+		if same { // as it is after all further steps
+			break
 		}
 	}
 	for r := range b.State {
 		rows[r] = elements(sets[r])
 	}
-	return rows, false
+	return rows
 }
 
 func elements(set []uint64) []int {
@@ -76,7 +107,7 @@ func elements(set []uint64) []int {
 
 // stepPattern returns the inputs that each output of the step depends on, or nil if no pattern holds everywhere.
 func (b *Body) stepPattern() [][]int {
-	b.rows.Do(func() {
+	b.once.Do(func() {
 		p, err := sparsity.Global{}.Jacobian(blindStep{b}, make([]float64, b.stepIn()+1))
 		if err != nil {
 			return

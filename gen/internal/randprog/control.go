@@ -145,7 +145,7 @@ func (g *generator) loop() *Node {
 	text := fill(h.text) + " {\n" + fill(begin) + "$1}"
 	if g.opts.Checkpoints && g.chance(2) {
 		text = g.oneOf("//nabla:checkpoint\n", "//nabla:checkpoint levels=3\n", "//nabla:checkpoint snapshots=1\n",
-			"//nabla:checkpoint snapshots=2 steps=2\n") + text
+			"//nabla:checkpoint snapshots=2 steps=2\n", "//nabla:checkpoint memory=1KiB\n") + text
 	}
 	if h.over == Rows {
 		text += "\n_, _ = " + i + ", " + v

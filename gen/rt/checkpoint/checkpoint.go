@@ -106,3 +106,10 @@ func Size(n, levels int) int {
 	}
 	return hi
 }
+
+// Fit returns the number of snapshots of the given number of bytes for n steps in a memory of kib KiB: as many as fit,
+// at most n, and at least one.
+func Fit(n, kib, bytes int) int {
+	fit := uint64(max(kib, 0)) << 10 / uint64(max(bytes, 1))
+	return max(1, int(min(fit, uint64(max(n, 0)))))
+}

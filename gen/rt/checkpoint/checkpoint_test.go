@@ -196,3 +196,15 @@ func TestLeast(t *testing.T) {
 		}
 	}
 }
+
+// TestFit: as many snapshots as fit, one for each step at most, and one at least.
+func TestFit(t *testing.T) {
+	for _, c := range [][4]int{ // steps, KiB, bytes, snapshots
+		{1000, 1, 24, 42}, {1000, 1, 1024, 1}, {1000, 1, 1025, 1}, {10, 1, 24, 10}, {0, 1, 24, 1}, {1000, 64, 64, 1000},
+		{math.MaxInt32, math.MaxInt32, 1 << 20, 2097151}, {5, 0, 0, 1}, {-1, -1, -1, 1},
+	} {
+		if got := checkpoint.Fit(c[0], c[1], c[2]); got != c[3] {
+			t.Errorf("Fit(%d, %d, %d) = %d, want %d", c[0], c[1], c[2], got, c[3])
+		}
+	}
+}

@@ -403,3 +403,41 @@ func Mutual(x []float64, n int) float64 {
 	}
 	return s
 }
+
+// Bounded is Memory with snapshots in some bytes, of which its slices take most.
+func Bounded(x []float64, n int) float64 {
+	u := make([]float64, 20*len(x))
+	for i := range u {
+		u[i] = x[i%len(x)]
+	}
+	//nabla:checkpoint memory=3KiB
+	for k := 0; k < n; k++ {
+		for i := range u {
+			u[i] += 0.1 * math.Cos(u[(i+1)%len(u)]) * x[i%len(x)]
+		}
+	}
+	return u[0] * u[1]
+}
+
+// BoundedWhile is While with snapshots in some bytes.
+func BoundedWhile(x []float64, limit float64) float64 {
+	s, d, k := x[0], 1.0, 0
+	//nabla:checkpoint memory=1KiB
+	for s < limit {
+		d = math.Cos(d*x[1]) + x[2]
+		s += 0.05 + 0.01*d*d*x[k%len(x)]
+		k++
+	}
+	return s * d * float64(k)
+}
+
+// BoundedByOne has a state that is longer than its memory.
+func BoundedByOne(x []float64, n int) float64 {
+	var s [300]float64
+	s[0] = x[0]
+	//nabla:checkpoint memory=1KiB
+	for i := 0; i < n; i++ {
+		s[(i+1)%len(s)] = math.Sin(s[i%len(s)]*x[i%len(x)]) + x[1]
+	}
+	return s[n%len(s)]
+}
