@@ -99,6 +99,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"program", "programs: text form, checker, guards, derivatives, simplification, schedule, machine",
 		"internal/core rules"},
 	{"program/export", "programs as Go, C, JSON, Graphviz and text; JSON read back", "program rules sparsity"},
+	{"program/expression", "programs as formulas with named inputs: rules, derivatives, factorised derivative graphs",
+		"internal/core program program/export rules"},
 	{"sparsity", "sparsity patterns and their detectors", "internal/core internal/mmio program rules"},
 	{"coloring", "groups of columns and rows, and the recovery of entries from compressed products", "sparsity"},
 	{"sparse", "matrices over a pattern", "internal/mmio sparsity"},
