@@ -111,6 +111,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"backend/forwarddiff", "the engines of dual and hyper-dual numbers", "engine internal/core"},
 	{"backend/reversediff", "the engine of recorded programs", "engine internal/core program rules"},
 	{"backend/source", "the engine of generated code", "engine internal/core"},
+	{"backend/symbolic", "the engine of symbolic derivatives", "engine internal/core program program/expression"},
 	{"backend/taylor", "the engine of truncated power series", "engine internal/core internal/series"},
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
@@ -188,8 +189,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/structcopy", "deep copies that share memory which is only read", "engine"},
 	{"internal/mmio", "Matrix Market files", ""},
 	{"internal/engines", "the list of engines, and backends by name",
-		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/taylor backend/tracker " +
-			"coloring difftest difftest/coded difftest/zero internal/spelling sparsity"},
+		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/symbolic backend/taylor " +
+			"backend/tracker coloring difftest difftest/coded difftest/zero internal/spelling sparsity"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed", ". gen/rt"},
 	{"internal/nonfinite", "finds the operation that made a NaN or an infinity", "engine internal/core rules"},
 	{"internal/network", "a neural network with its weights in a struct, with generated code, for tests",

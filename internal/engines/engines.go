@@ -9,6 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/source"
+	"github.com/nabla-ad/nabla/backend/symbolic"
 	"github.com/nabla-ad/nabla/backend/taylor"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/difftest"
@@ -49,6 +50,7 @@ func All() []Engine {
 		{compiled, OverReals, true, difftest.Options{AllocFree: true}},
 		{tracker.Backend{}, OverReals, false, difftest.Options{}},
 		{taylor.Backend{}, OverReals, false, difftest.Options{AllocFree: true}},
+		{symbolic.Backend{}, OverReals, true, difftest.Options{AllocFree: true, NoBranches: true}},
 		{nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}, OverReals, true, difftest.Options{}},
 		{source.Forward{}, Generated, true, code},
 		{source.Reverse{}, Generated, true, code},
@@ -121,8 +123,9 @@ func pair(form Form, outer, inner Engine) []Run {
 	second := nabla.SecondOrder{Outer: outer.Backend, Inner: inner.Backend}
 	o := difftest.Options{
 		NoFirstOrder: true, Function: functions(form, outer, inner),
-		Tol:       max(outer.Conform.Tol, inner.Conform.Tol),
-		SecondTol: max(outer.Conform.SecondTol, inner.Conform.SecondTol),
+		Tol:        max(outer.Conform.Tol, inner.Conform.Tol),
+		SecondTol:  max(outer.Conform.SecondTol, inner.Conform.SecondTol),
+		NoBranches: outer.Conform.NoBranches || inner.Conform.NoBranches,
 	}
 	o.Skip = map[string]string{}
 	if form == OverReals && inner.Functions == Generated {
