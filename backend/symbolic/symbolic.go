@@ -92,19 +92,15 @@ func (b Backend) RecordLimit() int { return b.Limit }
 type BranchError struct {
 	Function string
 	Call     string // what reads the value, as "Real.Less"
-	File     string // where it is called, if that is known
+	File     string // where it is called
 	Line     int
 	err      error
 }
 
 func (e *BranchError) Error() string {
-	where := ""
-	if e.Line > 0 {
-		where = fmt.Sprintf(" at %s:%d", filepath.Base(e.File), e.Line)
-	}
-	return fmt.Sprintf("nabla: symbolic: function %s: %s%s reads a value, and an expression has no branches; write both "+
-		"sides with nabla.Where, or use another engine, such as reversediff.Backend{Compile: true}", e.Function, e.Call,
-		where)
+	return fmt.Sprintf("nabla: symbolic: function %s: %s at %s:%d reads a value, and an expression has no branches; "+
+		"write both sides with nabla.Where, or use another engine, such as reversediff.Backend{Compile: true}",
+		e.Function, e.Call, filepath.Base(e.File), e.Line)
 }
 
 // Is reports whether target is engine.ErrUnsupported.
@@ -113,13 +109,15 @@ func (e *BranchError) Is(target error) bool { return target == engine.ErrUnsuppo
 // Unwrap returns the *sparsity.BranchError.
 func (e *BranchError) Unwrap() error { return e.err }
 
-// branches returns the error for a function that reads values. n is its number of inputs.
+// branches returns a *BranchError if f reads values of numbers that depend on its n inputs or on bound data.
 func branches(f *engine.Function, n int) error {
-	err := f.Branches(make([]float64, n), true)
-	if b := new(core.BranchError); errors.As(err, &b) {
+	if !f.Traceable() { // what differentiates it reports that
+		return nil
+	}
+	if b := new(core.BranchError); errors.As(f.Branches(make([]float64, n), true), &b) {
 		return &BranchError{Function: f.Name(), Call: b.Call, File: b.File, Line: b.Line, err: b}
 	}
-	return &BranchError{Function: f.Name(), Call: "a comparison", err: err}
+	return nil
 }
 
 // record returns the recording of f at x. The error is a *BranchError if it compares values.
@@ -128,19 +126,25 @@ func (b Backend) record(f *engine.Function, x []float64) (*program.Program, erro
 	if err != nil {
 		return nil, err
 	}
-	if p.Guards() > 0 {
-		return nil, branches(f, len(x))
+	return p, straight(f, p)
+}
+
+// straight returns a *BranchError if the recording p of f has comparisons that f makes. Those of quotients of finitediff,
+// which hold at their point only, are guards as in other recordings; such programs are differentiated by sweeps.
+func straight(f *engine.Function, p *program.Program) error {
+	if p.Guards() == 0 {
+		return nil
 	}
-	return p, nil
+	n, _ := f.Dims()
+	return branches(f, n)
 }
 
 // compile returns the compiled form of a recording p of f. A later recording that compares values ends the call with a
 // *BranchError.
 func (b Backend) compile(f *engine.Function, p *program.Program, nan int, derive engine.Derive) *engine.Compiled {
-	n, _ := f.Dims()
 	return engine.CompileRecorded(f, p, nan, b.Limit, func(p *program.Program, strong bool) *program.Program {
-		if p.Guards() > 0 {
-			panic(core.Abort{Err: branches(f, n)})
+		if err := straight(f, p); err != nil {
+			panic(core.Abort{Err: err})
 		}
 		return derive(p, strong)
 	})
@@ -222,7 +226,8 @@ func (g *gradient) ValueAndGradient(grad, x []float64) (float64, error) {
 
 // GradientFunction implements engine.Transformer. The error is a *BranchError if f reads values.
 func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) {
-	if err := straight(f); err != nil {
+	n, _ := f.Dims()
+	if err := branches(f, n); err != nil {
 		return nil, err
 	}
 	return engine.GradientFunction(f, b, true)
@@ -230,22 +235,11 @@ func (b Backend) GradientFunction(f *engine.Function) (*engine.Function, error) 
 
 // PushforwardFunction implements engine.Transformer. The error is a *BranchError if f reads values.
 func (b Backend) PushforwardFunction(f *engine.Function) (*engine.Function, error) {
-	if err := straight(f); err != nil {
+	n, _ := f.Dims()
+	if err := branches(f, n); err != nil {
 		return nil, err
 	}
 	return engine.PushforwardFunction(f, b, true)
-}
-
-// straight returns a *BranchError if f reads values.
-func straight(f *engine.Function) error {
-	if !f.Traceable() { // what differentiates the result reports it
-		return nil
-	}
-	n, _ := f.Dims()
-	if branch := new(core.BranchError); errors.As(f.Branches(make([]float64, n), true), &branch) {
-		return branches(f, n)
-	}
-	return nil
 }
 
 // PrepareHVP implements engine.HVPer.
