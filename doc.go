@@ -72,6 +72,7 @@
 //	                         adaptive ones with error estimates
 //	backend/forwarddiff      dual and hyper-dual numbers             few inputs
 //	backend/reversediff      a recorded program and its reverse      many inputs, many calls
+//	backend/symbolic         simplified expressions                  few inputs and outputs, many calls
 //	backend/taylor           truncated power series                  high order, few inputs
 //	backend/tracker          a new tape for every call               many inputs, wild control flow
 //	backend/source           generated Go code                       functions over float64

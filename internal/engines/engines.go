@@ -77,6 +77,16 @@ func Exact() (list []nabla.Backend) {
 	return list
 }
 
+// Branching returns those of Exact that differentiate functions with branches.
+func Branching() (list []nabla.Backend) {
+	for _, e := range Single() {
+		if e.Functions == OverReals && !e.Conform.NoBranches {
+			list = append(list, e.Backend)
+		}
+	}
+	return list
+}
+
 // A Run is a run of the conformance kit: a backend on functions of one form, OverReals or Generated.
 type Run struct {
 	Backend   nabla.Backend

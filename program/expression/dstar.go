@@ -2,6 +2,7 @@ package expression
 
 import (
 	"cmp"
+	"container/heap"
 	"encoding/binary"
 	"slices"
 )
@@ -45,6 +46,7 @@ type factoriser struct {
 	known map[arcKey]int32 // arcs that factorisation has made
 	pairs []pair
 	parts map[string]*part
+	queue parts
 	// Scratch memory by node.
 	in, out  []int32 // number of arcs
 	dom      []int32 // dominator, or postdominator
@@ -239,6 +241,9 @@ func (f *factoriser) note(k, a, b int32, dominated bool) {
 		f.pairs[k].parts = append(f.pairs[k].parts, key)
 	}
 	t.into[at] = t.into[at] || dominated
+	if !known {
+		heap.Push(&f.queue, queued{t, len(t.pairs)})
+	}
 }
 
 // between returns those of arcs that are on the paths from a to b, in their order: those that lead to b from a that
@@ -275,13 +280,11 @@ func (f *factoriser) between(arcs []int32, a, b int32, dominated bool) []int32 {
 
 // factorise replaces parts by arcs until each pair has a single path. It returns false at the limit of work.
 func (f *factoriser) factorise() bool {
-	for len(f.parts) > 0 {
-		var best *part
-		for _, t := range f.parts {
-			f.work++
-			if best == nil || better(t, best) {
-				best = t
-			}
+	for f.queue.Len() > 0 {
+		next := heap.Pop(&f.queue).(queued)
+		best := next.part
+		if len(best.pairs) != next.n { // it has changed since, and is in the queue again unless it is in no pair
+			continue
 		}
 		if f.work > f.workLeft {
 			return false
@@ -295,11 +298,28 @@ func (f *factoriser) factorise() bool {
 	return true
 }
 
-// better reports whether a is factorised before b: the part of more pairs, among those the one with fewer arcs, which
-// may lie within the other.
-func better(a, b *part) bool {
-	return cmp.Or(cmp.Compare(len(b.pairs), len(a.pairs)), cmp.Compare(len(a.arcs), len(b.arcs)),
-		cmp.Compare(a.b, b.b), cmp.Compare(a.a, b.a), slices.Compare(a.arcs, b.arcs)) < 0
+// A queued is a part and the number of its pairs when that last changed.
+type queued struct {
+	*part
+	n int
+}
+
+// parts is a heap of parts, the next to be factorised first: the part of more pairs, among those the one with fewer
+// arcs, which may lie within the other.
+type parts []queued
+
+func (q parts) Len() int      { return len(q) }
+func (q parts) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q parts) Less(i, j int) bool {
+	a, b := &q[i], &q[j]
+	return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(len(a.arcs), len(b.arcs)), cmp.Compare(a.b, b.b),
+		cmp.Compare(a.a, b.a), slices.Compare(a.arcs, b.arcs)) < 0
+}
+func (q *parts) Push(v any) { *q = append(*q, v.(queued)) }
+func (q *parts) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
 }
 
 // collapse returns the arc with the sum of the paths of t, and whether that is zero.
@@ -358,6 +378,8 @@ func (f *factoriser) replace(k int32, t *part, e int32, zero, into bool) {
 		}
 		if len(u.pairs) == 0 {
 			delete(f.parts, key)
+		} else {
+			heap.Push(&f.queue, queued{u, len(u.pairs)})
 		}
 	}
 	f.work += 3 * len(p.arcs)

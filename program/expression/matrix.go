@@ -24,7 +24,7 @@ type Options struct {
 }
 
 // DefaultLimit is the default of Options.Limit, with which Differentiate takes at most some seconds.
-const DefaultLimit = 1 << 19
+const DefaultLimit = 1 << 21
 
 // A Method is a way in which the entries of a Jacobian are computed.
 type Method uint8
