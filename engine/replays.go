@@ -116,8 +116,8 @@ func (f *Function) Reads(x []float64, parameters bool) bool {
 }
 
 // Branches returns nil if f, a function over Reals, performs the same operations at all points of the length of x.
-// Otherwise the error is a *sparsity.BranchError with the line that reads a value, or an error of f. The values of x are
-// not used, except by goroutines that f starts.
+// Otherwise the error is a *sparsity.BranchError with the line that reads a value, or an error of f. The values of x
+// are not used, except by goroutines that f starts.
 func (f *Function) Branches(x []float64, parameters bool) error {
 	n, m := f.Dims()
 	np := 0

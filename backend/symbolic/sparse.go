@@ -77,7 +77,8 @@ type entries struct {
 }
 
 // entries compiles the entries of the Jacobian of base(p) that o selects. It returns nil if products are cheaper.
-func (b Backend) entries(f *engine.Function, p *program.Program, o program.EntriesOptions, base engine.Derive) *entries {
+func (b Backend) entries(f *engine.Function, p *program.Program, o program.EntriesOptions,
+	base engine.Derive) *entries {
 	first := base(p, false)
 	limit := sparseLimit * (len(first.Stmts) + len(o.Index))
 	forward, reverse := program.EntriesCost(first, o, limit)
@@ -192,8 +193,8 @@ func (b Backend) PrepareSparseHessian(f *engine.Function, x []float64, s engine.
 	return h, nil
 }
 
-// sparseHessian computes the entries by themselves, and with value and gradient by a second program that is derived when
-// it is first needed.
+// sparseHessian computes the entries by themselves, and with value and gradient by a second program that is derived
+// when it is first needed.
 type sparseHessian struct {
 	f          *engine.Function
 	b          Backend

@@ -19,8 +19,8 @@
 //
 // Values keep every bit. Derivatives are rewritten by the rules of package expression, whose bounds are stated and
 // tested; see Backend.Exact. A factorised derivative may overflow where a sweep does not, since partial derivatives are
-// multiplied in another order. If a result has a NaN, the sweeps with structural zeros that all engines share compute it
-// again.
+// multiplied in another order. If a result has a NaN, the sweeps with structural zeros that all engines share compute
+// it again.
 //
 // # Limits
 //
@@ -129,8 +129,9 @@ func (b Backend) record(f *engine.Function, x []float64) (*program.Program, erro
 	return p, straight(f, p)
 }
 
-// straight returns a *BranchError if the recording p of f has comparisons that f makes. Those of quotients of finitediff,
-// which hold at their point only, are guards as in other recordings; such programs are differentiated by sweeps.
+// straight returns a *BranchError if the recording p of f has comparisons that f makes. Those of quotients of
+// finitediff, which hold at their point only, are guards as in other recordings; such programs are differentiated by
+// sweeps.
 func straight(f *engine.Function, p *program.Program) error {
 	if p.Guards() == 0 {
 		return nil
@@ -153,8 +154,8 @@ func (b Backend) compile(f *engine.Function, p *program.Program, nan int, derive
 // simplifyLimit is the number of statements of the longest program that is simplified as an expression.
 const simplifyLimit = 1 << 15
 
-// simplified returns p after simplification. The rules do not apply to structural zeros, which strong programs have, nor
-// to custom rules.
+// simplified returns p after simplification. The rules do not apply to structural zeros, which strong programs have,
+// nor to custom rules.
 func (b Backend) simplified(p *program.Program, strong bool) *program.Program {
 	p = program.Simplify(p)
 	if strong || len(p.Stmts) > simplifyLimit {

@@ -185,8 +185,8 @@ func (f *factoriser) find(k int32) {
 	}
 	f.dom[p.leaf] = p.leaf
 	clear(left)
-	// An arc into a node with a smaller number can only be followed once that node is done, and is then: all arcs out of
-	// it lead to nodes with smaller numbers still, and come first.
+	// An arc into a node with a smaller number can only be followed once that node is done, and is then: all arcs out
+	// of it lead to nodes with smaller numbers still, and come first.
 	for _, e := range upward {
 		a := &f.arcs[e]
 		f.join(a.from, a.to, func(x, y int32) bool { return x < y })

@@ -32,8 +32,8 @@ type OfOptions struct {
 // MaxOrder is the highest order of [Expression.Derivative].
 const MaxOrder = 50
 
-// Of returns the outputs of p, of all groups, as expressions, with the operations of p. Errors are a [*ProgramError] and
-// a [*NameError].
+// Of returns the outputs of p, of all groups, as expressions, with the operations of p. Errors are a [*ProgramError]
+// and a [*NameError].
 func Of(p *program.Program, o *OfOptions) ([]Expression, error) {
 	if o == nil {
 		o = new(OfOptions)
@@ -105,8 +105,8 @@ func (e Expression) copied() Expression {
 	return Expression{g, g.take(e, nil, bare)}
 }
 
-// take adds the operations of e to g, with the rules of level l, and returns the node of e. Inputs of e named in put are
-// replaced by nodes.
+// take adds the operations of e to g, with the rules of level l, and returns the node of e. Inputs of e named in put
+// are replaced by nodes.
 func (g *graph) take(e Expression, put map[string]int32, l level) int32 {
 	on := e.g.reach([]int32{e.id})
 	to := make([]int32, e.id+1)
@@ -316,8 +316,8 @@ const (
 // Equal reports whether e and f have the same values, as far as evaluation at random points can tell: at 8 or more
 // points where both are finite the values agree to a relative difference of 1e-9, and they are finite at the same
 // points. Inputs with the same name are one input. Components of points have magnitudes between 0.1 and 10 and either
-// sign. The answer false is certain but for rounding errors; true is not for expressions that differ only elsewhere, such
-// as by a rare branch. Points are the same in every call.
+// sign. The answer false is certain but for rounding errors; true is not for expressions that differ only elsewhere,
+// such as by a rare branch. Points are the same in every call.
 //
 // The error is a [*PointError] if there is no point with finite values, and an [*EmptyError].
 func (e Expression) Equal(f Expression) (bool, error) {
@@ -359,8 +359,8 @@ func (e Expression) Equal(f Expression) (bool, error) {
 	return true, nil
 }
 
-// Program returns a program that computes the given expressions, as the output group called name. Each input that one of
-// them depends on is a group of one number, in the order in which the expressions have them. The error is an
+// Program returns a program that computes the given expressions, as the output group called name. Each input that one
+// of them depends on is a group of one number, in the order in which the expressions have them. The error is an
 // [*EmptyError].
 func Program(name string, list ...Expression) (*program.Program, error) {
 	g := newGraph(bare)
@@ -377,8 +377,8 @@ func Program(name string, list ...Expression) (*program.Program, error) {
 	return g.program([]output{out}), nil
 }
 
-// LaTeX returns the expression as a formula called name, in the form of export.LaTeX: shared values have a line each. The
-// error is an [*EmptyError].
+// LaTeX returns the expression as a formula called name, in the form of export.LaTeX: shared values have a line each.
+// The error is an [*EmptyError].
 func (e Expression) LaTeX(name string) ([]byte, error) {
 	if err := e.made("LaTeX"); err != nil {
 		return nil, err

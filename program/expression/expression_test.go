@@ -72,13 +72,17 @@ func TestDerivative(t *testing.T) {
 	y := of(t, func(x []nabla.Real) []nabla.Real {
 		a, b := x[0], x[1]
 		return []nabla.Real{
-			nabla.Sin(a.Mul(b)).Mul(nabla.Exp(b)),                                                               // f
-			b.Mul(nabla.Cos(a.Mul(b))).Mul(nabla.Exp(b)),                                                        // ∂f/∂a
-			a.Mul(nabla.Cos(a.Mul(b))).Add(nabla.Sin(a.Mul(b))).Mul(nabla.Exp(b)),                               // ∂f/∂b
-			b.Sq().Mul(nabla.Sin(a.Mul(b))).Mul(nabla.Exp(b)).Neg(),                                             // ∂²f/∂a²
-			nabla.Tanh(a).Div(b.Sq().AddConst(1)),                                                               // g
-			nabla.Cosh(a).Sq().Inv().Mul(b.Scale(-2)).Div(b.Sq().AddConst(1).Sq()),                              // ∂²g/∂a∂b
-			nabla.Where(nabla.Lt(a, b), a.Sq(), b.Sq().Mul(a)), nabla.Where(nabla.Lt(a, b), a.Scale(2), b.Sq()), // and ∂/∂a
+			nabla.Sin(a.Mul(b)).Mul(nabla.Exp(b)), // f
+			// ∂f/∂a, ∂f/∂b and ∂²f/∂a²
+			b.Mul(nabla.Cos(a.Mul(b))).Mul(nabla.Exp(b)),
+			a.Mul(nabla.Cos(a.Mul(b))).Add(nabla.Sin(a.Mul(b))).Mul(nabla.Exp(b)),
+			b.Sq().Mul(nabla.Sin(a.Mul(b))).Mul(nabla.Exp(b)).Neg(),
+			// g and ∂²g/∂a∂b
+			nabla.Tanh(a).Div(b.Sq().AddConst(1)),
+			nabla.Cosh(a).Sq().Inv().Mul(b.Scale(-2)).Div(b.Sq().AddConst(1).Sq()),
+			// functions and their derivatives by a
+			nabla.Where(nabla.Lt(a, b), a.Sq(), b.Sq().Mul(a)),
+			nabla.Where(nabla.Lt(a, b), a.Scale(2), b.Sq()),
 			a.PowConst(3), a.Sq().Scale(3),
 		}
 	}, []float64{1, 2}, &expression.OfOptions{Names: []string{"a", "b"}})

@@ -154,8 +154,8 @@ func (g *graph) loadAs(p *program.Program, usual level) ([]int32, error) {
 		s := &p.Stmts[i]
 		switch {
 		case s.Op.Guard():
-			return nil, &ProgramError{Problem: fmt.Sprintf("it compares values (%v), and an expression has no branches; "+
-				"write both sides with nabla.Where", s.Op)}
+			return nil, &ProgramError{Problem: fmt.Sprintf("it compares values (%v), and an expression has no "+
+				"branches; write both sides with nabla.Where", s.Op)}
 		case s.Op == program.Call:
 			return nil, &ProgramError{Problem: fmt.Sprintf("it calls the rule %q, which is no expression",
 				p.Customs[s.K].Name())}

@@ -47,7 +47,8 @@ func harmonics(n int) func(v []nabla.Real) []nabla.Real {
 		for l := range n {
 			for m := -l; m <= l; m++ {
 				k := max(m, -m)
-				norm := math.Sqrt(float64(2*l+1) / (4 * math.Pi) * math.Gamma(float64(l-k+1)) / math.Gamma(float64(l+k+1)))
+				ratio := math.Gamma(float64(l-k+1)) / math.Gamma(float64(l+k+1))
+				norm := math.Sqrt(float64(2*l+1) / (4 * math.Pi) * ratio)
 				h := legendre(l, k).Scale(norm)
 				switch {
 				case m < 0:

@@ -37,8 +37,8 @@ func (g *graph) moderate(roots []int32, x []float64) bool {
 	return true
 }
 
-// checkData compares the value and the Jacobian of the function that data makes, by all methods and with all rules, with
-// those of the recorded program and its reverse sweeps. It reports whether there was something to compare.
+// checkData compares the value and the Jacobian of the function that data makes, by all methods and with all rules,
+// with those of the recorded program and its reverse sweeps. It reports whether there was something to compare.
 func checkData(t *testing.T, data []byte) bool {
 	t.Helper()
 	if len(data) > 0 {
@@ -105,8 +105,8 @@ func checkData(t *testing.T, data []byte) bool {
 				}
 				compared = true
 				if !(math.Abs(v-w) <= 200*errors[k]+1e-12*math.Abs(w)+0x1p-500) {
-					t.Fatalf("at %v: entry %d of program %d is %v, want %v, and roundings change it by %v\n%v\n%v", x, k, i, v,
-						w, errors[k], p, q)
+					t.Fatalf("at %v: entry %d of program %d is %v, want %v, and roundings change it by %v\n%v\n%v",
+						x, k, i, v, w, errors[k], p, q)
 				}
 			}
 		}
