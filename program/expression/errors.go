@@ -31,6 +31,17 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("expression: %s: %q %s; %s", e.Op, e.Name, e.Problem, known)
 }
 
+// An OptionsError reports a field of Options that does not fit the program.
+type OptionsError struct {
+	Field string
+	Got   int
+	Want  string
+}
+
+func (e *OptionsError) Error() string {
+	return fmt.Sprintf("expression: Options.%s is %d, want %s", e.Field, e.Got, e.Want)
+}
+
 // An EmptyError reports a method of an Expression that nothing has made.
 type EmptyError struct{ Op string }
 

@@ -59,7 +59,9 @@ func Of(p *program.Program, o *OfOptions) ([]Expression, error) {
 	g.names = names
 	for i := range g.nodes { // parameters are inputs too
 		if n := &g.nodes[i]; n.op == program.Param {
+			delete(g.index, *n)
 			n.op, n.k = program.Input, n.k+int32(p.NumIn())
+			g.index[*n] = int32(i)
 		}
 	}
 	list := make([]Expression, len(p.Result))

@@ -197,6 +197,37 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: two inputs are called a", text)
 		}
 	}
+	p, err := program.Parse("%0:2 = input x\n%2 = mul %0 %1\nout y [%2]", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []expression.Options{{Group: 1}, {Group: -1}, {Rows: 2}, {Rows: -1}, {Cols: 3}, {Cols: -1},
+		{Symmetric: true}, {Limit: -1}} {
+		var bad *expression.OptionsError
+		if m, err := expression.Differentiate(p, o); !errors.As(err, &bad) {
+			t.Errorf("%+v: %v, %v", o, m, err)
+		}
+	}
+	if m, err := expression.Differentiate(p, expression.Options{Limit: 1}); m != nil || err != nil {
+		t.Errorf("with little work allowed: %v, %v", m, err)
+	}
+	var none program.Program
+	var bad *expression.ProgramError
+	if _, err = expression.Simplify(&program.Program{Slots: 1}, false); !errors.As(err, &bad) {
+		t.Error(err)
+	}
+	if _, err = expression.Differentiate(&none, expression.Options{}); err == nil {
+		t.Error("the empty program is differentiated")
+	}
+	for _, m := range []*expression.Matrix{nil, {}} {
+		rows, cols := m.Dims()
+		if q, places := m.Sparse(nil, nil, false); rows+cols != 0 || q != nil || places != nil || m.Dense() != nil {
+			t.Errorf("%v has a program", m)
+		}
+	}
+	if zero.String() != "" || zero.Inputs() != nil || zero.Operations() != 0 || zero.Simplify(true) != zero {
+		t.Error("the empty expression is not empty")
+	}
 	if v := expression.Constant(math.Inf(1)).String(); v != "+Inf" {
 		t.Error(v)
 	}

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/nabla-ad/nabla/program"
@@ -71,8 +72,11 @@ type candidate struct {
 // computes the entries by sweeps in forward and in reverse mode, and takes the method with the fewest operations. It
 // returns nil without an error if all of them exceed the limit of work.
 //
-// Outputs of group 0 keep every bit of their values. The error is a [*ProgramError].
+// Outputs of group 0 keep every bit of their values. Errors are a [*ProgramError] and an [*OptionsError].
 func Differentiate(p *program.Program, o Options) (*Matrix, error) {
+	if err := o.check(p); err != nil {
+		return nil, err
+	}
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
 	}
@@ -106,6 +110,33 @@ func Differentiate(p *program.Program, o Options) (*Matrix, error) {
 	}
 	m.drop(places, o.Symmetric)
 	return m, nil
+}
+
+// check returns an error if o does not fit p.
+func (o *Options) check(p *program.Program) error {
+	rows, cols := -1, -1
+	if o.Group >= 0 && o.Group < len(p.Outs) {
+		rows = p.Outs[o.Group].N
+	}
+	if len(p.Ins) > 0 {
+		cols = p.Ins[0].N
+	}
+	switch {
+	case rows < 0:
+		return &OptionsError{"Group", o.Group, fmt.Sprintf("one of the %d output groups, counted from 0", len(p.Outs))}
+	case cols < 0:
+		return &ProgramError{Problem: "it has no inputs to differentiate with respect to"}
+	case o.Rows < 0 || o.Rows > rows:
+		return &OptionsError{"Rows", o.Rows, fmt.Sprintf("at most %d, the size of the output group; 0 is all", rows)}
+	case o.Cols < 0 || o.Cols > cols:
+		return &OptionsError{"Cols", o.Cols, fmt.Sprintf("at most %d, the size of the input group; 0 is all", cols)}
+	case o.Symmetric && cmp.Or(o.Rows, rows) != cmp.Or(o.Cols, cols):
+		return &OptionsError{"Rows", cmp.Or(o.Rows, rows), fmt.Sprintf("%d, since the matrix is symmetric",
+			cmp.Or(o.Cols, cols))}
+	case o.Limit < 0:
+		return &OptionsError{"Limit", o.Limit, "a positive limit; 0 is the default"}
+	}
+	return nil
 }
 
 // outputsOf returns the output groups of p as nodes.
