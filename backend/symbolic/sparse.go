@@ -1,6 +1,8 @@
 package symbolic
 
 import (
+	"slices"
+
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/program/expression"
@@ -105,6 +107,11 @@ func (b Backend) entries(f *engine.Function, p *program.Program, o program.Entri
 		o := o
 		o.Strong = strong
 		q, places := program.Entries(q, o)
+		if strong {
+			if m := b.matrix(base(p, false), o); m != nil {
+				q, places = only(q, places, m.Entries)
+			}
+		}
 		return b.simplified(q, strong), places
 	}
 	last := e.group
@@ -119,6 +126,27 @@ func (b Backend) entries(f *engine.Function, p *program.Program, o program.Entri
 		e.c.Alone()
 	}
 	return e
+}
+
+// only returns p, whose last output group holds the entries at places, with those that are among known: the expressions
+// show that all others are zero, where sweeps may have a NaN.
+func only(p *program.Program, places, known []program.Entry) (*program.Program, []program.Entry) {
+	all := make(map[program.Entry]bool, len(known))
+	for _, e := range known {
+		all[e] = true
+	}
+	q := *p
+	first := len(p.Result) - len(places)
+	q.Result = slices.Clone(p.Result[:first])
+	var kept []program.Entry
+	for k, e := range places {
+		if all[e] {
+			q.Result, kept = append(q.Result, p.Result[first+k]), append(kept, e)
+		}
+	}
+	q.Outs = slices.Clone(p.Outs)
+	q.Outs[len(q.Outs)-1].N = len(kept)
+	return &q, kept
 }
 
 // matrix returns the Jacobian that o selects as expressions, nil if it takes too much work or calls custom rules, or if
