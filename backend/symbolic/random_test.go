@@ -28,6 +28,7 @@ func sameBits(a, b []float64) bool {
 // TestRandom compares random functions, at points near and far, with a compiled recording: with Exact, value, gradient
 // and products with Hessians have the same bits. Functions with branches are refused.
 func TestRandom(t *testing.T) {
+	longtest.Serial(t)
 	exact, compiled := symbolic.Backend{Exact: true}, reversediff.Backend{Compile: true}
 	compared, refused := 0, 0
 	for seed := range uint64(longtest.Cases(0, 20, 150, 4000)) {

@@ -57,13 +57,6 @@ func Of(p *program.Program, o *OfOptions) ([]Expression, error) {
 		}
 	}
 	g.names = names
-	for i := range g.nodes { // parameters are inputs too
-		if n := &g.nodes[i]; n.op == program.Param {
-			delete(g.index, *n)
-			n.op, n.k = program.Input, n.k+int32(p.NumIn())
-			g.index[*n] = int32(i)
-		}
-	}
 	list := make([]Expression, len(p.Result))
 	for i, s := range p.Result {
 		list[i] = Expression{g, slot[s]}.copied()
@@ -100,7 +93,11 @@ func (e Expression) copied() Expression {
 	g := newGraph(e.g.level)
 	on := e.g.reach([]int32{e.id})
 	for k, name := range e.g.names {
-		if id, ok := e.g.index[node{op: program.Input, k: int32(k)}]; ok && on[id] {
+		n := node{op: program.Input, k: int32(k)}
+		if first := len(e.g.names) - e.g.params; k >= first {
+			n = node{op: program.Param, k: int32(k - first)}
+		}
+		if id, ok := e.g.index[n]; ok && on[id] {
 			g.named(name)
 		}
 	}
@@ -117,7 +114,10 @@ func (g *graph) take(e Expression, put map[string]int32, l level) int32 {
 			continue
 		}
 		switch n := e.g.nodes[id]; n.op {
-		case program.Input:
+		case program.Input, program.Param:
+			if n.op == program.Param { // of a graph that program was loaded into; copies have inputs alone
+				n.k += int32(len(e.g.names) - e.g.params)
+			}
 			name := e.g.names[n.k]
 			if id2, ok := put[name]; ok {
 				to[id] = id2

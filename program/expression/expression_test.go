@@ -143,6 +143,45 @@ func TestSubstitute(t *testing.T) {
 	}
 }
 
+// TestMatrixExpression: the entries of a Jacobian are expressions, also those that parameters are part of.
+func TestMatrixExpression(t *testing.T) {
+	p, err := program.Parse("%0:2 = input x\n%2:2 = param 0\n%4 = mul %0 %3\n%5 = sin %4\n%6 = mul %5 %1\n"+
+		"out y [%6 %1]", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := expression.Differentiate(p, expression.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Entries) != 3 {
+		t.Errorf("%d entries: %v, want 3", len(m.Entries), m.Entries)
+	}
+	list, err := expression.Of(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, at := range m.Entries {
+		e := m.Expression(k)
+		d, err := list[at.Row].Derivative("x" + string(rune('1'+at.Col)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := e.Equal(d); !same || err != nil {
+			t.Errorf("entry %v is %v, want %v", at, e, d)
+		}
+		if at != (program.Entry{Row: 0, Col: 1}) {
+			continue
+		}
+		if e.String() != "sin(x1*p2)" || !slices.Equal(e.Inputs(), []string{"x1", "p2"}) {
+			t.Errorf("entry %v is %v of %v", at, e, e.Inputs())
+		}
+	}
+	if e := m.Expression(9); e.String() != "" {
+		t.Error(e)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	x := parse(t, "%0:2 = input x\n%2 = log %0\n%3 = mul %2 %1\nout y [%3]")
 	var name *expression.NameError

@@ -19,7 +19,7 @@ type node struct {
 // A graph is an acyclic graph of operations in which equal operations are one node. The arguments of a node have
 // smaller numbers than the node.
 type graph struct {
-	names  []string        // of the inputs
+	names  []string        // of the inputs, and then of the parameters
 	groups []program.Group // the inputs as groups of a program, in order
 	params int             // number of parameters
 	nodes  []node
@@ -143,7 +143,7 @@ func (g *graph) loadAs(p *program.Program, usual level) ([]int32, error) {
 	if err := program.Check(p); err != nil {
 		return nil, &ProgramError{Problem: err.Error()}
 	}
-	g.groups, g.params = p.Ins, p.Params
+	g.groups, g.params, g.names = p.Ins, p.Params, defaultNames(p)
 	keep := needed(p)
 	slot := make([]int32, p.Slots)
 	first := make([]int, len(p.Ins)+1)

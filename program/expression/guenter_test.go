@@ -116,6 +116,10 @@ func TestGuenter(t *testing.T) {
 		if d := ops[m.Method] - p.Operations(); float64(d) > c.ratio*float64(best) {
 			t.Errorf("%s: %d operations for the derivatives, want at most %v of %d", c.name, d, c.ratio, best)
 		}
+		again, err := expression.Differentiate(p, expression.Options{})
+		if err != nil || again.Dense().String() != m.Dense().String() {
+			t.Errorf("%s: a second time the program is another, %v", c.name, err)
+		}
 		machine := program.NewMachine(program.Schedule(m.Dense()))
 		copy(machine.Input(0), c.x)
 		if !machine.Run() {

@@ -318,6 +318,15 @@ func (m *Matrix) Dims() (rows, cols int) {
 	return m.rows, m.cols
 }
 
+// Expression returns entry k of m.Entries, with inputs named after their groups as by [Of]. It is the zero Expression
+// if there is no such entry.
+func (m *Matrix) Expression(k int) Expression {
+	if !m.made() || k < 0 || k >= len(m.entries) {
+		return Expression{}
+	}
+	return Expression{m.g, m.entries[k]}.copied()
+}
+
 // Dense returns a program with the outputs of the differentiated one and all entries, row after row, as the output
 // group "jac". It is nil for a Matrix that Differentiate has not made.
 func (m *Matrix) Dense() *program.Program {

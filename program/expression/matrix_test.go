@@ -127,6 +127,7 @@ func agree(got, want, spread []float64) bool {
 // TestDerivatives compares the Jacobian by each method with that of sweeps in reverse, on random graphs, and counts
 // operations: the method that is taken never needs more than the better of the sweeps.
 func TestDerivatives(t *testing.T) {
+	longtest.Serial(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	methods := [3]int{}
 	for range longtest.Cases(0, 30, 250, 2000) {

@@ -116,6 +116,7 @@ func checkData(t *testing.T, data []byte) bool {
 
 // TestRandomFunctions searches for random functions with wrong values or derivatives.
 func TestRandomFunctions(t *testing.T) {
+	longtest.Serial(t)
 	compared := 0
 	n := uint64(longtest.Cases(0, 50, 400, 12_000))
 	for seed := range n {

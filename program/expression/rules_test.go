@@ -96,6 +96,7 @@ func operand(r *rand.Rand) float64 {
 
 // TestRules checks the bound of each rule at random operands.
 func TestRules(t *testing.T) {
+	longtest.Serial(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range table {
 		rule := &table[i]
@@ -280,6 +281,7 @@ func (g *graph) noisy(root int32, x []float64, noise func() float64) float64 {
 // the result is within a small multiple of what roundings of the original program make of it, which perturbing each
 // operation by a unit in the last place shows.
 func TestSimplifyRandom(t *testing.T) {
+	longtest.Serial(t)
 	r := rand.New(rand.NewPCG(11, 12))
 	compared, fewer := 0, 0
 	for range longtest.Cases(0, 30, 300, 8000) {
