@@ -53,7 +53,8 @@ func TestSpecialPointsOfAllFunctions(t *testing.T) {
 				}
 				for j := range g {
 					if !nearlyEqual(g[j], o.Grad[0][j]) {
-						t.Errorf("gradient of %s%v with %s: %v, want %v", name, x, straightOrder[i].Name(), g, o.Grad[0])
+						t.Errorf("gradient of %s%v with %s: %v, want %v", name, x, straightOrder[i].Name(), g,
+							o.Grad[0])
 						break
 					}
 				}

@@ -48,10 +48,15 @@ type factoriser struct {
 	parts map[string]*part
 	queue parts
 	// Scratch memory by node.
-	in, out  []int32 // number of arcs
-	dom      []int32 // dominator, or postdominator
-	work     int     // arcs visited
-	workLeft int     // the limit of work
+	in, out           []int32 // number of arcs
+	firstIn, firstOut []int32 // index of the first of them in upward and in downward
+	dom               []int32 // dominator, or postdominator
+	seen              []int32 // the stamp of the search that visited it last
+	stamp             int32
+	stack             []int32
+	upward, downward  []int32 // the arcs of the pair that find looks at; see there
+	work              int     // arcs visited
+	workLeft          int     // the limit of work
 }
 
 // arcKey identifies an arc whose partial is a number.
@@ -92,7 +97,8 @@ func (f *factoriser) open(roots, leaves []int32) bool {
 		}
 	}
 	f.in, f.out = make([]int32, size), make([]int32, size)
-	f.dom = make([]int32, size)
+	f.dom, f.seen = make([]int32, size), make([]int32, size)
+	f.firstIn, f.firstOut = make([]int32, size), make([]int32, size)
 	// The arcs on paths to each leaf are found once, and those from each root are followed among them.
 	leads := map[int32][]bool{}
 	for k, leaf := range leaves {
@@ -155,43 +161,47 @@ func (f *factoriser) find(k int32) {
 	p := &f.pairs[k]
 	p.parts = p.parts[:0]
 	f.work += 2 * len(p.arcs)
-	// in and out hold the number of arcs into and out of a node.
-	for _, e := range p.arcs {
-		a := &f.arcs[e]
-		f.in[a.to]++
-		f.out[a.from]++
+	// Arcs are in an order in which all arcs into a node precede those out of it; those out of it are together. In
+	// f.upward those into a node are together, and all arcs out of a node precede those into it.
+	f.downward = p.arcs
+	f.upward = append(f.upward[:0], p.arcs...)
+	slices.SortFunc(f.upward, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(f.arcs[x].to, f.arcs[y].to), cmp.Compare(x, y))
+	})
+	for i := len(p.arcs) - 1; i >= 0; i-- {
+		from, to := f.arcs[f.downward[i]].from, f.arcs[f.upward[i]].to
+		f.out[from]++
+		f.in[to]++
+		f.firstOut[from], f.firstIn[to] = int32(i), int32(i)
 	}
-	// Dominators: arcs come in an order in which all arcs into a node precede those out of it.
 	const unknown = -1
-	for _, e := range p.arcs {
+	for _, e := range f.downward {
 		f.dom[f.arcs[e].to] = unknown
 	}
 	f.dom[p.root] = p.root
-	left := map[int32]int32{}
-	for _, e := range p.arcs {
+	for _, e := range f.downward {
 		a := &f.arcs[e]
 		f.join(a.to, a.from, func(x, y int32) bool { return x > y })
-		if left[a.to]++; left[a.to] == f.in[a.to] && f.in[a.to] > 1 {
-			f.note(k, f.dom[a.to], a.to, true)
+	}
+	for i := 0; i < len(f.upward); {
+		b := f.arcs[f.upward[i]].to
+		if i += int(f.in[b]); f.in[b] > 1 {
+			f.note(k, f.dom[b], b, true)
 		}
 	}
 	// Postdominators, the same from below.
-	upward := slices.Clone(p.arcs)
-	slices.SortFunc(upward, func(x, y int32) int {
-		return cmp.Or(cmp.Compare(f.arcs[x].to, f.arcs[y].to), cmp.Compare(x, y))
-	})
-	for _, e := range upward {
+	for _, e := range f.upward {
 		f.dom[f.arcs[e].from] = unknown
 	}
 	f.dom[p.leaf] = p.leaf
-	clear(left)
-	// An arc into a node with a smaller number can only be followed once that node is done, and is then: all arcs out
-	// of it lead to nodes with smaller numbers still, and come first.
-	for _, e := range upward {
+	for _, e := range f.upward {
 		a := &f.arcs[e]
 		f.join(a.from, a.to, func(x, y int32) bool { return x < y })
-		if left[a.from]++; left[a.from] == f.out[a.from] && f.out[a.from] > 1 {
-			f.note(k, a.from, f.dom[a.from], false)
+	}
+	for i := 0; i < len(f.downward); {
+		a := f.arcs[f.downward[i]].from
+		if i += int(f.out[a]); f.out[a] > 1 {
+			f.note(k, a, f.dom[a], false)
 		}
 	}
 	for _, e := range p.arcs {
@@ -220,8 +230,7 @@ func (f *factoriser) join(node, next int32, nearer func(x, y int32) bool) {
 
 // note adds the part of pair k between a and b.
 func (f *factoriser) note(k, a, b int32, dominated bool) {
-	arcs := f.between(f.pairs[k].arcs, a, b, dominated)
-	f.work += len(arcs)
+	arcs := f.between(a, b, dominated)
 	text := make([]byte, 0, 4*len(arcs)+8)
 	text = binary.LittleEndian.AppendUint32(text, uint32(a))
 	text = binary.LittleEndian.AppendUint32(text, uint32(b))
@@ -246,35 +255,39 @@ func (f *factoriser) note(k, a, b int32, dominated bool) {
 	}
 }
 
-// between returns those of arcs that are on the paths from a to b, in their order: those that lead to b from a that
-// dominates it, or those that come from a that b postdominates.
-func (f *factoriser) between(arcs []int32, a, b int32, dominated bool) []int32 {
-	on := map[int32]bool{}
-	var found []int32
-	f.work += len(arcs)
+// between returns the arcs on the paths from a to b in the pair that find looks at, in their order: those that lead
+// to b from a that dominates it, or those that come from a that b postdominates.
+func (f *factoriser) between(a, b int32, dominated bool) []int32 {
+	start, stop := a, b
 	if dominated {
-		on[b] = true
-		for i := len(arcs) - 1; i >= 0; i-- {
-			// In ascending order of the nodes they come from, all arcs out of a node come after those below it.
-			if e := &f.arcs[arcs[i]]; on[e.to] {
-				found = append(found, arcs[i])
-				if e.from != a {
-					on[e.from] = true
-				}
+		start, stop = b, a
+	}
+	f.stamp++
+	f.seen[start] = f.stamp
+	var found []int32
+	for f.stack = append(f.stack[:0], start); len(f.stack) > 0; {
+		id := f.stack[len(f.stack)-1]
+		f.stack = f.stack[:len(f.stack)-1]
+		var arcs []int32
+		if dominated {
+			arcs = f.upward[f.firstIn[id]:][:f.in[id]]
+		} else {
+			arcs = f.downward[f.firstOut[id]:][:f.out[id]]
+		}
+		found = append(found, arcs...)
+		for _, e := range arcs {
+			next := f.arcs[e].to
+			if dominated {
+				next = f.arcs[e].from
+			}
+			if next != stop && f.seen[next] != f.stamp {
+				f.seen[next] = f.stamp
+				f.stack = append(f.stack, next)
 			}
 		}
-		slices.Reverse(found)
-		return found
 	}
-	on[a] = true
-	for _, i := range arcs {
-		if e := &f.arcs[i]; on[e.from] {
-			found = append(found, i)
-			if e.to != b {
-				on[e.to] = true
-			}
-		}
-	}
+	f.work += 2 * len(found)
+	f.sort(found)
 	return found
 }
 

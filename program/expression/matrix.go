@@ -24,8 +24,8 @@ type Options struct {
 	Limit int
 }
 
-// DefaultLimit is the default of Options.Limit, with which Differentiate takes at most some seconds.
-const DefaultLimit = 1 << 21
+// DefaultLimit is the default of Options.Limit, with which Differentiate takes about a second at most.
+const DefaultLimit = 1 << 22
 
 // A Method is a way in which the entries of a Jacobian are computed.
 type Method uint8
