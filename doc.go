@@ -40,6 +40,7 @@
 //	PartialDerivatives        numbers → number   ∂^α f(x) for all multi-indices α
 //
 // [Record] returns a function as a list of operations, and [Trace] finds the operation that made a NaN or an infinity.
+// Package program/expression prints, simplifies and differentiates such a list as a formula.
 //
 // Methods of prepared objects take the destination first: if it is nil, it is allocated; otherwise
 // it is overwritten and returned. It must have the length of the result, otherwise the error is a
