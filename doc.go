@@ -43,6 +43,7 @@
 // function that a reverse sweep runs again.
 //
 // [Record] returns a function as a list of operations, and [Trace] finds the operation that made a NaN or an infinity.
+// Package program/expression prints, simplifies and differentiates such a list as a formula.
 //
 // Methods of prepared objects take the destination first: if it is nil, it is allocated; otherwise
 // it is overwritten and returned. It must have the length of the result, otherwise the error is a
@@ -75,6 +76,7 @@
 //	                         adaptive ones with error estimates
 //	backend/forwarddiff      dual and hyper-dual numbers             few inputs
 //	backend/reversediff      a recorded program and its reverse      many inputs, many calls
+//	backend/symbolic         simplified expressions                  few inputs and outputs, many calls
 //	backend/taylor           truncated power series                  high order, few inputs
 //	backend/tracker          a new tape for every call               many inputs, wild control flow
 //	backend/source           generated Go code                       functions over float64

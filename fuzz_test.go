@@ -16,6 +16,7 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/symbolic"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/internal/engines"
 	"github.com/nabla-ad/nabla/internal/longtest"
@@ -30,7 +31,10 @@ var (
 
 // firstOrder are the engines that are compared. The infinite and undefined components of the first two, in forward
 // mode, have to agree, and so have those of two in reverse mode.
-var firstOrder = slices.Insert(engines.Exact(), 1, nabla.Backend(forwarddiff.Backend{Chunk: 1}))
+var firstOrder = slices.Insert(engines.Branching(), 1, nabla.Backend(forwarddiff.Backend{Chunk: 1}))
+
+// straightOrder has an engine for functions without branches too.
+var straightOrder = append(slices.Clone(firstOrder), symbolic.Backend{Exact: true})
 
 // first returns the index of b in firstOrder.
 func first(b nabla.Backend) int { return slices.Index(firstOrder, b) }

@@ -99,6 +99,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"program", "programs: text form, checker, guards, derivatives, simplification, schedule, machine",
 		"internal/core rules"},
 	{"program/export", "programs as Go, C, JSON, Graphviz and text; JSON read back", "program rules sparsity"},
+	{"program/expression", "programs as formulas with named inputs: rules, derivatives, factorised derivative graphs",
+		"internal/core program program/export rules"},
 	{"sparsity", "sparsity patterns and their detectors", "internal/core internal/mmio program rules"},
 	{"coloring", "groups of columns and rows, and the recovery of entries from compressed products", "sparsity"},
 	{"sparse", "matrices over a pattern", "internal/mmio sparsity"},
@@ -109,6 +111,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"backend/forwarddiff", "the engines of dual and hyper-dual numbers", "engine internal/core"},
 	{"backend/reversediff", "the engine of recorded programs", "engine internal/core program rules"},
 	{"backend/source", "the engine of generated code", "engine internal/core"},
+	{"backend/symbolic", "the engine of symbolic derivatives", "engine internal/core program program/expression"},
 	{"backend/taylor", "the engine of truncated power series", "engine internal/core internal/series"},
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
@@ -188,8 +191,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"internal/structcopy", "deep copies that share memory which is only read", "engine"},
 	{"internal/mmio", "Matrix Market files", ""},
 	{"internal/engines", "the list of engines, and backends by name",
-		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/taylor backend/tracker " +
-			"coloring difftest difftest/coded difftest/zero internal/spelling sparsity"},
+		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/symbolic backend/taylor " +
+			"backend/tracker coloring difftest difftest/coded difftest/zero internal/spelling sparsity"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed", ". gen/rt"},
 	{"internal/nonfinite", "finds the operation that made a NaN or an infinity", "engine internal/core rules"},
 	{"internal/network", "a neural network with its weights in a struct, with generated code, for tests",

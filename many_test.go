@@ -69,7 +69,7 @@ func points(k, n int) *mat.Dense {
 func manyBackends() []nabla.Backend {
 	list := []nabla.Backend{nil, finitediff.Backend{}, finitediff.Adaptive{}, forwarddiff.Backend{Workers: 2, Chunk: 1},
 		nabla.AutoSparse{Dense: compiled}, nabla.Policy{Backend: compiled, FixedCaptures: true}}
-	return append(list, engines.Exact()...)
+	return append(list, engines.Branching()...)
 }
 
 func nameOf(b nabla.Backend) string {
@@ -186,7 +186,7 @@ func TestPointError(t *testing.T) {
 			X.Set(i, 0, 7+float64(i%3))
 		}
 	}
-	for _, b := range engines.Exact() {
+	for _, b := range engines.Branching() {
 		for _, workers := range []int{1, 2, 7} {
 			p, err := nabla.PrepareGradientMany(fragile, b, []float64{1, 2}, workers)
 			if err != nil {

@@ -49,8 +49,9 @@ import (
 type AutoSparse struct {
 	// Dense is an engine, a SecondOrder of two, or a MixedMode.
 	Dense Backend
-	// Detector finds the pattern. Nil selects sparsity.Global, or sparsity.Recorded if the function
-	// branches on its inputs. For Jacobians of functions over float64 it selects a [DenseDetector]
+	// Detector finds the pattern. Nil selects that of an engine which finds it by itself, as
+	// symbolic.Backend does, or else sparsity.Global, or sparsity.Recorded if the function branches
+	// on its inputs. For Jacobians of functions over float64 it selects a [DenseDetector]
 	// at x and two points around it; their Hessians need a Detector.
 	Detector sparsity.Detector
 	// Coloring groups columns and rows. Nil tries several orders, of columns, of rows and, if the
@@ -214,7 +215,12 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 		return err
 	}
 	var err error
-	if s.Detector != nil {
+	if s.Detector == nil {
+		plan.Pattern, err = ownStructure(f, b, x, hessian)
+	}
+	if plan.Pattern != nil || err != nil {
+		plan.Detector = nameOf(b.inner)
+	} else if s.Detector != nil {
 		err = find(s.Detector)
 	} else {
 		err = find(sparsity.Global{Limit: limitOf(b)})
@@ -254,8 +260,29 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 				" is not; unite it with its transpose"}
 	}
 	plan.Detection = time.Since(start)
-	plan.scope = compressed.NewScope(extentOf(used), f, x, plan.Pattern)
+	extent := compressed.OnAllBranches // of an engine's own structure
+	if used != nil {
+		extent = extentOf(used)
+	}
+	plan.scope = compressed.NewScope(extent, f, x, plan.Pattern)
 	return plan, nil
+}
+
+// ownStructure returns the pattern that the engine of b finds by itself, nil if it does not.
+func ownStructure(f *engine.Function, b *resolved, x []float64, hessian bool) (*sparsity.Pattern, error) {
+	e, ok := b.inner.(engine.Structurer)
+	if !ok || b.mixed || hessian && b.second {
+		return nil, nil
+	}
+	find := e.JacobianStructure
+	if hessian {
+		find = e.HessianStructure
+	}
+	t, err := find(f, x)
+	if t == nil || err != nil {
+		return nil, err
+	}
+	return sparsity.New(t.Rows, t.Cols, t.Ptr, t.Index)
 }
 
 // extentOf returns where the patterns that d finds hold.

@@ -23,7 +23,7 @@ func TestSpecialPointsOfAllFunctions(t *testing.T) {
 		f := p.Real().Scalar
 		var first []*nabla.GradientPrep
 		var second []*nabla.HessianPrep
-		for _, b := range firstOrder {
+		for _, b := range straightOrder {
 			prep, err := nabla.PrepareGradient(f, b, []float64{0.7, 0.3}[:p.N])
 			if err != nil {
 				t.Fatal(err)
@@ -49,11 +49,12 @@ func TestSpecialPointsOfAllFunctions(t *testing.T) {
 			for i, prep := range first {
 				_, g, err := prep.ValueAndGradient(nil, x)
 				if err != nil {
-					t.Fatalf("%s%v with %s: %v", name, x, firstOrder[i].Name(), err)
+					t.Fatalf("%s%v with %s: %v", name, x, straightOrder[i].Name(), err)
 				}
 				for j := range g {
 					if !nearlyEqual(g[j], o.Grad[0][j]) {
-						t.Errorf("gradient of %s%v with %s: %v, want %v", name, x, firstOrder[i].Name(), g, o.Grad[0])
+						t.Errorf("gradient of %s%v with %s: %v, want %v", name, x, straightOrder[i].Name(), g,
+							o.Grad[0])
 						break
 					}
 				}
@@ -173,7 +174,7 @@ func TestLinearOpAtSpecialPoints(t *testing.T) {
 	inf := math.Inf(1)
 	for name, p := range randfunc.Singles() {
 		f := p.Real().Scalar
-		for _, b := range firstOrder {
+		for _, b := range straightOrder {
 			for _, v := range []float64{0, 1, -1, 2.5, inf, -inf} {
 				x := make([]float64, p.N)
 				for i := range x {
@@ -204,7 +205,7 @@ func TestLinearOpAtSpecialPoints(t *testing.T) {
 			}
 		}
 	}
-	for _, b := range firstOrder { // a constant factor beside an infinity
+	for _, b := range straightOrder { // a constant factor beside an infinity
 		op, err := nabla.Linearize(func(x []nabla.Real) nabla.Real {
 			return nabla.Const(3).Mul(x[0]).Add(nabla.Const(2).Div(x[0]))
 		}, b, []float64{inf})

@@ -11,7 +11,7 @@ import (
 // its Hessian on every pair unless second is nil.
 func gradientsAgree(t *testing.T, f func([]nabla.Real) nabla.Real, x, first, second []float64) {
 	t.Helper()
-	for _, b := range firstOrder {
+	for _, b := range straightOrder {
 		g, err := nabla.Gradient(f, b, x)
 		if err != nil {
 			t.Errorf("%s: %v", b.Name(), err)

@@ -65,6 +65,10 @@ func (c *checker) run(s *Scenario) {
 	}
 	sub := subjectOf(s, c.b, c.f.f)
 	c.after()
+	if s.otherBranch && c.o.NoBranches {
+		c.checkRefusal(sub)
+		return
+	}
 	for i, v := range sub.unprepared {
 		if i == len(sub.unprepared)-1 || !c.brief {
 			c.call("unprepared", v, c.x, c.t, want)

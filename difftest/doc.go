@@ -50,7 +50,7 @@
 //
 // The message of a failed check begins with the text in brackets.
 //
-//	[prepare]       preparation returns no error
+//	[prepare]       preparation returns no error, or refuses branches with Options.NoBranches
 //	[unprepared]    op and value-and-op without preparation
 //	[prepared]      every variant, prepared at zeros or at the scenario's PrepX
 //	[second call]   the same call again

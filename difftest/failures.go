@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/sparsity"
 )
 
 // failureJobs returns the subtests with functions that fail.
@@ -74,5 +75,29 @@ func (c *checker) checkOutputNotWritten() {
 	_, err := nabla.Jacobian(f.(*nabla.Func), c.b, []float64{1, 2})
 	if !errors.Is(err, nabla.ErrOutputNotWritten) {
 		c.failf("behaviour", "Jacobian", "f left output 1 alone, got %v, want nabla.ErrOutputNotWritten", err)
+	}
+}
+
+// checkRefusal requires that a function with branches is refused.
+func (c *checker) checkRefusal(sub subject) {
+	refused := func(what string, err error) {
+		branch := new(sparsity.BranchError)
+		switch {
+		case err == nil:
+			c.failf("prepare", what, "a function that compares numbers is accepted, want a *sparsity.BranchError")
+		case !errors.As(err, &branch) || !errors.Is(err, nabla.ErrUnsupported):
+			c.failf("prepare", what, "%v, want a *sparsity.BranchError that matches nabla.ErrUnsupported", err)
+		case branch.File == "" || branch.Line == 0:
+			c.failf("prepare", what, "%v does not name the line", err)
+		}
+	}
+	c.before()
+	for _, x := range [][]float64{c.s.prepX(), c.x} {
+		_, err := sub.prepare(append([]float64(nil), x...))
+		refused("", err)
+	}
+	c.after()
+	for _, v := range sub.unprepared {
+		refused(v.name, v.start(new(outcome), append([]float64{}, c.x...), append([]float64{}, c.t...))())
 	}
 }

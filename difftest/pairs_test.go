@@ -37,8 +37,8 @@ func TestRuns(t *testing.T) {
 // an *UnsupportedError with a remedy.
 func TestRunsAreAll(t *testing.T) {
 	single := engines.Single()
-	if len(single) != 10 {
-		t.Fatalf("%d engines, want 10", len(single))
+	if len(single) != 11 {
+		t.Fatalf("%d engines, want 11", len(single))
 	}
 	names := map[string]bool{}
 	for _, r := range engines.Runs(engines.Single()) {
@@ -63,8 +63,8 @@ func TestRunsAreAll(t *testing.T) {
 			}
 		}
 	}
-	if refused != 24 { // two engines over ten, and two of finitediff over the two
-		t.Errorf("%d pairs have no run over Reals, want 24", refused)
+	if refused != 26 { // two engines over eleven, and two of finitediff over the two
+		t.Errorf("%d pairs have no run over Reals, want 26", refused)
 	}
 }
 

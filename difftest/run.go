@@ -28,6 +28,10 @@ type Options struct {
 	// NoSecondOrder leaves out SecondDerivative, HVP and Hessian.
 	NoSecondOrder bool
 
+	// NoBranches requires that functions that compare numbers are refused in preparation and in calls without one,
+	// with a *sparsity.BranchError that names the line and matches nabla.ErrUnsupported.
+	NoBranches bool
+
 	// AllocFree requires that prepared calls with given destinations do not allocate.
 	AllocFree bool
 

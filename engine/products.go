@@ -17,8 +17,14 @@ func CompilePushforward(f *Function, x []float64, lanes, limit int) (Pushforward
 	if err != nil {
 		return nil, err
 	}
-	n, m := f.Dims()
-	return &compiledPushforward{c: c, part: NewBlock(max(n, m), lanes)}, nil
+	return PushforwardOf(c, lanes), nil
+}
+
+// PushforwardOf returns a Pushforward that runs c, whose derived program is a tangent in vector mode of width lanes, or
+// computes the same from the same inputs.
+func PushforwardOf(c *Compiled, lanes int) Pushforward {
+	n, m := c.f.Dims()
+	return &compiledPushforward{c: c, part: NewBlock(max(n, m), lanes)}
 }
 
 func (p *compiledPushforward) Recordings() int { return p.c.records }
@@ -60,8 +66,14 @@ func CompilePullback(f *Function, x []float64, lanes, limit int) (Pullback, erro
 	if err != nil {
 		return nil, err
 	}
-	n, m := f.Dims()
-	return &compiledPullback{c: c, part: NewBlock(max(n, m), lanes), n: n, m: m}, nil
+	return PullbackOf(c, lanes), nil
+}
+
+// PullbackOf returns a Pullback that runs c, whose derived program is a reverse sweep in vector mode of width lanes, or
+// computes the same from the same inputs.
+func PullbackOf(c *Compiled, lanes int) Pullback {
+	n, m := c.f.Dims()
+	return &compiledPullback{c: c, part: NewBlock(max(n, m), lanes), n: n, m: m}
 }
 
 // compiledPullback is a Pullback that runs the reverse program of a function.

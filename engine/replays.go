@@ -112,9 +112,13 @@ func (p *Replays) Accept() {
 // the same operations at all points of the length of x. The result is conservative: it is true if f cannot be run over
 // Reals or fails.
 func (f *Function) Reads(x []float64, parameters bool) bool {
-	if f.def.Traced == nil {
-		return true
-	}
+	return f.def.Traced == nil || f.Branches(x, parameters) != nil
+}
+
+// Branches returns nil if f, a function over Reals, performs the same operations at all points of the length of x.
+// Otherwise the error is a *sparsity.BranchError with the line that reads a value, or an error of f. The values of x
+// are not used, except by goroutines that f starts.
+func (f *Function) Branches(x []float64, parameters bool) error {
 	n, m := f.Dims()
 	np := 0
 	if parameters {
@@ -125,5 +129,5 @@ func (f *Function) Reads(x []float64, parameters bool) bool {
 	defer t.Close()
 	xs, ys := make([]Real, n), make([]Real, m)
 	Inputs(&t, xs, x)
-	return f.OverIn(&t, ys, xs) != nil
+	return f.OverIn(&t, ys, xs)
 }

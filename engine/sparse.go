@@ -16,6 +16,13 @@ type SparseJacobianer interface {
 	PrepareSparseJacobian(f *Function, x []float64, s Structure) (SparseJacobian, error)
 }
 
+// A Structurer finds the structure of sparse derivatives by itself, so that they need no sparsity detector. The
+// structure holds at all points. It returns nil without an error if a detector would be cheaper.
+type Structurer interface {
+	JacobianStructure(f *Function, x []float64) (*Structure, error)
+	HessianStructure(f *Function, x []float64) (*Structure, error)
+}
+
 // SparseJacobian writes y = f(x) and the entries of J(x), in the order of the structure.
 type SparseJacobian interface {
 	ValueAndEntries(y, entries, x []float64) error

@@ -9,12 +9,14 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/internal/timing"
+	"github.com/nabla-ad/nabla/sparsity"
 )
 
 // An Engine computes derivatives of test problems.
@@ -139,6 +141,12 @@ type Row struct {
 
 	// The samples that the medians are taken of.
 	Plain, Derivative, Unprepared, Prepare timing.Samples
+}
+
+// Refused reports whether the engine does not differentiate functions with branches, and the function has some.
+func (r Row) Refused() bool {
+	branch := new(sparsity.BranchError)
+	return errors.As(r.Err, &branch)
 }
 
 // Sparse holds the detected pattern and the chosen method for a sparse matrix, with their costs.

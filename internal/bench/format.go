@@ -206,6 +206,8 @@ func writeBenchstat(w io.Writer, r Report) error {
 // verdict returns a warning in capitals for a failed or wrong result, otherwise "".
 func verdict(r Row) string {
 	switch {
+	case r.Refused():
+		return "refused"
 	case r.Err != nil:
 		return "FAILED"
 	case !r.OK:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/nabla-ad/nabla/internal/tabular"
 	"github.com/nabla-ad/nabla/internal/timing"
+	"github.com/nabla-ad/nabla/sparsity"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -307,5 +309,16 @@ func TestCPUName(t *testing.T) {
 		if got := cpuNameIn(text); got != want {
 			t.Errorf("%q is a %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestRefused: a function with branches that an engine refuses is no failure.
+func TestRefused(t *testing.T) {
+	r := Row{Err: fmt.Errorf("prepare: %w", &sparsity.BranchError{Call: "Real.Less", File: "f.go", Line: 3})}
+	if !r.Refused() || verdict(r) != "refused" {
+		t.Errorf("%v, %q", r.Refused(), verdict(r))
+	}
+	if r.Err = errors.New("no"); r.Refused() || verdict(r) != "FAILED" {
+		t.Errorf("%v, %q", r.Refused(), verdict(r))
 	}
 }

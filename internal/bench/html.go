@@ -97,7 +97,7 @@ func writeHTML(w io.Writer, r Report) error {
 		})
 	}
 	for _, row := range r.Rows {
-		if !row.OK {
+		if !row.OK && !row.Refused() {
 			data.Wrong++
 		}
 		if row.Err != nil {
@@ -175,7 +175,7 @@ func rowTable(rows []Row, legend []pageKey) pageTable {
 			case j == 0:
 				cell.Key = key
 			case c.name == "":
-				if cell.Bad = !r.OK; r.OK {
+				if cell.Bad = !r.OK && !r.Refused(); r.OK {
 					cell.Text, cell.Value = "ok", "ok"
 				}
 			case !c.word:

@@ -9,6 +9,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/source"
+	"github.com/nabla-ad/nabla/backend/symbolic"
 	"github.com/nabla-ad/nabla/backend/taylor"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/difftest"
@@ -49,6 +50,7 @@ func All() []Engine {
 		{compiled, OverReals, true, difftest.Options{AllocFree: true}},
 		{tracker.Backend{}, OverReals, false, difftest.Options{}},
 		{taylor.Backend{}, OverReals, false, difftest.Options{AllocFree: true}},
+		{symbolic.Backend{}, OverReals, true, difftest.Options{AllocFree: true, NoBranches: true}},
 		{nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}, OverReals, true, difftest.Options{}},
 		{source.Forward{}, Generated, true, code},
 		{source.Reverse{}, Generated, true, code},
@@ -69,6 +71,16 @@ func Single() (list []Engine) {
 func Exact() (list []nabla.Backend) {
 	for _, e := range Single() {
 		if e.Functions == OverReals {
+			list = append(list, e.Backend)
+		}
+	}
+	return list
+}
+
+// Branching returns those of Exact that differentiate functions with branches.
+func Branching() (list []nabla.Backend) {
+	for _, e := range Single() {
+		if e.Functions == OverReals && !e.Conform.NoBranches {
 			list = append(list, e.Backend)
 		}
 	}
@@ -121,8 +133,9 @@ func pair(form Form, outer, inner Engine) []Run {
 	second := nabla.SecondOrder{Outer: outer.Backend, Inner: inner.Backend}
 	o := difftest.Options{
 		NoFirstOrder: true, Function: functions(form, outer, inner),
-		Tol:       max(outer.Conform.Tol, inner.Conform.Tol),
-		SecondTol: max(outer.Conform.SecondTol, inner.Conform.SecondTol),
+		Tol:        max(outer.Conform.Tol, inner.Conform.Tol),
+		SecondTol:  max(outer.Conform.SecondTol, inner.Conform.SecondTol),
+		NoBranches: outer.Conform.NoBranches || inner.Conform.NoBranches,
 	}
 	o.Skip = map[string]string{}
 	if form == OverReals && inner.Functions == Generated {

@@ -12,6 +12,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/source"
+	"github.com/nabla-ad/nabla/backend/symbolic"
 	"github.com/nabla-ad/nabla/backend/taylor"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/coloring"
@@ -91,12 +92,13 @@ func backend(r *rand.Rand, depth int) nabla.Backend {
 		forwarddiff.Hyper{Chunk: size(), Workers: workers(), Limit: size()},
 		reversediff.Backend{Compile: flag(), Limit: size()}, tracker.Backend{Limit: size()},
 		taylor.Backend{Chunk: size(), MaxOrder: size(), Limit: size()},
+		symbolic.Backend{Exact: flag(), Limit: size()},
 		source.Forward{}, source.Reverse{}, zero.Forward{}, zero.Reverse{},
 		nabla.Auto{Approximate: flag(), Dense: flag()},
 		finitediff.Adaptive{Points: size(), Method: finitediff.Method(r.IntN(3)), Levels: r.IntN(4) - 1,
 			Condition: number(), Factor: number(), Noise: number(), MeasureNoise: flag(), MaxRange: number(),
 			Extrapolate: r.IntN(3), Workers: workers()},
-	}[r.IntN(12)]
+	}[r.IntN(13)]
 }
 
 // TestParseOfRandomBackends: Parse is the inverse of Name.
