@@ -85,6 +85,11 @@ func init() {
 	}
 }
 
+// sparseOnly are methods that refuse engines with dense matrices, whatever the function.
+var sparseOnly = map[string]bool{
+	"Sparse": true, "ValueAndSparse": true, "ValueGradientAndSparse": true, "Extend": true,
+}
+
 // prepareFuncs are functions of each kind.
 func prepareFuncs() map[string]*nabla.Func {
 	calls := 0
@@ -173,7 +178,7 @@ func callAll(t *testing.T, name string, methods []method, o any, n int) {
 		if strings.HasSuffix(m.name, "WithError") && !strings.Contains(name, "/finitediff(adaptive)/") {
 			continue // the others estimate no errors
 		}
-		if m.name == "Sparse" && reflect.ValueOf(o).MethodByName("Plan").Call(nil)[0].IsNil() {
+		if sparseOnly[m.name] && reflect.ValueOf(o).MethodByName("Plan").Call(nil)[0].IsNil() {
 			continue
 		}
 		if _, err := call(o, m, n); err != nil {
