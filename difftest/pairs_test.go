@@ -28,7 +28,7 @@ func elsewhere(t *testing.T) {
 // pairs of two: a sample of the runs, a third of them in the long form, and all with NABLA_LONG=all.
 func TestRuns(t *testing.T) {
 	elsewhere(t)
-	for _, r := range longtest.Part(engines.Runs(engines.Single()), 4, 3) {
+	for _, r := range longtest.Part(engines.Runs(engines.Single()), 3, 3) {
 		t.Run(r.Name(), func(t *testing.T) { difftest.Run(t, r.Backend, &r.Options) })
 	}
 }
