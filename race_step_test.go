@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestRaceStep: the packages of the generator that .ci/run leaves out under the race detector, and their tests, start
-// no goroutines.
+// TestRaceStep: the packages of the generator that .ci/run leaves out under the race detector, package program, and
+// their tests start no goroutines.
 func TestRaceStep(t *testing.T) {
 	script, err := os.ReadFile(".ci/run")
 	if err != nil {
@@ -26,7 +26,7 @@ func TestRaceStep(t *testing.T) {
 	}
 	concurrent := strings.Fields(string(m[1]))
 	unseen, files := slices.Clone(concurrent), 0
-	err = filepath.WalkDir("gen", func(path string, d fs.DirEntry, err error) error {
+	look := func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -53,6 +53,15 @@ func TestRaceStep(t *testing.T) {
 			return true
 		})
 		return nil
+	}
+	if err := filepath.WalkDir("gen", look); err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir("program", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != "program" {
+			return filepath.SkipDir // the packages in it run under the race detector
+		}
+		return look(path, d, err)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -25,10 +25,10 @@ func elsewhere(t *testing.T) {
 }
 
 // TestRuns runs the kit on functions over Reals and on plain functions with generated code, with all engines and all
-// pairs of two: a sample of the runs, a third of them in the long form, and all with NABLA_LONG=all.
+// pairs of two: a sample of the runs, a fifth of them in the long form, and all with NABLA_LONG=all.
 func TestRuns(t *testing.T) {
 	elsewhere(t)
-	for _, r := range longtest.Part(engines.Runs(engines.Single()), 3, 3) {
+	for _, r := range longtest.Part(engines.Runs(engines.Single()), 3, 5) {
 		t.Run(r.Name(), func(t *testing.T) { difftest.Run(t, r.Backend, &r.Options) })
 	}
 }

@@ -33,7 +33,7 @@ func TestRandomEngines(t *testing.T) {
 		longtest.Skip(t, "builds programs")
 	}
 	next := *seed
-	for left := longtest.Cases(*programs, 0, 0, 100); left > 0; left -= batch {
+	for left := longtest.Cases(*programs, 0, 0, 60); left > 0; left -= batch {
 		next = randomBatch(t, next, min(batch, left))
 	}
 }

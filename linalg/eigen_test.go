@@ -8,12 +8,14 @@ import (
 	"gonum.org/v1/gonum/diff/fd"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/linalg"
 )
 
 // TestEigen compares functions of eigenvalues and eigenvectors that have another form: Σ λ³ is the trace of A³, and
 // V·diag(λ)²·Vᵀ is A².
 func TestEigen(t *testing.T) {
+	longtest.Serial(t)
 	for _, c := range []operation{
 		{"values", square, func(a []*linalg.Matrix) []real {
 			sum := nabla.Const(0)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/timing/timingtest"
 	"github.com/nabla-ad/nabla/linalg"
 )
@@ -114,6 +115,7 @@ func BenchmarkGaussianProcess(b *testing.B) {
 
 // TestGaussianProcess compares value and gradient of the log likelihood with gonum/mat and its differences.
 func TestGaussianProcess(t *testing.T) {
+	longtest.Serial(t)
 	const n = 40
 	p := newProcess(n)
 	theta := []float64{0.1, -0.2, 0.3, 0.2, -2}

@@ -329,6 +329,7 @@ func (o operation) compare(t *testing.T, shapes [][2]int, x, v []float64, tol cl
 // TestOperations compares value, Jacobian, gradient, Hessian and Hessian-vector product of every operation in every
 // engine with those of the reference.
 func TestOperations(t *testing.T) {
+	longtest.Serial(t)
 	for _, o := range operations {
 		t.Run(o.name, func(t *testing.T) {
 			for seed, size := range [][2]int{{0, 0}, {0, 2}, {1, 1}, {2, 0}, {1, 3}, {2, 2}, {3, 1}, {4, 3}} {
@@ -350,6 +351,7 @@ func TestOperations(t *testing.T) {
 
 // TestLarge compares gradients at a size for which kernels work in blocks and in parallel.
 func TestLarge(t *testing.T) {
+	longtest.Serial(t)
 	for _, o := range operations {
 		shapes := o.shapes(70, 67)
 		x := point(rand.New(rand.NewPCG(9, 9)), shapes)
@@ -369,6 +371,7 @@ func TestLarge(t *testing.T) {
 
 // TestRandomSizes is TestOperations for random sizes and points, and the compiled engine.
 func TestRandomSizes(t *testing.T) {
+	longtest.Serial(t)
 	b := reversediff.Backend{Compile: true}
 	for seed := range longtest.Cases(0, 10, 20, 600) {
 		r := rand.New(rand.NewPCG(11, uint64(seed)))

@@ -7,12 +7,14 @@ import (
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/linalg"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
 // TestPatterns: no detector misses an entry of a Jacobian or Hessian of any operation.
 func TestPatterns(t *testing.T) {
+	longtest.Serial(t)
 	b := reversediff.Backend{Compile: true}
 	for _, o := range operations {
 		for _, size := range [][2]int{{0, 1}, {1, 2}, {3, 2}} {

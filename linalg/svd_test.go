@@ -10,12 +10,14 @@ import (
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/linalg"
 )
 
 // TestSVD compares functions of singular values and vectors that have another form: Σ s⁴ is the trace of (Aᵀ·A)², and
 // U·diag(s)³·Vᵀ is A·Aᵀ·A.
 func TestSVD(t *testing.T) {
+	longtest.Serial(t)
 	for _, c := range []operation{
 		{"values", nil, func(a []*linalg.Matrix) []real {
 			sum := nabla.Const(0)

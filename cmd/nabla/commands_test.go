@@ -537,6 +537,7 @@ func TestComplete(t *testing.T) {
 // TestCompletionScripts has each shell, where it is installed, read its script, and
 // bash complete with it.
 func TestCompletionScripts(t *testing.T) {
+	longtest.Serial(t)
 	scripts := map[string]string{}
 	for _, sh := range shells {
 		r := do(t, subjects(), "completion", sh)

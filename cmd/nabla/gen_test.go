@@ -132,6 +132,7 @@ func TestGenLayout(t *testing.T) {
 
 // TestGenRefused checks that functions that cannot be differentiated are reported and code for the others is generated.
 func TestGenRefused(t *testing.T) {
+	longtest.Serial(t)
 	dir := genModule(t, map[string]string{"go.mod": genMod, "m.go": genLoss, "bad.go": `package m
 
 //nabla:differentiate

@@ -422,6 +422,7 @@ func TestEngines(t *testing.T) {
 
 // TestSparse measures the Jacobian of the Brusselator and a Hessian, and checks the figures that sparse engines report.
 func TestSparse(t *testing.T) {
+	longtest.Serial(t)
 	r := run(t, measured(), "bench", "-tasks", "listing2,T4", "-sizes", "50", "-engines",
 		"sparse(forwarddiff),sparse(reversediff(compile))", "-time", "10us", "-format", "json")
 	var rows []struct {

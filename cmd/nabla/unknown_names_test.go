@@ -49,6 +49,7 @@ func typos(word string) []string {
 // TestTypos misspells every command, every flag of every command, and every name that a
 // flag takes.
 func TestTypos(t *testing.T) {
+	longtest.Serial(t)
 	a := app{engines: measured(), subjects: subjects()}
 	root := a.command()
 	says := func(line []string, word string, exist []string) {
