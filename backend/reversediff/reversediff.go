@@ -148,7 +148,6 @@ func (g *compiledGradient) ValueAndGradient(grad, x []float64) (float64, error) 
 
 // PrepareHVP implements engine.HVPer. If the function is replayed, the product is the tangent of the gradient program.
 func (b Backend) PrepareHVP(f *engine.Function, x []float64, lanes int) (engine.HVP, error) {
-	n, _ := f.Dims()
 	if !b.replays(f) {
 		g, err := b.GradientFunction(f)
 		if err != nil {
@@ -163,41 +162,7 @@ func (b Backend) PrepareHVP(f *engine.Function, x []float64, lanes int) (engine.
 	if err != nil {
 		return nil, err
 	}
-	return &compiledHVP{c: c, y: make([]float64, 1), dot: engine.NewBlock(n+1, lanes)}, nil
-}
-
-type compiledHVP struct {
-	c   *engine.Compiled
-	y   []float64
-	dot engine.Block // tangents of the value and the gradient
-}
-
-func (h *compiledHVP) Recordings() int { return h.c.Recordings() }
-
-func (h *compiledHVP) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float64,
-	v engine.Block) (float64, error) {
-	n, lanes := len(x), h.dot.B
-	for first := 0; first < v.B || first == 0; first += lanes {
-		k := min(lanes, v.B-first)
-		in := engine.Block{N: n, B: lanes, Stride: lanes, Data: h.dot.Data}
-		for i := range n {
-			row := in.Row(i)
-			clear(row[copy(row, v.Row(i)[first:first+k]):])
-		}
-		machine, err := h.c.Run(x, in)
-		if err != nil {
-			return 0, err
-		}
-		machine.Output(0, h.y)
-		if grad != nil {
-			machine.Output(1, grad)
-		}
-		machine.Output(2, h.dot.Data)
-		for i := range n {
-			copy(hv.Row(i)[first:first+k], h.dot.Row(i+1))
-		}
-	}
-	return h.y[0], nil
+	return engine.HVPOf(c, lanes), nil
 }
 
 // sweepLimit is the largest number of statements that the sweeps of a whole Jacobian or Hessian may visit while its
@@ -228,7 +193,7 @@ func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 	if err != nil {
 		return nil, err
 	}
-	return &compiledJacobian{c: c, buf: make([]float64, n*m)}, nil
+	return engine.JacobianOf(c), nil
 }
 
 // A tangents is the backend as a Pusher: it replays the tangent of the program.
@@ -246,35 +211,6 @@ func (b Backend) Tangents() engine.Backend {
 		return nil
 	}
 	return tangents{b}
-}
-
-type compiledJacobian struct {
-	c   *engine.Compiled
-	buf []float64
-}
-
-func (j *compiledJacobian) Recordings() int { return j.c.Recordings() }
-
-func (j *compiledJacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) error {
-	machine, err := j.c.Run(x, engine.Block{})
-	if err != nil {
-		return err
-	}
-	machine.Output(0, y)
-	rows(machine, 1, jac, j.buf)
-	return nil
-}
-
-// rows writes output group i, a matrix row by row, to dst. buf has room for it.
-func rows(machine *program.Machine, i int, dst engine.Block, buf []float64) {
-	if dst.Stride == dst.B {
-		machine.Output(i, dst.Data)
-		return
-	}
-	machine.Output(i, buf)
-	for k := range dst.N {
-		copy(dst.Row(k), buf[k*dst.B:])
-	}
 }
 
 // PrepareHessian implements engine.Hessianer. A small Hessian is one program, with a tangent of the gradient for each
@@ -299,7 +235,6 @@ func (b Backend) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian
 }
 
 func (b Backend) compileHessian(f *engine.Function, x []float64) (engine.Hessian, error) {
-	n, _ := f.Dims()
 	c, err := engine.NewCompiled(f, x, 2, b.Limit, func(p *program.Program, strong bool) *program.Program {
 		g := gradientProgram(p, strong)
 		return program.Simplify(program.Jacobian(g, program.JacobianOptions{Group: 1, Forward: true, Strong: strong}))
@@ -307,26 +242,5 @@ func (b Backend) compileHessian(f *engine.Function, x []float64) (engine.Hessian
 	if err != nil {
 		return nil, err
 	}
-	return &compiledHessian{c: c, y: make([]float64, 1), buf: make([]float64, n*n)}, nil
-}
-
-type compiledHessian struct {
-	c      *engine.Compiled
-	y, buf []float64
-}
-
-func (h *compiledHessian) Recordings() int { return h.c.Recordings() }
-
-func (h *compiledHessian) ValueGradientAndHessian(grad []float64, hess engine.Block, x []float64) (float64, error) {
-	machine, err := h.c.Run(x, engine.Block{})
-	if err != nil {
-		return 0, err
-	}
-	machine.Output(0, h.y)
-	if grad != nil {
-		machine.Output(1, grad)
-	}
-	rows(machine, 2, hess, h.buf)
-	engine.Symmetrise(hess)
-	return h.y[0], nil
+	return engine.HessianOf(c), nil
 }

@@ -67,20 +67,12 @@ func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64,
 	if e == nil {
 		return nil, nil
 	}
-	return &sparseJacobian{e}, nil
-}
-
-// entries are compiled programs that compute selected entries of a Jacobian.
-type entries struct {
-	c      *engine.Compiled
-	derive func(p *program.Program, strong bool) (*program.Program, []program.Entry)
-	group  int // index of the output group of the entries
-	others []float64
+	return engine.SparseJacobianOf(e), nil
 }
 
 // entries compiles the entries of the Jacobian of base(p) that o selects. It returns nil if products are cheaper.
 func (b Backend) entries(f *engine.Function, p *program.Program, o program.EntriesOptions,
-	base engine.Derive) *entries {
+	base engine.Derive) *engine.CompiledEntries {
 	first := base(p, false)
 	limit := sparseLimit * (len(first.Stmts) + len(o.Index))
 	forward, reverse := program.EntriesCost(first, o, limit)
@@ -89,11 +81,12 @@ func (b Backend) entries(f *engine.Function, p *program.Program, o program.Entri
 		return nil
 	}
 	o.Forward = forward < reverse
-	e := &entries{group: len(first.Outs)}
+	group := len(first.Outs)
 	if o.Alone {
-		e.group = 1
+		group = 1
 	}
-	e.derive = func(p *program.Program, strong bool) (*program.Program, []program.Entry) {
+	derive := func(p *program.Program, strong bool) (*program.Program, []program.Entry) {
+		b.refuse(f, p)
 		m, q := matrix, first
 		if matrix, first = nil, nil; strong || q == nil {
 			q = base(p, strong)
@@ -114,18 +107,7 @@ func (b Backend) entries(f *engine.Function, p *program.Program, o program.Entri
 		}
 		return b.simplified(q, strong), places
 	}
-	last := e.group
-	if o.Others {
-		last++
-	}
-	e.c = b.compile(f, p, last, func(p *program.Program, strong bool) *program.Program {
-		q, _ := e.derive(p, strong)
-		return q
-	})
-	if o.Alone {
-		e.c.Alone()
-	}
-	return e
+	return engine.CompileEntries(f, p, o, group, b.Limit, derive)
 }
 
 // only returns p, whose last output group holds the entries at places, with those that are among known: the expressions
@@ -163,45 +145,6 @@ func (b Backend) matrix(p *program.Program, o program.EntriesOptions) *expressio
 	return m
 }
 
-// run computes the entries at x. A nonzero entry that was not selected is a *PatternError.
-func (e *entries) run(op string, dst, x []float64) (*program.Machine, error) {
-	m, err := e.c.Run(x, engine.Block{})
-	if err != nil {
-		return nil, err
-	}
-	m.Output(e.group, dst)
-	if outs := m.Program().Outs; len(outs) > e.group+1 && outs[e.group+1].N > 0 {
-		n := outs[e.group+1].N
-		if len(e.others) < n {
-			e.others = make([]float64, n)
-		}
-		m.Output(e.group+1, e.others[:n])
-		for k, v := range e.others[:n] {
-			if v != 0 {
-				_, places := e.derive(e.c.Recorded(), false)
-				if k >= len(places) || len(places) != n { // of the program that ran where a NaN came out
-					_, places = e.derive(e.c.Recorded(), true)
-				}
-				return nil, engine.MissingEntry(op, places[k].Row, places[k].Col, v)
-			}
-		}
-	}
-	return m, nil
-}
-
-type sparseJacobian struct{ *entries }
-
-// Recordings implements engine.Recorder.
-func (j *sparseJacobian) Recordings() int { return j.c.Recordings() }
-
-func (j *sparseJacobian) ValueAndEntries(y, dst, x []float64) error {
-	m, err := j.run("Jacobian", dst, x)
-	if err == nil {
-		m.Output(0, y)
-	}
-	return err
-}
-
 // PrepareSparseHessian implements engine.SparseHessianer. The entries are those of the Jacobian of the gradient.
 func (b Backend) PrepareSparseHessian(f *engine.Function, x []float64, s engine.Structure,
 	some bool) (engine.SparseHessian, error) {
@@ -212,57 +155,18 @@ func (b Backend) PrepareSparseHessian(f *engine.Function, x []float64, s engine.
 	if n, _ := f.Dims(); n == 0 || s.Cols == 0 {
 		return nil, nil
 	}
-	h := &sparseHessian{f: f, b: b, y: make([]float64, 1)}
-	h.o = program.EntriesOptions{Group: 1, Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Symmetric: true,
+	o := program.EntriesOptions{Group: 1, Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Symmetric: true,
 		Others: !some, Alone: true}
-	if h.bare = b.entries(f, p, h.o, b.gradientProgram); h.bare == nil {
+	bare := b.entries(f, p, o, b.gradientProgram)
+	if bare == nil {
 		return nil, nil
 	}
-	return h, nil
-}
-
-// sparseHessian computes the entries by themselves, and with value and gradient by a second program that is derived
-// when it is first needed.
-type sparseHessian struct {
-	f          *engine.Function
-	b          Backend
-	o          program.EntriesOptions
-	bare, full *entries
-	y          []float64
-}
-
-// Recordings implements engine.Recorder.
-func (h *sparseHessian) Recordings() int {
-	n := h.bare.c.Recordings()
-	if h.full != nil {
-		n += h.full.c.Recordings()
-	}
-	return n
-}
-
-func (h *sparseHessian) ValueGradientAndEntries(grad, dst, x []float64) (float64, error) {
-	if grad == nil {
-		_, err := h.bare.run("Hessian", dst, x)
-		return 0, err
-	}
-	if h.full == nil {
-		p, err := h.b.record(h.f, x)
+	return engine.SparseHessianOf(f, bare, func(x []float64) (*engine.CompiledEntries, error) {
+		p, err := b.record(f, x)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		h.o.Alone = false
-		if h.full = h.b.entries(h.f, p, h.o, h.b.gradientProgram); h.full == nil {
-			return 0, &engine.UnsupportedError{
-				What:   "the Hessian of function " + h.f.Name() + " is denser than it was when it was prepared",
-				Remedy: "prepare again",
-			}
-		}
-	}
-	m, err := h.full.run("Hessian", dst, x)
-	if err != nil {
-		return 0, err
-	}
-	m.Output(0, h.y)
-	m.Output(1, grad)
-	return h.y[0], nil
+		o.Alone = false
+		return b.entries(f, p, o, b.gradientProgram), nil
+	}), nil
 }

@@ -144,11 +144,16 @@ func straight(f *engine.Function, p *program.Program) error {
 // *BranchError.
 func (b Backend) compile(f *engine.Function, p *program.Program, nan int, derive engine.Derive) *engine.Compiled {
 	return engine.CompileRecorded(f, p, nan, b.Limit, func(p *program.Program, strong bool) *program.Program {
-		if err := straight(f, p); err != nil {
-			panic(core.Abort{Err: err})
-		}
+		b.refuse(f, p)
 		return derive(p, strong)
 	})
+}
+
+// refuse ends the call with a *BranchError if the recording p of f compares values.
+func (b Backend) refuse(f *engine.Function, p *program.Program) {
+	if err := straight(f, p); err != nil {
+		panic(core.Abort{Err: err})
+	}
 }
 
 // simplifyLimit is the number of statements of the longest program that is simplified as an expression.
@@ -199,30 +204,12 @@ func (b Backend) PrepareGradient(f *engine.Function, x []float64) (engine.Gradie
 	if err != nil {
 		return nil, err
 	}
-	return &gradient{b.compile(f, p, 1, b.gradientProgram), make([]float64, 1)}, nil
+	return engine.GradientOf(b.compile(f, p, 1, b.gradientProgram)), nil
 }
 
 // gradientProgram returns the program of value and gradient, with the outputs "y" and "xbar".
 func (b Backend) gradientProgram(p *program.Program, strong bool) *program.Program {
 	return b.simplified(program.VJP(p, program.VJPOptions{Unit: true, Strong: strong}), strong)
-}
-
-type gradient struct {
-	c *engine.Compiled
-	y []float64
-}
-
-// Recordings implements engine.Recorder.
-func (g *gradient) Recordings() int { return g.c.Recordings() }
-
-func (g *gradient) ValueAndGradient(grad, x []float64) (float64, error) {
-	m, err := g.c.Run(x, engine.Block{})
-	if err != nil {
-		return 0, err
-	}
-	m.Output(0, g.y)
-	m.Output(1, grad)
-	return g.y[0], nil
 }
 
 // GradientFunction implements engine.Transformer. The error is a *BranchError if f reads values.
@@ -249,46 +236,11 @@ func (b Backend) PrepareHVP(f *engine.Function, x []float64, lanes int) (engine.
 	if err != nil {
 		return nil, err
 	}
-	n, _ := f.Dims()
 	c := b.compile(f, p, 2, func(p *program.Program, strong bool) *program.Program {
 		g := b.gradientProgram(p, strong)
 		return b.simplified(program.JVP(g, program.JVPOptions{Lanes: lanes, Strong: strong}), strong)
 	})
-	return &hvp{c: c, y: make([]float64, 1), dot: engine.NewBlock(n+1, lanes)}, nil
-}
-
-type hvp struct {
-	c   *engine.Compiled
-	y   []float64
-	dot engine.Block // tangents of the value and the gradient
-}
-
-// Recordings implements engine.Recorder.
-func (h *hvp) Recordings() int { return h.c.Recordings() }
-
-func (h *hvp) ValueGradientAndHVP(grad []float64, hv engine.Block, x []float64, v engine.Block) (float64, error) {
-	n, lanes := len(x), h.dot.B
-	for first := 0; first < v.B || first == 0; first += lanes {
-		k := min(lanes, v.B-first)
-		in := engine.Block{N: n, B: lanes, Stride: lanes, Data: h.dot.Data}
-		for i := range n {
-			row := in.Row(i)
-			clear(row[copy(row, v.Row(i)[first:first+k]):])
-		}
-		m, err := h.c.Run(x, in)
-		if err != nil {
-			return 0, err
-		}
-		m.Output(0, h.y)
-		if grad != nil {
-			m.Output(1, grad)
-		}
-		m.Output(2, h.dot.Data)
-		for i := range n {
-			copy(hv.Row(i)[first:first+k], h.dot.Row(i+1))
-		}
-	}
-	return h.y[0], nil
+	return engine.HVPOf(c, lanes), nil
 }
 
 // wholeLimit is the largest number of statements that the sweeps of a whole Jacobian or Hessian may visit while its
@@ -309,7 +261,7 @@ func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 	c := b.compile(f, p, 1, func(p *program.Program, strong bool) *program.Program {
 		return b.whole(p, 0, false, strong)
 	})
-	return &jacobian{c, make([]float64, n*m)}, nil
+	return engine.JacobianOf(c), nil
 }
 
 // whole returns p with all entries of the Jacobian of an output group.
@@ -323,36 +275,6 @@ func (b Backend) whole(p *program.Program, group int, symmetric, strong bool) *p
 	forward := symmetric || p.NumIn() < p.Outs[group].N
 	o := program.JacobianOptions{Group: group, Forward: forward, Strong: strong}
 	return b.simplified(program.Jacobian(p, o), strong)
-}
-
-type jacobian struct {
-	c   *engine.Compiled
-	buf []float64
-}
-
-// Recordings implements engine.Recorder.
-func (j *jacobian) Recordings() int { return j.c.Recordings() }
-
-func (j *jacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) error {
-	m, err := j.c.Run(x, engine.Block{})
-	if err != nil {
-		return err
-	}
-	m.Output(0, y)
-	rows(m, 1, jac, j.buf)
-	return nil
-}
-
-// rows writes output group i, a matrix row by row, to dst. buf has room for it.
-func rows(m *program.Machine, i int, dst engine.Block, buf []float64) {
-	if dst.Stride == dst.B {
-		m.Output(i, dst.Data)
-		return
-	}
-	m.Output(i, buf)
-	for k := range dst.N {
-		copy(dst.Row(k), buf[k*dst.B:])
-	}
 }
 
 // PrepareHessian implements engine.Hessianer. A small Hessian is one program, the Jacobian of the gradient; a large one
@@ -374,27 +296,5 @@ func (b Backend) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian
 	c := b.compile(f, p, 2, func(p *program.Program, strong bool) *program.Program {
 		return b.whole(b.gradientProgram(p, strong), 1, true, strong)
 	})
-	return &hessian{c, make([]float64, 1), make([]float64, n*n)}, nil
-}
-
-type hessian struct {
-	c      *engine.Compiled
-	y, buf []float64
-}
-
-// Recordings implements engine.Recorder.
-func (h *hessian) Recordings() int { return h.c.Recordings() }
-
-func (h *hessian) ValueGradientAndHessian(grad []float64, hess engine.Block, x []float64) (float64, error) {
-	m, err := h.c.Run(x, engine.Block{})
-	if err != nil {
-		return 0, err
-	}
-	m.Output(0, h.y)
-	if grad != nil {
-		m.Output(1, grad)
-	}
-	rows(m, 2, hess, h.buf)
-	engine.Symmetrise(hess)
-	return h.y[0], nil
+	return engine.HessianOf(c), nil
 }
