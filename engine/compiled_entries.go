@@ -76,8 +76,8 @@ func (j *compiledSparseJacobian) ValueAndEntries(y, entries, x []float64) error 
 }
 
 // SparseHessianOf returns a SparseHessian of f that runs bare, which computes the entries alone. full returns programs
-// that compute value, gradient and entries, as output groups 0, 1 and 2, for a new recording at x; it is called when the
-// gradient is first requested, and returns nil if entries are too expensive on the branch of x.
+// that compute value, gradient and entries, as output groups 0, 1 and 2, for a new recording at x; it is called when
+// the gradient is first requested, and returns nil if entries are too expensive on the branch of x.
 func SparseHessianOf(f *Function, bare *CompiledEntries,
 	full func(x []float64) (*CompiledEntries, error)) SparseHessian {
 	return &compiledSparseHessian{f: f, bare: bare, build: full, y: make([]float64, 1)}
