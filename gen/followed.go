@@ -19,7 +19,7 @@ import (
 // in generated declarations, and would not be loaded at all before the first generation.
 //
 // Of the packages of nabla, those that compute with float64 are followed; the engines and what they need are not, nor
-// is what they import.
+// is what they import, except in the module of nabla itself.
 type followedDirs map[string]bool
 
 // bodies implements lower.LoadOptions.Bodies. Directories that are not known are followed.
@@ -43,8 +43,8 @@ func (s *Survey) followed() followedDirs {
 			return
 		}
 		seen[pkg] = true
-		engine := pkg.Module != nil && pkg.Module.Path == nablaPath && !computes(pkg.PkgPath)
-		if engine && !slices.Contains(s.roots, pkg) {
+		m := pkg.Module
+		if m != nil && m.Path == nablaPath && !m.Main && !computes(pkg.PkgPath) {
 			return
 		}
 		if dir := directory(pkg); dir != "" {
@@ -64,8 +64,7 @@ func (s *Survey) followed() followedDirs {
 
 // computes reports whether functions over float64 may call those of a package of nabla.
 func computes(path string) bool {
-	return strings.HasPrefix(path, library.Path+"/") || path == nablaPath+"/sparse" || path == nablaPath+"/linalg" ||
-		strings.Contains(path, "/testdata/")
+	return strings.HasPrefix(path, library.Path+"/") || path == nablaPath+"/sparse" || path == nablaPath+"/linalg"
 }
 
 // written returns the paths that the files of a package import, without generated files.
