@@ -20,6 +20,11 @@ func (p *WeightedHessianPrep) Extend(x []float64) (added int, err error) {
 	return p.base().extend(x, true)
 }
 
+// Extend adds entries to the pattern; see [JacobianPrep.Extend].
+func (p *HessianDiagonalPrep) Extend(x []float64) (added int, err error) {
+	return p.base().extend(x, true)
+}
+
 func (p *prep) extend(x []float64, hessian bool) (added int, err error) {
 	if err := p.begin(x); err != nil {
 		return 0, err

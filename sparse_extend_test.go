@@ -87,6 +87,38 @@ func TestExtend(t *testing.T) {
 	}
 }
 
+// TestExtendDiagonal: engines that compute diagonals by products of the whole pattern need the entries of both
+// branches.
+func TestExtendDiagonal(t *testing.T) {
+	first, second := []float64{0.5, 2, 3, 5}, []float64{-0.5, 2, 3, 5}
+	extended := 0
+	for _, b := range waysBackends() {
+		p, err := nabla.PrepareHessianDiagonal(nabla.Bind(waysScalar, &twoWays{way: "input"}), b, first)
+		if err != nil {
+			t.Fatal(b.Name(), err)
+		}
+		var pe *nabla.PatternError
+		if _, err := p.HessianDiagonal(nil, second); !errors.As(err, &pe) {
+			continue // it computes single entries
+		}
+		if added, err := p.Extend(second); err != nil || added < 1 {
+			t.Errorf("%s: %d entries added: %v", b.Name(), added, err)
+			continue
+		}
+		extended++
+		for _, x := range [][]float64{first, second, first} {
+			h := waysHessian(x[0] < 0)
+			want := []float64{h[0], h[5], h[10], h[15]}
+			if got, err := p.HessianDiagonal(nil, x); err != nil || !floats.EqualApprox(got, want, 1e-6) {
+				t.Errorf("%s at %v: %v, %v, want %v", b.Name(), x, got, err, want)
+			}
+		}
+	}
+	if extended == 0 {
+		t.Error("no engine computes the diagonal by products")
+	}
+}
+
 // TestExtendErrors: a failed extension changes nothing.
 func TestExtendErrors(t *testing.T) {
 	first, second := []float64{0.5, 2, 3, 5}, []float64{-0.5, 2, 3, 5}

@@ -216,7 +216,7 @@ func (p *Program) depends(all bool) []bool {
 			live = s.K == 0 || all
 		case s.Op.Guard():
 			continue
-		case s.Op.Elementary() && !differentiable(rules.Op(s.Op)):
+		case s.Op.Elementary() && !rules.Op(s.Op).Differentiable():
 		case s.Op == Call && core.IsPassive(p.Customs[s.K]):
 		default:
 			if s.N > 1 && s.Op.Elementary() {
@@ -246,17 +246,4 @@ func (p *Program) depends(all bool) []bool {
 		}
 	}
 	return on
-}
-
-// differentiable reports whether op has a derivative at all.
-func differentiable(op rules.Op) bool {
-	if op.Choice() {
-		return true
-	}
-	for i := range op.Arity() {
-		if rules.Partial(op, i) != nil {
-			return true
-		}
-	}
-	return false
 }

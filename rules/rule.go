@@ -90,6 +90,16 @@ var arity = func() (n [256]uint8) {
 // derivative, which would be NaN if that derivative is infinite. Partial is nil for these ops.
 func (o Op) Choice() bool { return o < NumOps && table[o].Choice }
 
+// Differentiable reports whether o has a derivative that is not zero everywhere with respect to one of its arguments.
+func (o Op) Differentiable() bool {
+	for i := range o.Arity() {
+		if Partial(o, i) != nil {
+			return true
+		}
+	}
+	return o.Choice()
+}
+
 // Jumps reports whether the value of o is discontinuous at points where it is finite, so that values at nearby points
 // do not approximate it. Pow jumps only at 0^0, and not if its exponent is constant.
 func (o Op) Jumps() bool {

@@ -159,7 +159,7 @@ func (g *graph) varied(inputs []int32) []bool {
 	}
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		if on[i] || !n.op.Elementary() || !differentiable(rules.Op(n.op)) {
+		if on[i] || !n.op.Elementary() || !rules.Op(n.op).Differentiable() {
 			continue
 		}
 		for _, a := range g.args(int32(i)) {
@@ -167,19 +167,6 @@ func (g *graph) varied(inputs []int32) []bool {
 		}
 	}
 	return on
-}
-
-// differentiable reports whether op has a derivative that is not zero everywhere.
-func differentiable(op rules.Op) bool {
-	if op.Choice() {
-		return true
-	}
-	for i := range op.Arity() {
-		if rules.Partial(op, i) != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // tangent returns the derivative of node root with respect to input node x, and false if it is structurally zero: one
