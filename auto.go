@@ -255,7 +255,7 @@ func candidates(role selection.Role, facts selection.Facts, a Auto) []choice {
 func sparsePays(f selection.Facts, a Auto) bool {
 	rows := f.M
 	switch f.Op {
-	case "Hessian", "WeightedHessian":
+	case "Hessian", "WeightedHessian", "KKT", "Hessians":
 		rows = f.N
 	case "Jacobian":
 	default:

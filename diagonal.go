@@ -1,7 +1,6 @@
 package nabla
 
 import (
-	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/sparsity"
 )
@@ -17,7 +16,7 @@ func HessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) ([]float64, erro
 
 // PrepareHessianDiagonal prepares the diagonal of the Hessian of f on b for points of the length of
 // x. With an [AutoSparse] a call takes one product for each group of inputs without a common entry
-// in the Hessian, fewer products than for the whole Hessian. An engine that computes single entries
+// in the Hessian, as for its Entries: fewer products than for the whole Hessian. An engine that computes single entries
 // computes those of the diagonal. Otherwise a call takes one product for each input, with memory
 // for a few of them.
 func PrepareHessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) (*HessianDiagonalPrep, error) {
@@ -29,8 +28,7 @@ func PrepareHessianDiagonal[F ScalarFunc](f F, b Backend, x []float64) (*Hessian
 type HessianDiagonalPrep struct {
 	prep
 	entries engine.SparseHessian // nil if products are taken
-	hvp     engine.HVP
-	groups  [][]int // the inputs of each product
+	hvp     engine.HVP           // nil with AutoSparse
 	v, hv   engine.Block
 }
 
@@ -43,11 +41,20 @@ func (p *HessianDiagonalPrep) base() *prep {
 
 func (p *HessianDiagonalPrep) prepare() (err error) {
 	b := &p.backend
-	diagonal := sparsity.Banded(p.n, p.n, 0, 0)
-	p.entries, p.groups, p.matrix, p.hvp = nil, nil, nil, nil
-	if e, ok := b.inner.(engine.SparseHessianer); ok && !b.second && !b.mixed &&
-		(b.sparse == nil || b.sparse.Coloring == nil) {
-		if p.entries, err = e.PrepareSparseHessian(p.f, p.x, structure(diagonal), true); err != nil {
+	p.entries, p.matrix, p.hvp = nil, nil, nil
+	if b.sparse != nil && b.sparse.Entries != nil {
+		return &UnsupportedError{What: p.op + ": AutoSparse.Entries is set",
+			Remedy: "leave it nil: the diagonal is all that this operator computes"}
+	}
+	if b.sparse != nil {
+		s := *b.sparse
+		s.diagonal = true
+		b.sparse = &s
+		matrix, err := newSparseHessian(p.op, p.plan, p.f, p.f, b, p.x)
+		return p.use(matrix, err)
+	}
+	if e, ok := b.inner.(engine.SparseHessianer); ok && !b.second && !b.mixed {
+		if p.entries, err = e.PrepareSparseHessian(p.f, p.x, structure(diagonalOf(p.n)), true); err != nil {
 			return err
 		}
 		if p.entries != nil {
@@ -55,40 +62,15 @@ func (p *HessianDiagonalPrep) prepare() (err error) {
 			return nil
 		}
 	}
-	if b.sparse != nil {
-		whole, err := newSparseHessian(p.op, p.plan, p.f, p.f, b, p.x) // detects a wrong pattern
-		if err := p.use(whole, err); err != nil {
-			return err
-		}
-		if whole.products == nil || whole.products.Always() { // all calls compute the whole Hessian, diagonal included
-			return nil
-		}
-		colors, count, err := coloring.Diagonal(whole.plan.Pattern)
-		if err != nil {
-			return err
-		}
-		p.groups = make([][]int, count)
-		for i, c := range colors {
-			if c > 0 {
-				p.groups[c-1] = append(p.groups[c-1], i)
-			}
-		}
-	} else {
-		for i := range p.n {
-			p.groups = append(p.groups, []int{i})
-		}
-	}
-	k := engine.LanesOf(b.outer, max(1, len(p.groups)))
+	k := engine.LanesOf(b.outer, max(1, p.n))
 	p.v, p.hv = engine.NewBlock(p.n, k), engine.NewBlock(p.n, k)
-	if p.hvp, err = engine.PrepareHVP(b.outer, b.inner, p.f, p.x, k); err != nil {
-		return err
-	}
+	p.hvp, err = engine.PrepareHVP(b.outer, b.inner, p.f, p.x, k)
 	p.native = p.hvp
-	if p.matrix != nil { // its recordings were also made at the point of preparation
-		p.matrix.products.Adopt()
-	}
-	return nil
+	return err
 }
+
+// diagonalOf returns the pattern of a diagonal matrix of order n.
+func diagonalOf(n int) *sparsity.Pattern { return sparsity.Banded(n, n, 0, 0) }
 
 // HessianDiagonal writes the diagonal of ∇²f(x) to dst, which is allocated if nil, and returns it.
 // dst has the length of x and does not overlap it.
@@ -126,15 +108,10 @@ func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool,
 	switch {
 	case p.entries != nil:
 		y, err = p.entries.ValueGradientAndEntries(grad, dst, x)
-	case p.hvp == nil:
-		y, err = p.ofWhole(grad, dst, x)
-	case p.matrix == nil:
-		y, err = p.products(grad, dst, x)
+	case p.matrix != nil:
+		y, err = p.ofSparse(grad, dst, x)
 	default:
-		p.matrix.products.Begin()
-		if y, err = p.products(grad, dst, x); err == nil {
-			err = p.matrix.products.Check(x)
-		}
+		y, err = p.products(grad, dst, x)
 	}
 	if err != nil {
 		return 0, nil, nil, err
@@ -142,33 +119,27 @@ func (p *HessianDiagonalPrep) compute(grad []float64, wanted bool,
 	return y, grad, dst, nil
 }
 
-// ofWhole computes the whole Hessian and copies its diagonal to dst.
-func (p *HessianDiagonalPrep) ofWhole(grad, dst, x []float64) (y float64, err error) {
-	h := p.matrix
-	if y, err = h.values.Values(grad, h.buffer(), x); err != nil {
+// ofSparse computes the diagonal as the entries of a sparse Hessian that are wanted.
+func (p *HessianDiagonalPrep) ofSparse(grad, dst, x []float64) (y float64, err error) {
+	data := p.matrix.buffer()
+	if y, err = p.matrix.values.Values(grad, data, x); err != nil {
 		return 0, err
 	}
-	for i := range dst {
-		dst[i] = 0
-		if k, ok := h.plan.Pattern.Index(i, i); ok {
-			dst[i] = h.data[k]
-		}
+	clear(dst)
+	for k, i := range p.matrix.plan.Pattern.RowIndex() {
+		dst[i] = data[k]
 	}
 	return y, nil
 }
 
-// products computes the diagonal from the products of the groups: the product with the sum of a
-// group's unit vectors has the diagonal entries of all its inputs.
+// products computes the diagonal from a product with each unit vector.
 func (p *HessianDiagonalPrep) products(grad, dst, x []float64) (y float64, err error) {
-	clear(dst)
-	for from := 0; from < len(p.groups) || from == 0; from += p.v.B {
-		k := min(p.v.B, len(p.groups)-from)
+	for from := 0; from < p.n || from == 0; from += p.v.B {
+		k := min(p.v.B, p.n-from)
 		v, hv := p.v.Cols(0, max(k, 1)), p.hv.Cols(0, max(k, 1))
 		v.Zero()
 		for j := range k {
-			for _, i := range p.groups[from+j] {
-				v.Row(i)[j] = 1
-			}
+			v.Row(from + j)[j] = 1
 		}
 		value, err := p.hvp.ValueGradientAndHVP(grad, hv, x, v)
 		if err != nil {
@@ -178,9 +149,7 @@ func (p *HessianDiagonalPrep) products(grad, dst, x []float64) (y float64, err e
 			y, grad = value, nil
 		}
 		for j := range k {
-			for _, i := range p.groups[from+j] {
-				dst[i] = hv.Row(i)[j]
-			}
+			dst[from+j] = hv.Row(from + j)[j]
 		}
 	}
 	return y, nil

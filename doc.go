@@ -28,6 +28,9 @@
 //	Hessian                numbers → number    ∇²f(x)
 //	HessianDiagonal        numbers → number    the diagonal of ∇²f(x)
 //	WeightedHessian        numbers → numbers   Σ wᵢ·∇²fᵢ(x)
+//	KKT                    numbers → numbers   J(x) and Σ wᵢ·∇²fᵢ(x) together
+//	Hessians               numbers → numbers   ∇²fᵢ(x) of every output
+//	GradientWithAux        numbers → numbers   ∇f₀(x), and the other outputs
 //	GradientMany           numbers → number    ∇f at each of many points, on several workers
 //	JacobianMany           numbers → numbers   J at each of many points, on several workers
 //
@@ -39,8 +42,8 @@
 //	CurveDerivatives          number → numbers   f(t), f'(t), f″(t), …
 //	PartialDerivatives        numbers → number   ∂^α f(x) for all multi-indices α
 //
-// [Scan] is a loop of many steps whose derivatives take a fixed amount of memory, and [Checkpoint] a
-// function that a reverse sweep runs again.
+// [Output] makes a function with one output of one with several. [Scan] is a loop of many steps whose derivatives take
+// a fixed amount of memory, and [Checkpoint] a function that a reverse sweep runs again.
 //
 // [Record] returns a function as a list of operations, and [Trace] finds the operation that made a NaN or an infinity.
 // Package program/expression prints, simplifies and differentiates such a list as a formula.

@@ -97,8 +97,8 @@ type (
 // A Func is a function of one of the less usual types: in place, with a bound struct, or over a
 // struct of parameters. It is made by [InPlace], [Bind], [BindInPlace], [BindMethod], [Struct],
 // [StructPlain], [StructInPlace], [BindStruct], [BindStructPlain], [BindStructInPlace] and the forms of these for
-// functions with an error. It is never changed, and may be shared by goroutines. Mistakes in it are reported by
-// Prepare.
+// functions with an error, and by [Output]. It is never changed, and may be shared by goroutines. Mistakes in it are
+// reported by Prepare.
 type Func struct {
 	name     string
 	err      error
@@ -112,6 +112,8 @@ type Func struct {
 	context  func() *binding.Binding // nil without a bound struct
 	layout   *layout.Layout          // of a function over float64 of a struct of numbers, otherwise nil
 	origin   origin
+	of       *Func // unless nil, the function is an output of it
+	output   int
 }
 
 // A body evaluates the user's function in the form that engines call. It fills y and returns the
@@ -145,6 +147,8 @@ func functionOf(op string, f any, x []float64, want shapeWant) (*engine.Function
 			Problem: "it returns one number, want a slice of outputs; a gradient or a pushforward takes it as it is"}
 	case fn.n >= 0 && fn.n != len(x):
 		return nil, &ShapeError{Op: op, Arg: "len(x)", Got: len(x), Want: fn.n}
+	case fn.of != nil:
+		return fn.single(op, x)
 	}
 	var c engine.Context
 	if fn.context != nil {

@@ -99,10 +99,7 @@ func (p *HessianPrep) any(grad []float64, wanted bool, dst mat.Symmetric,
 			return given(p.sparse(grad, wanted, nil, x))
 		}
 	default:
-		return 0, nil, nil, &UnsupportedError{
-			What:   fmt.Sprintf("%s: dst is a %T", p.base().op, dst),
-			Remedy: "pass nil, a *mat.SymDense or, with nabla.AutoSparse, a *sparse.SymCSC",
-		}
+		return 0, nil, nil, otherSymmetric(p.base().op, dst)
 	}
 	return given(p.into(grad, wanted, dense, x))
 }
@@ -145,10 +142,20 @@ func (p *HessianPrep) into(grad []float64, wanted bool, dst *mat.SymDense,
 	return y, grad, dst, nil
 }
 
-// symmetric returns dst, allocated if nil and sized if empty, and its data as an n×n block. gonum
-// stores the upper triangle of a SymDense in a full square.
+// otherSymmetric returns the error for a destination of a Hessian of another format.
+func otherSymmetric(op string, dst mat.Symmetric) error {
+	return &UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", op, dst),
+		Remedy: "pass nil, a *mat.SymDense or, with nabla.AutoSparse, a *sparse.SymCSC"}
+}
+
+// symmetric is symmetricOf for a matrix of the order of x.
 func (p *prep) symmetric(dst *mat.SymDense, x []float64) (*mat.SymDense, engine.Block, error) {
-	n := p.n
+	return p.symmetricOf(p.n, dst, x)
+}
+
+// symmetricOf returns dst, allocated if nil and sized if empty, and its data as an n×n block. gonum
+// stores the upper triangle of a SymDense in a full square.
+func (p *prep) symmetricOf(n int, dst *mat.SymDense, x []float64) (*mat.SymDense, engine.Block, error) {
 	if dst == nil {
 		dst = new(mat.SymDense)
 	}

@@ -248,14 +248,19 @@ func (p *prep) rebind(q any) error {
 		return err
 	}
 	defer p.busy.Store(false)
-	if p.matrix != nil && p.matrix.products != nil {
-		p.matrix.products.CompareNext()
-	}
+	p.compareNext()
 	err := p.f.Rebind(q)
 	if err == nil {
 		p.bound = q
 	}
 	return err
+}
+
+// compareNext makes the next call compare a sparse matrix with the derivative.
+func (p *prep) compareNext() {
+	if p.matrix != nil && p.matrix.products != nil {
+		p.matrix.products.CompareNext()
+	}
 }
 
 // resizeTo prepares p again for points of the length of x. On an error p keeps its old size.
@@ -317,6 +322,25 @@ type AliasError struct{ Op, Arg, With string }
 
 func (e *AliasError) Error() string {
 	return fmt.Sprintf("nabla: %s: %s overlaps %s; pass a separate slice, or nil", e.Op, e.Arg, e.With)
+}
+
+// A named is an argument with its name in errors.
+type named struct {
+	name string
+	v    []float64
+}
+
+// apart returns an error if one of the arguments overlaps another. The first k are destinations; those after may
+// overlap each other.
+func (p *prep) apart(k int, args ...named) error {
+	for i, a := range args[:k] {
+		for _, b := range args[i+1:] {
+			if overlap(a.v, b.v) {
+				return &AliasError{Op: p.op, Arg: a.name, With: b.name}
+			}
+		}
+	}
+	return nil
 }
 
 // overlap reports whether a and b share memory.

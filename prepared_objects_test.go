@@ -53,6 +53,15 @@ var preparations = []preparation{
 	{(*nabla.WeightedHessianPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
 		return made(nabla.PrepareWeightedHessian(f, b, x))
 	}},
+	{(*nabla.KKTPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
+		return made(nabla.PrepareKKT(f, b, x))
+	}},
+	{(*nabla.HessiansPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
+		return made(nabla.PrepareHessians(f, b, x))
+	}},
+	{(*nabla.GradientWithAuxPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
+		return made(nabla.PrepareGradientWithAux(f, b, x))
+	}},
 	{(*nabla.HVPPrep)(nil), 2, func(f *nabla.Func, b nabla.Backend, x []float64) (any, error) {
 		return made(nabla.PrepareHVP(f, b, x))
 	}},

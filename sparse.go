@@ -62,6 +62,11 @@ type AutoSparse struct {
 	// derivative, used if a Jacobian can be computed with both. 0 measures it when a plan depends
 	// on it.
 	ReverseCost float64
+	// Entries, unless nil, are the positions of the entries that are wanted, such as the diagonal blocks of a Hessian,
+	// which must be symmetric. The results have no others, whether these are zero or not, so that fewer products
+	// suffice; Plan().Pattern holds those of Entries that can differ from zero. All entries are computed in calls that
+	// are compared, as above. An engine that computes entries computes those, and needs no pattern.
+	Entries *sparsity.Pattern
 	// Decompression selects how entries are recovered from the products of a Hessian or a MixedMode
 	// Jacobian. Substitution needs fewer products but accumulates rounding errors, and a NaN or an
 	// infinity among the entries spreads to others.
@@ -72,7 +77,8 @@ type AutoSparse struct {
 	// NoProbe disables the comparison with random directions.
 	NoProbe bool
 
-	part int // unless 0, a pattern with more than one entry of so many is a denseError
+	diagonal bool // the diagonal is wanted, as Entries
+	part     int  // unless 0, a pattern with more than one entry of so many is a denseError
 }
 
 // Name returns "sparse(…)" around the name of Dense, with the settings that differ from the
@@ -87,6 +93,9 @@ func (s AutoSparse) Name() string {
 	}
 	if s.ReverseCost != 0 {
 		parts = append(parts, fmt.Sprintf("reversecost=%v", s.ReverseCost))
+	}
+	if s.Entries != nil {
+		parts = append(parts, fmt.Sprintf("entries=%d", s.Entries.NNZ()))
 	}
 	if s.Decompression != coloring.Direct {
 		parts = append(parts, s.Decompression.String())
@@ -129,6 +138,7 @@ type SparsePlan struct {
 	Detection, ColoringTime time.Duration
 
 	scope compressed.Scope // where Pattern holds
+	whole *SparsePlan      // unless nil, that of all entries; Pattern has those that are wanted
 }
 
 // Products returns the number of products with the derivative in a call, 0 if the engine computes
@@ -199,24 +209,20 @@ func limitOf(b *resolved) (limit int) {
 	return limit
 }
 
-// detect returns a plan with the pattern of the Jacobian or Hessian of f at x.
+// detect returns a plan with the pattern of a derivative of f at x.
 func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []float64,
-	hessian bool) (*SparsePlan, error) {
+	kind matrixKind) (*SparsePlan, error) {
 	start := time.Now()
 	plan := new(SparsePlan)
 	var used sparsity.Detector
 	find := func(d sparsity.Detector) (err error) {
 		used, plan.Detector = d, d.Name()
-		if hessian {
-			plan.Pattern, err = d.Hessian(f, x)
-		} else {
-			plan.Pattern, err = d.Jacobian(f, x)
-		}
+		plan.Pattern, err = patternOf(kind, d.Jacobian, d.Hessian, f, x)
 		return err
 	}
 	var err error
 	if s.Detector == nil {
-		plan.Pattern, err = ownStructure(f, b, x, hessian)
+		plan.Pattern, err = ownStructure(f, b, x, kind)
 	}
 	if plan.Pattern != nil || err != nil {
 		plan.Detector = nameOf(b.inner)
@@ -229,7 +235,7 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 		case errors.As(err, &branch):
 			plan.Fallback = branch.Error()
 			err = find(sparsity.Recorded{})
-		case err != nil && !f.Traceable() && !hessian:
+		case err != nil && !f.Traceable() && kind == jacobianMatrix:
 			plan.Fallback = "the function computes with float64"
 			err = find(DenseDetector{Backend: cmp.Or[Backend](b.inner, b.outer), Points: nearby(x)})
 		case err != nil && !f.Traceable():
@@ -242,10 +248,7 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 	if err != nil {
 		return nil, err
 	}
-	n, m := f.Dims()
-	if hessian {
-		m = n
-	}
+	m, n := kind.dims(f)
 	if plan.Pattern == nil {
 		return nil, &PatternError{Op: op, Row: -1,
 			Reason: "detector " + plan.Detector + " returned no pattern and no error"}
@@ -254,7 +257,7 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 		return nil, &PatternError{Op: op, Row: -1,
 			Reason: fmt.Sprintf("detector %s gives a pattern of %d×%d, want %d×%d", plan.Detector, rows, cols, m, n)}
 	}
-	if hessian && !plan.Pattern.Symmetric() {
+	if kind != jacobianMatrix && !plan.Pattern.Symmetric() {
 		return nil, &PatternError{Op: op, Row: -1,
 			Reason: "the pattern of a Hessian is symmetric, and that of detector " + plan.Detector +
 				" is not; unite it with its transpose"}
@@ -269,20 +272,21 @@ func (s *AutoSparse) detect(op string, f *engine.Function, b *resolved, x []floa
 }
 
 // ownStructure returns the pattern that the engine of b finds by itself, nil if it does not.
-func ownStructure(f *engine.Function, b *resolved, x []float64, hessian bool) (*sparsity.Pattern, error) {
+func ownStructure(f *engine.Function, b *resolved, x []float64, kind matrixKind) (*sparsity.Pattern, error) {
 	e, ok := b.inner.(engine.Structurer)
-	if !ok || b.mixed || hessian && b.second {
+	if !ok || b.mixed || kind != jacobianMatrix && b.second {
 		return nil, nil
 	}
-	find := e.JacobianStructure
-	if hessian {
-		find = e.HessianStructure
+	by := func(find func(*engine.Function, []float64) (*engine.Structure, error)) patternFinder {
+		return func(_ sparsity.Function, x []float64) (*sparsity.Pattern, error) {
+			t, err := find(f, x)
+			if t == nil || err != nil {
+				return nil, err
+			}
+			return sparsity.New(t.Rows, t.Cols, t.Ptr, t.Index)
+		}
 	}
-	t, err := find(f, x)
-	if t == nil || err != nil {
-		return nil, err
-	}
-	return sparsity.New(t.Rows, t.Cols, t.Ptr, t.Index)
+	return patternOf(kind, by(e.JacobianStructure), by(e.HessianStructure), f, x)
 }
 
 // extentOf returns where the patterns that d finds hold.

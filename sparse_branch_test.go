@@ -100,6 +100,11 @@ func waysWeighted(w []float64, second bool) []float64 {
 	return []float64{0, 0, 0, 0, 0, 0, 0, w[0], 0, 0, 2 * w[2], 0, 0, w[0], 0, 0}
 }
 
+// waysKKT lists the Jacobian and the Hessian of a combination of waysVector.
+func waysKKT(x []float64, second bool) []float64 {
+	return append(waysJacobian(x, second), waysWeighted([]float64{2, -3, 5}, second)...)
+}
+
 // elements lists those of a matrix by rows.
 func elements(m mat.Matrix) (all []float64) {
 	r, c := m.Dims()
@@ -176,6 +181,35 @@ var waysOperators = []waysOperator{
 			return elements(h), nil
 		}, err
 	}, func(_ []float64, second bool) []float64 { return waysWeighted([]float64{2, -3, 5}, second) }},
+	{"KKT", func(k *twoWays, b nabla.AutoSparse, x []float64) (waysCall, error) {
+		p, err := nabla.PrepareKKT(nabla.Bind(waysVector, k), b, x)
+		return func(x []float64) ([]float64, error) {
+			j, h, err := p.KKT(nil, nil, x, []float64{2, -3, 5})
+			if err != nil {
+				return nil, err
+			}
+			return append(elements(j), elements(h)...), nil
+		}, err
+	}, waysKKT},
+	{"Hessians", func(k *twoWays, b nabla.AutoSparse, x []float64) (waysCall, error) {
+		p, err := nabla.PrepareHessians(nabla.Bind(waysVector, k), b, x)
+		return func(x []float64) ([]float64, error) {
+			all, err := p.Hessians(nil, x)
+			if err != nil {
+				return nil, err
+			}
+			var list []float64
+			for _, h := range all {
+				list = append(list, elements(h)...)
+			}
+			return list, nil
+		}, err
+	}, func(_ []float64, second bool) (list []float64) {
+		for _, w := range [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}} {
+			list = append(list, waysWeighted(w, second)...)
+		}
+		return list
+	}},
 	{"HessianDiagonal", func(k *twoWays, b nabla.AutoSparse, x []float64) (waysCall, error) {
 		p, err := nabla.PrepareHessianDiagonal(nabla.Bind(waysScalar, k), b, x)
 		return func(x []float64) ([]float64, error) { return p.HessianDiagonal(nil, x) }, err

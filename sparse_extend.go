@@ -10,22 +10,26 @@ import "time"
 // preparation.
 //
 // The error is an *[UnsupportedError] without an AutoSparse. On an error p keeps its pattern.
-func (p *JacobianPrep) Extend(x []float64) (added int, err error) { return p.base().extend(x, false) }
+func (p *JacobianPrep) Extend(x []float64) (added int, err error) {
+	return p.base().extend(x, jacobianMatrix)
+}
 
 // Extend adds entries to the pattern; see [JacobianPrep.Extend].
-func (p *HessianPrep) Extend(x []float64) (added int, err error) { return p.base().extend(x, true) }
+func (p *HessianPrep) Extend(x []float64) (added int, err error) {
+	return p.base().extend(x, hessianMatrix)
+}
 
 // Extend adds entries to the pattern; see [JacobianPrep.Extend].
 func (p *WeightedHessianPrep) Extend(x []float64) (added int, err error) {
-	return p.base().extend(x, true)
+	return p.base().extend(x, hessianMatrix)
 }
 
 // Extend adds entries to the pattern; see [JacobianPrep.Extend].
 func (p *HessianDiagonalPrep) Extend(x []float64) (added int, err error) {
-	return p.base().extend(x, true)
+	return p.base().extend(x, hessianMatrix)
 }
 
-func (p *prep) extend(x []float64, hessian bool) (added int, err error) {
+func (p *prep) extend(x []float64, kind matrixKind) (added int, err error) {
 	if err := p.begin(x); err != nil {
 		return 0, err
 	}
@@ -34,17 +38,30 @@ func (p *prep) extend(x []float64, hessian bool) (added int, err error) {
 		return 0, notSparse(p.op, p.backend.inner)
 	}
 	old := p.matrix.plan
+	wanted := p.backend.sparse.wanted(x)
+	if wanted != nil && old.whole == nil { // the engine computes all of them
+		return 0, nil
+	}
 	start := time.Now()
-	plan, err := p.backend.sparse.detect(p.op, p.f, &p.backend, x, hessian)
+	plan, err := p.backend.sparse.detect(p.op, p.f, &p.backend, x, kind)
 	if err != nil {
 		return 0, err
 	}
-	if plan.Pattern, err = old.Pattern.Union(plan.Pattern); err != nil {
+	all := old
+	if old.whole != nil {
+		all = old.whole
+	}
+	if plan.Pattern, err = all.Pattern.Union(plan.Pattern); err != nil {
 		return 0, err
 	}
 	plan.Detection = time.Since(start)
-	if added = plan.Pattern.NNZ() - old.Pattern.NNZ(); added == 0 {
+	if added = plan.Pattern.NNZ() - all.Pattern.NNZ(); added == 0 {
 		return 0, nil
+	}
+	if old.whole != nil {
+		if plan, err = plan.only(wanted); err != nil {
+			return 0, err
+		}
 	}
 	oldX := p.x
 	p.plan = plan

@@ -27,7 +27,8 @@ func extendedOperators(t *testing.T, b nabla.AutoSparse, x []float64) []extended
 	j, e1 := nabla.PrepareJacobian(nabla.Bind(waysVector, k), b, x)
 	h, e2 := nabla.PrepareHessian(nabla.Bind(waysScalar, k), b, x)
 	w, e3 := nabla.PrepareWeightedHessian(nabla.Bind(waysVector, k), b, x)
-	if err := errors.Join(e1, e2, e3); err != nil {
+	kkt, e4 := nabla.PrepareKKT(nabla.Bind(waysVector, k), b, x)
+	if err := errors.Join(e1, e2, e3, e4); err != nil {
 		t.Fatalf("%s: %v", b.Name(), err)
 	}
 	weights := []float64{2, -3, 5}
@@ -53,6 +54,13 @@ func extendedOperators(t *testing.T, b nabla.AutoSparse, x []float64) []extended
 			}
 			return elements(d), nil
 		}, w.Extend, w.Plan, func(_ []float64, second bool) []float64 { return waysWeighted(weights, second) }},
+		{"KKT", func(x []float64) ([]float64, error) {
+			j, h, err := kkt.KKT(nil, nil, x, weights)
+			if err != nil {
+				return nil, err
+			}
+			return append(elements(j), elements(h)...), nil
+		}, kkt.Extend, kkt.Plan, waysKKT},
 	}
 }
 

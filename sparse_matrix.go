@@ -22,7 +22,17 @@ type sparseMatrix struct {
 	products     *compressed.Matrix // values, if that is from products, and nil otherwise
 	data         []float64          // all values, for a destination that is dense or stores a triangle
 	upper, lower triangle           // of a Hessian
+	at           []int              // of a block of another matrix: the indices of its values there
 }
+
+// A matrixKind says what the pattern of a function's derivative is asked of.
+type matrixKind uint8
+
+const (
+	jacobianMatrix matrixKind = iota
+	hessianMatrix
+	kktMatrix // see PrepareKKT
+)
 
 // A valuer computes the values of a sparse matrix.
 type valuer interface {
@@ -56,11 +66,11 @@ var compressionForTest struct {
 	trustReplays bool
 }
 
-// products describes the matrix of the plan to package compressed. f is the differentiated function, and of the one
+// products describes a matrix to package compressed, without a plan. f is the differentiated function, and of the one
 // whose derivative has the pattern.
-func (s *AutoSparse) products(plan *SparsePlan, f, of *engine.Function, x []float64) compressed.Spec {
+func (s *AutoSparse) products(f, of *engine.Function, x []float64) compressed.Spec {
 	return compressed.Spec{
-		Coloring: plan.Coloring, Scope: plan.scope, F: f, Of: of, X: x, Workers: s.Workers, Unchecked: s.NoProbe,
+		F: f, Of: of, X: x, Workers: s.Workers, Unchecked: s.NoProbe,
 		StreamBytes: compressionForTest.streamBytes, TrustReplays: compressionForTest.trustReplays,
 	}
 }
@@ -69,35 +79,35 @@ func (s *AutoSparse) products(plan *SparsePlan, f, of *engine.Function, x []floa
 // plan.
 func newSparseJacobian(plan *SparsePlan, f *engine.Function, b *resolved, x []float64) (*sparseMatrix, error) {
 	s := b.sparse
-	plan, err := s.planned("Jacobian", plan, f, b, x, false)
-	if err != nil {
-		return nil, err
-	}
-	if e, ok := b.inner.(engine.SparseJacobianer); ok && plan.Coloring == nil && s.Coloring == nil && !b.mixed {
-		entries, err := e.PrepareSparseJacobian(f, x, structure(plan.Pattern))
-		if err != nil {
+	compute := func(plan *SparsePlan, some bool) (*sparseMatrix, error) {
+		e, ok := b.inner.(engine.SparseJacobianer)
+		if !ok || plan.Coloring != nil || s.Coloring != nil || b.mixed {
+			return nil, nil
+		}
+		entries, err := e.PrepareSparseJacobian(f, x, structure(plan.Pattern), some)
+		if entries == nil || err != nil {
 			return nil, err
 		}
-		if entries != nil {
-			_, m := f.Dims()
-			return s.entries(plan, jacobianEntries{entries}, make([]float64, m), x)
-		}
+		_, m := f.Dims()
+		return s.entries(plan, jacobianEntries{entries}, make([]float64, m), x)
+	}
+	plan, matrix, err := s.computed("Jacobian", plan, f, b, x, jacobianMatrix, compute)
+	if matrix != nil || err != nil {
+		return matrix, err
 	}
 	forward, reverse := b.forward(), b.reverse()
-	if plan.Coloring == nil {
-		weigh := func() float64 { return compressed.ReverseCost(forward, reverse, f, x, time.Now) }
-		if plan, err = s.colored(plan, partitions(b, s.Decompression), f.Task(), weigh); err != nil {
-			return nil, err
-		}
+	p := productsOf{
+		problems: partitions(b, s.Decompression),
+		spec:     s.products(f, f, x),
+		weigh:    func() float64 { return compressed.ReverseCost(forward, reverse, f, x, time.Now) },
+		prepare: func(spec compressed.Spec) (*compressed.Matrix, error) {
+			if forward == nil { // products of columns, by an engine that does not push
+				return compressed.Jacobian(spec, b.inner, reverse)
+			}
+			return compressed.Jacobian(spec, forward, reverse)
+		},
 	}
-	if forward == nil {
-		forward = b.inner // products of columns, by an engine that does not push
-	}
-	products, err := compressed.Jacobian(s.products(plan, f, f, x), forward, reverse)
-	if err != nil {
-		return nil, err
-	}
-	return fromProducts(plan, products), nil
+	return s.byProducts(plan, p)
 }
 
 // newSparseHessian prepares the Hessian of f at x with respect to its first inputs, those of the function of, by the
@@ -105,46 +115,118 @@ func newSparseJacobian(plan *SparsePlan, f *engine.Function, b *resolved, x []fl
 func newSparseHessian(op string, plan *SparsePlan, f, of *engine.Function, b *resolved,
 	x []float64) (*sparseMatrix, error) {
 	s := b.sparse
-	n, _ := of.Dims()
-	plan, err := s.planned(op, plan, of, b, x[:n], true)
-	if err != nil {
-		return nil, err
-	}
-	if e, ok := b.inner.(engine.SparseHessianer); ok && plan.Coloring == nil && s.Coloring == nil && !b.second {
-		entries, err := e.PrepareSparseHessian(f, x, structure(plan.Pattern), false)
-		if err != nil {
-			return nil, err
-		}
-		if entries != nil {
-			return s.entries(plan, hessianEntries{entries}, nil, x)
-		}
-	}
-	if plan.Coloring == nil {
-		problem := coloring.Problem{Structure: coloring.Symmetric, Decompression: s.Decompression}
-		if plan, err = s.colored(plan, []coloring.Problem{problem}, f.Task(), nil); err != nil {
-			return nil, err
-		}
-	}
-	products, err := compressed.Hessian(s.products(plan, f, of, x), b.outer, b.inner)
-	if err != nil {
-		return nil, err
-	}
-	return fromProducts(plan, products), nil
+	return s.hessianBy(op, plan, b, s.products(f, of, x), hessianMatrix)
 }
 
-// planned checks the settings and returns the plan or, if that is nil, a new one without colouring.
+// hessianBy prepares the Hessian of spec.F at spec.X, a matrix of the given kind of spec.Of. See newSparseHessian.
+func (s *AutoSparse) hessianBy(op string, plan *SparsePlan, b *resolved, spec compressed.Spec,
+	kind matrixKind) (*sparseMatrix, error) {
+	compute := func(plan *SparsePlan, some bool) (*sparseMatrix, error) {
+		e, ok := b.inner.(engine.SparseHessianer)
+		if !ok || plan.Coloring != nil || s.Coloring != nil || b.second {
+			return nil, nil
+		}
+		entries, err := e.PrepareSparseHessian(spec.F, spec.X, structure(plan.Pattern), some)
+		if entries == nil || err != nil {
+			return nil, err
+		}
+		return s.entries(plan, hessianEntries{entries}, nil, spec.X)
+	}
+	n, _ := spec.Of.Dims()
+	plan, matrix, err := s.computed(op, plan, spec.Of, b, spec.X[:n], kind, compute)
+	if matrix != nil || err != nil {
+		return matrix, err
+	}
+	p := productsOf{
+		problems: []coloring.Problem{{Structure: coloring.Symmetric, Decompression: s.Decompression}},
+		spec:     spec,
+		prepare: func(spec compressed.Spec) (*compressed.Matrix, error) {
+			return compressed.Hessian(spec, b.outer, b.inner)
+		},
+	}
+	return s.byProducts(plan, p)
+}
+
+// A productsOf describes the products from which a matrix can be recovered.
+type productsOf struct {
+	problems []coloring.Problem // those whose products the engines compute
+	spec     compressed.Spec
+	weigh    func() float64 // the cost of a product of rows relative to one of columns; nil if there is one kind
+	prepare  func(spec compressed.Spec) (*compressed.Matrix, error)
+}
+
+// byProducts prepares a matrix that is recovered from products: all entries of the plan's pattern or, if the plan is
+// for some of them, those.
+func (s *AutoSparse) byProducts(plan *SparsePlan, p productsOf) (*sparseMatrix, error) {
+	all := plan
+	if plan.whole != nil {
+		all = plan.whole
+	}
+	if all.Coloring == nil {
+		var err error
+		if all, err = s.colored(all, p.problems, p.spec.F.Task(), p.weigh); err != nil {
+			return nil, err
+		}
+	}
+	p.spec.Coloring, p.spec.Scope = all.Coloring, all.scope
+	products, err := p.prepare(p.spec)
+	if err != nil {
+		return nil, err
+	}
+	if plan.whole == nil {
+		return fromProducts(all, products), nil
+	}
+	return s.someOf(plan, all, products, p)
+}
+
+// An entriesBy prepares a matrix of the plan's pattern whose entries an engine computes, or returns nil if it does not.
+type entriesBy func(plan *SparsePlan, some bool) (*sparseMatrix, error)
+
+// computed returns the plan, as planned does, and the matrix if the engine computes its entries: compute prepares that,
+// of all entries that are not zero or only of some, and returns nil if the engine cannot. Wanted entries are then
+// computed as they are, so that no pattern has to be found.
+func (s *AutoSparse) computed(op string, plan *SparsePlan, f *engine.Function, b *resolved, x []float64,
+	kind matrixKind, compute entriesBy) (*SparsePlan, *sparseMatrix, error) {
+	checked := "Hessian"
+	if kind == jacobianMatrix {
+		checked = "Jacobian"
+	}
+	if err := s.check(checked); err != nil {
+		return nil, nil, err
+	}
+	if wanted := s.wanted(x); wanted != nil && plan == nil {
+		if err := fits(op, wanted, f, kind); err != nil {
+			return nil, nil, err
+		}
+		some := &SparsePlan{Pattern: wanted, Detector: "AutoSparse.Entries"}
+		if m, err := compute(some, true); m != nil || err != nil {
+			return some, m, err
+		}
+	}
+	given := plan
+	plan, err := s.planned(op, plan, f, b, x, kind)
+	if err != nil || plan.whole != nil && given == nil {
+		return plan, nil, err
+	}
+	m, err := compute(plan, s.wanted(x) != nil)
+	return plan, m, err
+}
+
+// planned returns the plan or, if that is nil, a new one without colouring.
 func (s *AutoSparse) planned(op string, plan *SparsePlan, f *engine.Function, b *resolved, x []float64,
-	hessian bool) (*SparsePlan, error) {
-	kind := "Jacobian"
-	if hessian {
-		kind = "Hessian"
+	kind matrixKind) (*SparsePlan, error) {
+	if plan != nil {
+		return plan, nil
 	}
-	if err := s.check(kind); err != nil || plan != nil {
-		return plan, err
+	plan, err := s.detect(op, f, b, x, kind)
+	if err != nil {
+		return nil, err
 	}
-	plan, err := s.detect(op, f, b, x, hessian)
-	if err != nil || s.part == 0 {
-		return plan, err
+	if wanted := s.wanted(x); wanted != nil {
+		return plan.only(wanted)
+	}
+	if s.part == 0 {
+		return plan, nil
 	}
 	if rows, cols := plan.Pattern.Dims(); plan.Pattern.NNZ() > rows*cols/s.part {
 		return nil, &denseError{plan.Pattern.NNZ(), rows, cols}
@@ -205,14 +287,19 @@ func (m *sparseMatrix) dense(out []float64, dst engine.Block, x []float64) (floa
 	if err != nil {
 		return 0, err
 	}
+	m.spread(dst)
+	return y, nil
+}
+
+// spread writes the values in the buffer to a dense matrix.
+func (m *sparseMatrix) spread(dst engine.Block) {
 	dst.Zero()
 	ptr, idx := m.plan.Pattern.ColPtr(), m.plan.Pattern.RowIndex()
 	for j := range len(ptr) - 1 {
 		for k := ptr[j]; k < ptr[j+1]; k++ {
-			dst.Row(idx[k])[j] = data[k]
+			dst.Row(idx[k])[j] = m.data[k]
 		}
 	}
-	return y, nil
 }
 
 // A triangle is a triangle of the pattern. It is built at its first use.
@@ -255,10 +342,24 @@ func (m *sparseMatrix) symmetric(grad, data, x []float64, uplo blas.Uplo) (float
 	if err != nil {
 		return 0, err
 	}
-	for k, i := range t.at {
-		data[k] = m.data[i]
-	}
+	gather(data, m.data, t.at)
 	return y, nil
+}
+
+// stored writes the values in the buffer that dst stores to it.
+func (m *sparseMatrix) stored(dst *sparse.SymCSC) {
+	if t := m.part(dst.Uplo()); t != nil {
+		gather(dst.Data(), m.data, t.at)
+		return
+	}
+	copy(dst.Data(), m.data)
+}
+
+// gather writes the elements of src at the indices to dst.
+func gather(dst, src []float64, at []int) {
+	for k, i := range at {
+		dst[k] = src[i]
+	}
 }
 
 // hessianTarget returns dst or, if it is nil or empty, a new matrix with the pattern of the plan.

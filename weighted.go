@@ -1,8 +1,6 @@
 package nabla
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla/engine"
@@ -57,7 +55,7 @@ func (p *WeightedHessianPrep) prepare() (err error) {
 	}
 	p.grad = make([]float64, p.n+p.m)
 	if p.backend.sparse == nil {
-		if p.all, err = newWeightedDense(p.w, &p.backend, p.xw, p.n); err == nil {
+		if p.all, err = newWeightedDense(p.w, &p.backend, p.xw, p.n, false); err == nil {
 			p.native = p.all
 		}
 		return err
@@ -117,16 +115,15 @@ func (p *WeightedHessianPrep) compute(y, grad []float64, wanted bool, dst mat.Sy
 	target, ok := dst.(*sparse.SymCSC)
 	switch {
 	case dst != nil && !ok:
-		return nil, nil, nil,
-			&UnsupportedError{What: fmt.Sprintf("%s: dst is a %T", p.op, dst),
-				Remedy: "pass nil, a *mat.SymDense or, with nabla.AutoSparse, a *sparse.SymCSC"}
+		return nil, nil, nil, otherSymmetric(p.op, dst)
 	case p.matrix == nil:
 		return nil, nil, nil, notSparse(p.op, p.backend.inner)
 	}
 	if target, err = p.matrix.hessianTarget(p.op, target); err != nil {
 		return nil, nil, nil, err
 	}
-	if err = p.apart(target.Data(), x, w, y, grad); err != nil {
+	if err = p.apart(1, named{"dst", target.Data()}, named{"x", x}, named{"w", w}, named{"y", y},
+		named{"grad", grad}); err != nil {
 		return nil, nil, nil, err
 	}
 	p.point(x, w)
@@ -144,7 +141,8 @@ func (p *WeightedHessianPrep) dense(y, all, grad []float64, dst *mat.SymDense,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err = p.apart(block.Data, x, w, y, grad); err != nil {
+	if err = p.apart(1, named{"dst", block.Data}, named{"x", x}, named{"w", w}, named{"y", y},
+		named{"grad", grad}); err != nil {
 		return nil, nil, nil, err
 	}
 	p.point(x, w)
@@ -158,19 +156,6 @@ func (p *WeightedHessianPrep) dense(y, all, grad []float64, dst *mat.SymDense,
 	}
 	p.split(y, grad, all)
 	return y, grad, dst, nil
-}
-
-// apart returns an error if the destination shares memory with another argument.
-func (p *WeightedHessianPrep) apart(data, x, w, y, grad []float64) error {
-	for _, other := range [...]struct {
-		v    []float64
-		name string
-	}{{x, "x"}, {w, "w"}, {y, "y"}, {grad, "grad"}} {
-		if overlap(data, other.v) {
-			return &AliasError{Op: p.op, Arg: "dst", With: other.name}
-		}
-	}
-	return nil
 }
 
 // point copies x and the weights to p.xw.

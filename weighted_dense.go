@@ -5,10 +5,10 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A weightedDense computes the Hessian of a function with respect to its first n inputs: all
-// entries at once if the engine can compute them, or a few columns at a time.
+// A weightedDense computes columns of the Hessian of a weighted sum, those of its first n inputs: all entries at once
+// if the engine can compute them, or a few columns at a time.
 type weightedDense struct {
-	n       int
+	n, rows int // rows of the columns: n, or all inputs
 	f       *engine.Function
 	entries engine.SparseHessian
 	buf     []float64 // of all entries
@@ -21,16 +21,26 @@ type weightedDense struct {
 // compute one by one: beyond it a program for each takes more time and memory than columns.
 const mostEntries = 1 << 18
 
-// newWeightedDense prepares the Hessian of f at x with respect to its first n inputs.
-func newWeightedDense(f *engine.Function, b *resolved, x []float64, n int) (*weightedDense, error) {
-	d := &weightedDense{n: n, f: f, y: make([]float64, 1)}
+// newWeightedDense prepares the first n columns of the Hessian of f, a weighted sum, at x. Their rows are those of the
+// first n inputs or, if whole is set, those of all.
+func newWeightedDense(f *engine.Function, b *resolved, x []float64, n int, whole bool) (*weightedDense, error) {
+	d := &weightedDense{n: n, rows: n, f: f, y: make([]float64, 1)}
+	if whole {
+		d.rows = len(x)
+	}
 	var err error
-	if e, ok := b.inner.(engine.SparseHessianer); ok && !b.second && n*n <= mostEntries {
-		if d.entries, err = e.PrepareSparseHessian(f, x, structure(sparsity.Full(n, n)), false); err != nil {
+	if e, ok := b.inner.(engine.SparseHessianer); ok && !b.second && d.rows*n <= mostEntries {
+		p := sparsity.Full(n, n)
+		if whole {
+			if p, err = kktPattern(p, sparsity.Full(len(x)-n, n)); err != nil {
+				return nil, err
+			}
+		}
+		if d.entries, err = e.PrepareSparseHessian(f, x, structure(p), false); err != nil {
 			return nil, err
 		}
 		if d.entries != nil {
-			d.buf = make([]float64, n*n)
+			d.buf = make([]float64, p.NNZ())
 			return d, nil
 		}
 	}
@@ -43,15 +53,19 @@ func newWeightedDense(f *engine.Function, b *resolved, x []float64, n int) (*wei
 // Recordings implements engine.Recorder.
 func (d *weightedDense) Recordings() int { return recordings(d.entries, d.hvp) }
 
-// compute writes the Hessian to hess and, unless grad is nil, the gradient with respect to
-// all inputs.
+// compute writes the columns to hess and, unless grad is nil, the gradient with respect to all
+// inputs.
 func (d *weightedDense) compute(grad []float64, hess engine.Block, x []float64) error {
 	if d.entries != nil {
 		if _, err := d.entries.ValueGradientAndEntries(grad, d.buf, x); err != nil {
 			return err
 		}
-		for i := range d.n { // the Hessian is symmetric: column i is row i
-			copy(hess.Row(i), d.buf[i*d.n:(i+1)*d.n])
+		for i := range d.n { // the first n columns have all rows, and column i is row i
+			column := d.buf[i*d.rows : (i+1)*d.rows]
+			copy(hess.Row(i), column[:d.n])
+			for r, v := range column[d.n:] {
+				hess.Row(d.n + r)[i] = v
+			}
 		}
 		return nil
 	}
@@ -65,11 +79,13 @@ func (d *weightedDense) compute(grad []float64, hess engine.Block, x []float64) 
 		if _, err := d.hvp.ValueGradientAndHVP(grad, hv, x, v); err != nil {
 			return err
 		}
-		for i := range d.n {
+		for i := range d.rows {
 			copy(hess.Row(i)[first:first+k], hv.Row(i))
 		}
 		grad = nil
 	}
-	engine.Symmetrise(hess)
+	top := hess
+	top.N = d.n
+	engine.Symmetrise(top)
 	return nil
 }

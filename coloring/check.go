@@ -106,6 +106,35 @@ func SymmetricallyOrthogonalColumns(p *sparsity.Pattern, colors []int) error {
 	return nil
 }
 
+// WantedColumns returns nil if every wanted entry (i, j) can be recovered from the products of the columns of p: column
+// j is the only one of its colour with an entry in row i or, if the matrix is symmetric, column i the only one of its
+// colour with an entry in row j. Otherwise the error, an *InvalidColoringError, names the entry; it is a *LengthError
+// if there is not one colour per column or the two patterns differ in size. For rows pass both transposes.
+func WantedColumns(p, wanted *sparsity.Pattern, colors []int, symmetric bool) error {
+	m, n := p.Dims()
+	if len(colors) != n {
+		return &LengthError{"WantedColumns", "len(colors)", len(colors), n}
+	}
+	if r, c := wanted.Dims(); r != m || c != n {
+		return &LengthError{"WantedColumns", "rows or columns of wanted", r + c, m + n}
+	}
+	for j := range n {
+		for _, i := range wanted.Col(j) {
+			if !p.Has(i, j) {
+				return invalid([]int{i}, []int{j}, "entry (%d, %d) is wanted and none of the matrix", i, j)
+			}
+			ok, k := aloneInRow(p, colors, i, j)
+			if !ok && symmetric {
+				ok, _ = aloneInRow(p, colors, j, i)
+			}
+			if !ok {
+				return invalid([]int{i}, []int{j}, "columns %d and %d are one colour in row %d (-1: neutral)", j, k, i)
+			}
+		}
+	}
+	return nil
+}
+
 // StructurallyBiorthogonal returns nil if for every entry (i, j), column j is the only one of its colour with an entry
 // in row i, or row i the only one of its colour with an entry in column j. Otherwise the error, an
 // *InvalidColoringError, names the entry; it is a *LengthError if there is not one colour per row and column.

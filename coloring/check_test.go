@@ -110,9 +110,9 @@ func TestConstant(t *testing.T) {
 		{"only columns", path, Problem{Partition: Bidirectional}, bi([]int{0, 0, 0, 0}, []int{1, 2, 3, 1}), nil, nil},
 		{"all neutral", path, Problem{Partition: Bidirectional}, bi([]int{0, 0, 0, 0}, []int{0, 0, 0, 0}), []int{0},
 			[]int{0}},
-		{"all neutral, trees", path, Problem{Nonsymmetric, Bidirectional, Substitution},
+		{"all neutral, trees", path, Problem{Nonsymmetric, Bidirectional, Substitution, nil},
 			bi([]int{0, 0, 0, 0}, []int{0, 0, 0, 0}), []int{0}, []int{0}},
-		{"neutral rows, trees", path, Problem{Nonsymmetric, Bidirectional, Substitution},
+		{"neutral rows, trees", path, Problem{Nonsymmetric, Bidirectional, Substitution, nil},
 			bi([]int{0, 0, 0, 0}, []int{1, 2, 1, 3}), []int{1}, []int{0}},
 	} {
 		got, err := c.a.Color(c.p, c.problem)

@@ -64,6 +64,14 @@ func (c *Coloring) Pattern() *sparsity.Pattern {
 // whatever was requested.
 func (c *Coloring) Problem() Problem { return c.problem }
 
+// target returns the pattern of the entries that are recovered.
+func (c *Coloring) target() *sparsity.Pattern {
+	if c.problem.Wanted != nil {
+		return c.problem.Wanted
+	}
+	return c.Pattern()
+}
+
 // ColumnColors returns the colour of every column, or nil for a row problem. The slice belongs to the colouring: do not
 // write to it.
 func (c *Coloring) ColumnColors() []int { return c.cols }

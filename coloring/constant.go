@@ -21,6 +21,9 @@ func (a Constant) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error)
 	if err != nil {
 		return nil, err
 	}
+	if problem.Wanted != nil {
+		return nil, wantedNeedsGreedy(problem)
+	}
 	m, n := p.Dims()
 	wantRows, wantCols := m, n
 	switch problem.Partition {

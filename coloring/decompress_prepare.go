@@ -1,13 +1,19 @@
 package coloring
 
-import "github.com/nabla-ad/nabla/sparsity"
+import (
+	"gonum.org/v1/gonum/blas"
+
+	"github.com/nabla-ad/nabla/sparsity"
+)
 
 // prepare computes the sources of all entries and, for substitution, the order of the steps, in linear time. An edge of
 // a bipartite graph has the number of its entry, so no other mapping is needed there.
 func (d *Decompressor) prepare() error {
 	c := d.coloring
-	d.pattern = c.Pattern()
+	d.pattern = c.target()
 	switch {
+	case c.problem.Wanted != nil && c.problem.Structure == Symmetric:
+		d.preparePartial()
 	case c.problem.Structure == Symmetric:
 		return d.prepareSymmetric()
 	case c.problem.Partition == Bidirectional:
@@ -39,6 +45,26 @@ func (d *Decompressor) prepare() error {
 	}
 	d.byColor()
 	return nil
+}
+
+// preparePartial computes the sources of the wanted entries of a symmetric matrix, and of its triangle if that is the
+// target.
+func (d *Decompressor) preparePartial() {
+	c := d.coloring
+	switch d.target {
+	case Upper:
+		d.pattern = d.pattern.Triangle(blas.Upper)
+	case Lower:
+		d.pattern = d.pattern.Triangle(blas.Lower)
+	}
+	d.source = make([]Source, 0, d.pattern.NNZ())
+	_, n := d.pattern.Dims()
+	for j := range n {
+		for _, i := range d.pattern.Col(j) {
+			row, column := readAt(c.pattern, i, j)
+			d.source = append(d.source, Source{int32(row), int32(c.cols[column] - 1), false})
+		}
+	}
 }
 
 // edgeSource returns the source of the entry of edge e: the component of its spoke (or child, in a tree) in the product

@@ -23,6 +23,10 @@ type Algorithm interface {
 // is at most the sum of the squared lengths of the rows for a column problem, and for star and acyclic colourings the
 // sum of the degrees of the neighbours of all vertices. Rows and vertices with a hundred entries or more cost less.
 //
+// For some wanted entries, columns or rows get a partial distance-2 colouring in which two of them conflict only where
+// a wanted entry of one would be added to an entry of the other; those without wanted entries get colour 0. Of the two
+// entries of a symmetric matrix for one value, the one in the shorter row is recovered.
+//
 // The zero Greedy uses the natural order.
 type Greedy struct {
 	// Orders are tried in turn; the colouring of least cost, which is the number of colours unless ReverseCost is set,
@@ -134,24 +138,31 @@ func (a Greedy) graphical(g *graph, problem Problem, order Order, w *watch) (*Co
 	return c, nil
 }
 
-// partial returns the best partial distance-2 colouring of the columns, or rows, of p over all orders. It stops when
-// the number of colours equals its lower bound, the length of the longest row.
+// partial returns the best partial distance-2 colouring of the columns, or rows, of p over all orders, for all entries
+// or for those that are wanted. It stops when the number of colours equals its lower bound, the length of the longest
+// row.
 func (a Greedy) partial(p *sparsity.Pattern, problem Problem) (*Coloring, error) {
-	side := p
+	side, wanted := p, p
+	switch {
+	case problem.Structure == Symmetric:
+		wanted = oriented(p, problem.Wanted)
+	case problem.Wanted != nil:
+		wanted = problem.Wanted
+	}
 	if problem.Partition == Row {
-		side = p.Transpose()
+		side, wanted = p.Transpose(), wanted.Transpose()
 	}
 	best := &Coloring{pattern: p, problem: problem}
 	var color []int32
 	fewest := -1
 	g := newColumns(side)
 	w := &watch{monitor: a.Monitor, total: g.size() * len(a.orders())}
-	bound := maxColumnLength(side.Transpose())
+	bound := maxColumnLength(wanted.Transpose())
 	for i, order := range a.orders() {
 		if fewest == bound {
 			break
 		}
-		c, n := distance2(side, order.permute(g), w)
+		c, n := distance2(side, wanted, order.permute(g), w)
 		if w.err != nil {
 			return nil, w.err
 		}

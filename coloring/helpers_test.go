@@ -145,12 +145,12 @@ func color(t testing.TB, p *sparsity.Pattern, problem Problem, a Algorithm) *Col
 }
 
 var problems = []Problem{
-	{Nonsymmetric, Column, Direct},
-	{Nonsymmetric, Row, Direct},
-	{Nonsymmetric, Bidirectional, Direct},
-	{Nonsymmetric, Bidirectional, Substitution},
-	{Symmetric, Column, Direct},
-	{Symmetric, Column, Substitution},
+	{Nonsymmetric, Column, Direct, nil},
+	{Nonsymmetric, Row, Direct, nil},
+	{Nonsymmetric, Bidirectional, Direct, nil},
+	{Nonsymmetric, Bidirectional, Substitution, nil},
+	{Symmetric, Column, Direct, nil},
+	{Symmetric, Column, Substitution, nil},
 }
 
 var orders = []Order{Natural{}, Random{1}, LargestFirst{}, SmallestFirst{}, SmallestLast, IncidenceDegree,

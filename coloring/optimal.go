@@ -34,6 +34,9 @@ func (a Optimal) Color(p *sparsity.Pattern, problem Problem) (*Coloring, error) 
 	greedy := Greedy{Postprocess: true,
 		Orders: []Order{Natural{}, LargestFirst{}, SmallestLast, IncidenceDegree, DynamicLargestFirst, Random{0},
 			Random{1}}}
+	if problem.Wanted != nil {
+		return nil, wantedNeedsGreedy(problem)
+	}
 	best, err := greedy.Color(p, problem)
 	if err != nil {
 		return nil, err

@@ -61,15 +61,25 @@ type Problem struct {
 	Structure     Structure
 	Partition     Partition
 	Decompression Decompression // ignored for nonsymmetric Column and Row, which use Direct
+	// Wanted, unless nil, holds the entries that are to be recovered, a part of the pattern that is coloured. Others
+	// need no group of their own, so that there are fewer products. It is symmetric if the matrix is. Only Direct
+	// recovery of columns or rows knows it; a symmetric matrix is coloured as in [Greedy].
+	Wanted *sparsity.Pattern
 }
 
 func (p Problem) String() string {
-	return p.Structure.String() + " " + p.Partition.String() + " " + p.Decompression.String()
+	s := p.Structure.String() + " " + p.Partition.String() + " " + p.Decompression.String()
+	if p.Wanted != nil {
+		s += " partial"
+	}
+	return s
 }
 
 // graphical reports whether the problem is a star or acyclic colouring of a graph; otherwise it is a partial distance-2
-// colouring.
-func (p Problem) graphical() bool { return p.Structure == Symmetric || p.Partition == Bidirectional }
+// colouring, of some entries if Wanted is set.
+func (p Problem) graphical() bool {
+	return p.Wanted == nil && (p.Structure == Symmetric || p.Partition == Bidirectional)
+}
 
 // checked returns the problem with its defaults resolved, or a *ProblemError if its settings do not fit together, or a
 // *PatternError if the pattern does not fit the problem.
@@ -95,10 +105,44 @@ func (p Problem) checked(s *sparsity.Pattern) (Problem, error) {
 			return p, asymmetry(p, s)
 		}
 	}
+	if p.Wanted != nil {
+		return p, p.checkWanted(s)
+	}
 	if !p.graphical() {
 		p.Decompression = Direct
 	}
 	return p, nil
+}
+
+// checkWanted returns an error if p.Wanted, which is not nil, fits neither the problem nor the pattern.
+func (p Problem) checkWanted(s *sparsity.Pattern) error {
+	rows, cols := s.Dims()
+	r, c := p.Wanted.Dims()
+	switch {
+	case p.Partition == Bidirectional:
+		return &ProblemError{Problem: p, Reason: "wanted entries are recovered from columns or from rows; want " +
+			"Partition: Column or Row"}
+	case p.Decompression != Direct:
+		return &ProblemError{Problem: p, Reason: "wanted entries are recovered directly; want Decompression: Direct"}
+	case r != rows || c != cols:
+		return patternError(p, s, "Wanted is %d×%d; want a part of this pattern", r, c)
+	case p.Structure == Symmetric && !p.Wanted.Symmetric():
+		return asymmetry(p, p.Wanted)
+	}
+	for j := range cols {
+		for _, i := range p.Wanted.Col(j) {
+			if !s.Has(i, j) {
+				return patternError(p, s,
+					"Wanted has entry (%d, %d) and the pattern does not; want a part of this pattern", i, j)
+			}
+		}
+	}
+	return nil
+}
+
+// wantedNeedsGreedy returns the error of other algorithms for a problem with wanted entries.
+func wantedNeedsGreedy(p Problem) error {
+	return &ProblemError{Problem: p, Reason: "only Greedy recovers some wanted entries; leave Wanted nil"}
 }
 
 // asymmetry returns a *PatternError that names the first entry without its mirror image.

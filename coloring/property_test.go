@@ -96,18 +96,18 @@ func valid(c *Coloring) error {
 		return rankErr
 	}
 	switch c.problem {
-	case Problem{Nonsymmetric, Column, Direct}:
+	case Problem{Nonsymmetric, Column, Direct, nil}:
 		if err := DirectlyRecoverableColumns(p, c.ColumnColors(), false); err != nil {
 			return err
 		}
 		return StructurallyOrthogonalColumns(p, c.ColumnColors())
-	case Problem{Nonsymmetric, Row, Direct}:
+	case Problem{Nonsymmetric, Row, Direct, nil}:
 		return StructurallyOrthogonalRows(p, c.RowColors())
-	case Problem{Nonsymmetric, Bidirectional, Direct}:
+	case Problem{Nonsymmetric, Bidirectional, Direct, nil}:
 		return StructurallyBiorthogonal(p, c.RowColors(), c.ColumnColors())
-	case Problem{Nonsymmetric, Bidirectional, Substitution}:
+	case Problem{Nonsymmetric, Bidirectional, Substitution, nil}:
 		return SubstitutableBidirectional(p, rank, c.RowColors(), c.ColumnColors())
-	case Problem{Symmetric, Column, Direct}:
+	case Problem{Symmetric, Column, Direct, nil}:
 		if err := DirectlyRecoverableColumns(p, c.ColumnColors(), true); err != nil {
 			return err
 		}

@@ -79,8 +79,8 @@ func scenario(t *testing.T, name string) *difftest.Scenario {
 	return &all[i]
 }
 
-// TestPairsOfOtherOperators compares weighted Hessians and diagonals of Hessians, which are no operators of the
-// catalogue, on all pairs of engines with closed forms.
+// TestPairsOfOtherOperators compares weighted Hessians, KKT matrices, Hessians of all outputs and diagonals of
+// Hessians, which are no operators of the catalogue, on all pairs of engines with closed forms.
 func TestPairsOfOtherOperators(t *testing.T) {
 	vector := scenario(t, "sparse/diffsquare_vec_to_vec/jacobian/out/out")
 	scalar := scenario(t, "sparse/sumdiffcube_vec_to_num/hessian/out/out")
@@ -102,7 +102,8 @@ func TestPairsOfOtherOperators(t *testing.T) {
 			}
 		}
 	}
-	apart := func(got mat.Matrix) float64 {
+	jacobian := mat.NewDense(m, n, vector.First)
+	apart := func(got, want mat.Matrix) float64 {
 		var d mat.Dense
 		d.Sub(got, want)
 		return mat.Max(&d) - mat.Min(&d)
@@ -116,8 +117,28 @@ func TestPairsOfOtherOperators(t *testing.T) {
 				h, err := nabla.WeightedHessian(f, b, vector.X, w)
 				if err != nil {
 					t.Errorf("weighted Hessian on %s: %v", b.Name(), err)
-				} else if d := apart(h); !(d <= tol*mat.Max(want)) {
+				} else if d := apart(h, want); !(d <= tol*mat.Max(want)) {
 					t.Errorf("weighted Hessian on %s: off by %v", b.Name(), d)
+				}
+				j, h, err := nabla.KKT(f, b, vector.X, w)
+				if err != nil {
+					t.Errorf("KKT matrix on %s: %v", b.Name(), err)
+				} else if d := apart(h, want) + apart(j, jacobian); !(d <= 2*tol*mat.Max(want)) {
+					t.Errorf("KKT matrix on %s: off by %v", b.Name(), d)
+				}
+				_, j, all, err := nabla.ValueJacobianAndHessians(f, b, vector.X)
+				if err != nil {
+					t.Errorf("Hessians on %s: %v", b.Name(), err)
+					continue
+				}
+				sum := mat.NewDense(n, n, nil)
+				for i, h := range all {
+					var scaled mat.Dense
+					scaled.Scale(w[i], h)
+					sum.Add(sum, &scaled)
+				}
+				if d := apart(sum, want) + apart(j, jacobian); !(d <= 10*tol*mat.Max(want)) {
+					t.Errorf("Hessians on %s: off by %v", b.Name(), d)
 				}
 			}
 			diagonal, err := nabla.HessianDiagonal(g, b, scalar.X)

@@ -198,9 +198,9 @@ type swapping struct{ reversediff.Backend }
 
 func (swapping) Name() string { return "swapping" }
 
-func (b swapping) PrepareSparseJacobian(f *engine.Function, x []float64,
-	s engine.Structure) (engine.SparseJacobian, error) {
-	j, err := b.Backend.PrepareSparseJacobian(f, x, s)
+func (b swapping) PrepareSparseJacobian(f *engine.Function, x []float64, s engine.Structure,
+	some bool) (engine.SparseJacobian, error) {
+	j, err := b.Backend.PrepareSparseJacobian(f, x, s, some)
 	if j == nil {
 		return nil, err
 	}

@@ -12,8 +12,9 @@ type Structure struct {
 // A SparseJacobianer computes the entries of a sparse Jacobian directly, without coloured products.
 type SparseJacobianer interface {
 	// PrepareSparseJacobian returns nil without an error if products would be cheaper. A nonzero entry outside s makes
-	// the call that finds it return a *[PatternError].
-	PrepareSparseJacobian(f *Function, x []float64, s Structure) (SparseJacobian, error)
+	// the call that finds it return a *[PatternError], unless some is set: s then holds only a part of the nonzero
+	// entries.
+	PrepareSparseJacobian(f *Function, x []float64, s Structure, some bool) (SparseJacobian, error)
 }
 
 // A Structurer finds the structure of sparse derivatives by itself, so that they need no sparsity detector. The

@@ -32,7 +32,8 @@ var operators = []struct {
 	{"Pushforward", pushforwards | batches}, {"Derivative", pushforwards}, {"CurveDerivative", pushforwards},
 	{"Pullback", pullbacks | batches}, {"Gradient", pullbacks}, {"Jacobian", pushforwards | pullbacks | batches},
 	{"HVP", pullbacks | seconds}, {"Hessian", pullbacks | seconds}, {"HessianDiagonal", pullbacks | seconds},
-	{"WeightedHessian", everything}, {"SecondDerivative", pullbacks | seconds},
+	{"WeightedHessian", everything}, {"KKT", everything}, {"Hessians", everything}, {"GradientWithAux", pullbacks},
+	{"SecondDerivative", pullbacks | seconds},
 	{"GradientMany", pullbacks}, {"JacobianMany", pushforwards | pullbacks | batches},
 	{"CurveSecondDerivative", pullbacks | seconds}, {"Linearize", pushforwards | pullbacks | batches},
 }

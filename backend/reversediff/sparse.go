@@ -11,8 +11,8 @@ const sparseLimit = 16
 
 // PrepareSparseJacobian implements engine.SparseJacobianer. The entries are one program, with a sweep for each row or
 // column over the statements related to it. It returns nil, nil if f is not replayed or the sweeps cost too much.
-func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64,
-	s engine.Structure) (engine.SparseJacobian, error) {
+func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64, s engine.Structure,
+	some bool) (engine.SparseJacobian, error) {
 	n, m := f.Dims()
 	if !b.replays(f) || n == 0 || m == 0 {
 		return nil, nil
@@ -21,7 +21,7 @@ func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64,
 	if err != nil {
 		return nil, err
 	}
-	o := program.EntriesOptions{Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Others: true}
+	o := program.EntriesOptions{Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Others: !some}
 	e := b.compileEntries(f, p, o, func(p *program.Program, _ bool) *program.Program { return program.Simplify(p) })
 	if e == nil {
 		return nil, nil

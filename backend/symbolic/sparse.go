@@ -52,8 +52,8 @@ func (b Backend) structure(p *program.Program, o expression.Options) (*engine.St
 }
 
 // PrepareSparseJacobian implements engine.SparseJacobianer.
-func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64,
-	s engine.Structure) (engine.SparseJacobian, error) {
+func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64, s engine.Structure,
+	some bool) (engine.SparseJacobian, error) {
 	p, err := b.record(f, x)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64,
 	if n == 0 || m == 0 {
 		return nil, nil
 	}
-	o := program.EntriesOptions{Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Others: true}
+	o := program.EntriesOptions{Rows: s.Rows, Cols: s.Cols, Ptr: s.Ptr, Index: s.Index, Others: !some}
 	e := b.entries(f, p, o, func(p *program.Program, _ bool) *program.Program { return p })
 	if e == nil {
 		return nil, nil

@@ -27,13 +27,16 @@ import (
 
 // A Spec describes a sparse derivative.
 type Spec struct {
-	// Coloring has the pattern and the groups.
+	// Coloring has the pattern and the groups. If it is for some wanted entries, the values are those, and Unchecked is
+	// set: nothing can be compared with a part of a matrix.
 	Coloring *coloring.Coloring
 	// Scope describes where the pattern is known to hold all entries. Calls elsewhere compare the matrix with a probe.
 	Scope Scope
 	// F is the differentiated function, and Of the one whose derivative has the pattern. They differ if the matrix is
 	// the Hessian of a sum by the first inputs of F, whose other inputs are the weights of the outputs of Of.
 	F, Of *engine.Function
+	// Detect returns the pattern that a detector finds. Nil stands for the derivative of Of.
+	Detect func(d sparsity.Detector, x []float64) (*sparsity.Pattern, error)
 	// X is the point of preparation.
 	X []float64
 	// Workers is the number of goroutines that share the products, 0 or 1 for none.
@@ -44,6 +47,14 @@ type Spec struct {
 	StreamBytes int64
 	// TrustReplays takes all recordings for those of the preparation. That is a mistake, which tests make on purpose.
 	TrustReplays bool
+}
+
+// entries returns the number of values: those of the wanted entries, if the colouring is for some.
+func (s *Spec) entries() int {
+	if w := s.Coloring.Problem().Wanted; w != nil {
+		return w.NNZ()
+	}
+	return s.Coloring.Pattern().NNZ()
 }
 
 // A sweeper computes products with a matrix, in one goroutine.
@@ -71,7 +82,10 @@ type Matrix struct {
 // newMatrix returns a Matrix whose products prepare prepares. detect finds patterns of spec.Of.
 func newMatrix(op string, spec Spec, prepare func(m *Matrix) error,
 	detect func(d sparsity.Detector, x []float64) (*sparsity.Pattern, error)) (*Matrix, error) {
-	m := &Matrix{op: op, spec: spec, data: make([]float64, spec.Coloring.Pattern().NNZ())}
+	m := &Matrix{op: op, spec: spec, data: make([]float64, spec.entries())}
+	if spec.Detect != nil {
+		detect = spec.Detect
+	}
 	m.trust = trust{off: spec.Unchecked, replay: spec.TrustReplays, f: spec.F, pattern: detect}
 	err := m.trust.settled(spec.Scope, func() error {
 		if err := prepare(m); err != nil {
@@ -127,26 +141,34 @@ func (m *Matrix) Always() bool { return m.trust.every }
 
 // Elsewhere reports whether the operations of the last call are outside of the scope in which the pattern is known to
 // hold.
-func (m *Matrix) Elsewhere() bool { return m.trust.elsewhere() }
+func (m *Matrix) Elsewhere() bool { return !m.trust.off && m.trust.elsewhere() }
 
 // CompareNext makes the next call a compared one, and restarts the schedule as after a preparation.
 func (m *Matrix) CompareNext() { m.trust.soon() }
 
 // Adopt makes the recordings of the function that others prepared at the point of preparation count as those of m.
-func (m *Matrix) Adopt() { m.trust.replays.Accept() }
+func (m *Matrix) Adopt() {
+	if !m.trust.off {
+		m.trust.replays.Accept()
+	}
+}
 
 // Begin opens a call that computes other products of the function and relies on the pattern. Check ends it.
 func (m *Matrix) Begin() { m.trust.begin() }
 
-// Check computes and compares the Hessian at x if the call that Begin opened has to be compared.
+// Check computes and compares the matrix at x if the call that Begin opened has to be compared.
 func (m *Matrix) Check(x []float64) error {
 	if !m.trust.due() {
 		return nil
 	}
-	if _, err := m.take(nil, m.data, x); err != nil {
+	var out []float64
+	if m.outputs > 0 {
+		out = make([]float64, m.outputs)
+	}
+	if _, err := m.take(out, m.data, x); err != nil {
 		return err
 	}
-	return m.trust.compared(m.spec.Coloring.Pattern(), x, m.compare(nil, m.data, x))
+	return m.trust.compared(m.spec.Coloring.Pattern(), x, m.compare(out, m.data, x))
 }
 
 // take computes the products and recovers the values from them.

@@ -97,8 +97,12 @@ const mostSnapshot = 64
 
 // follow begins a preparation by a plan with the given scope; settle ends it.
 func (t *trust) follow(s Scope) {
-	*t = trust{off: t.off, replay: t.replay, f: t.f, pattern: t.pattern, scope: s, replays: t.f.Follow()}
-	t.every = !t.off && !s.whole && !s.branches
+	*t = trust{off: t.off, replay: t.replay, f: t.f, pattern: t.pattern, scope: s}
+	if t.off { // another one may follow f
+		return
+	}
+	t.replays = t.f.Follow()
+	t.every = !s.whole && !s.branches
 }
 
 // settled runs prepare, which prepares the products. If every call must be compared, it runs
@@ -120,9 +124,12 @@ func (t *trust) settled(s Scope, prepare func() error) error {
 // settle ends the preparation, in which the derivative was computed at the point of preparation. It
 // reports whether every call must be compared although the preparation did not provide for it.
 func (t *trust) settle() bool {
+	if t.off {
+		return false
+	}
 	t.known, _ = t.replays.Taken()
 	t.replays.Settle()
-	if t.off || t.scope.whole || t.every {
+	if t.scope.whole || t.every {
 		return false
 	}
 	frozen := t.scope.snapshot(nil, t.f)

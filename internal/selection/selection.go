@@ -163,7 +163,8 @@ func taylorOnly(op string) bool {
 // secondOrder reports whether op is an operator of second order.
 func secondOrder(op string) bool {
 	switch op {
-	case "SecondDerivative", "CurveSecondDerivative", "HVP", "Hessian", "HessianDiagonal", "WeightedHessian":
+	case "SecondDerivative", "CurveSecondDerivative", "HVP", "Hessian", "HessianDiagonal", "WeightedHessian", "KKT",
+		"Hessians":
 		return true
 	}
 	return false
