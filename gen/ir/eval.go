@@ -26,6 +26,8 @@ type Machine struct {
 	// with two results, those of package checkpoint, and those of package rt for maps and package
 	// variables are built in.
 	Rules map[string]func(args []Value) (results []Value)
+	// Numbers computes with numbers of a trace, which arguments may hold; see [NumberValue].
+	Numbers Numbers
 
 	// steps and depth are the statements and nested calls that the current evaluation has left.
 	steps, depth int
@@ -246,6 +248,10 @@ func (fr *frame) simple(s Stmt) {
 		at := fr.resolve(s.P)
 		x := fr.expr(s.E)
 		dst := at.find()
+		if traced(*dst, x) {
+			*dst = fr.m.numbers(additionOp.String(), *dst, x)
+			return
+		}
 		*dst = arith(additionOp, *dst, x, s.P.Type())
 	case *Call:
 		fr.callStmt(s)

@@ -33,6 +33,9 @@ func (fr *frame) expr(e Expr) Value {
 		for i, x := range e.Args {
 			args[i] = fr.expr(x)
 		}
+		if traced(args...) {
+			return fr.m.numbers(e.Name, args...)
+		}
 		if e.Name == "min" || e.Name == "max" {
 			return minMax(e.Name, args, e.T)
 		}
@@ -58,7 +61,11 @@ func (fr *frame) expr(e Expr) Value {
 		if convertsVector(e.X.Type(), e.T) {
 			return convertVector(fr.expr(e.X), e.X.Type(), e.T)
 		}
-		return convert(fr.expr(e.X), e.X.Type(), e.T)
+		x := fr.expr(e.X)
+		if traced(x) {
+			x = fr.m.leaves(x, e.T)
+		}
+		return convert(x, e.X.Type(), e.T)
 	case *Len:
 		return intValue(int64(fr.length(e)))
 	case *Slice:
@@ -184,6 +191,8 @@ func (fr *frame) unary(e *Unary) Value {
 		return boolValue(!x.bool())
 	case e.Op == token.ADD:
 		return x
+	case traced(x):
+		return fr.m.numbers("-x", x)
 	case IsFloat(e.T):
 		return floatValue(-x.float())
 	case IsComplex(e.T):
@@ -211,6 +220,8 @@ func (fr *frame) binary(e *Binary) Value {
 	t, u := e.X.Type(), e.Y.Type()
 	defer fr.locatePanic()
 	switch {
+	case traced(x, y):
+		return fr.m.numbers(e.Op.String(), x, y)
 	case e.Op == token.SHL || e.Op == token.SHR:
 		return shiftOp(e.Op, x, y, t, u)
 	case isComparison(e.Op):

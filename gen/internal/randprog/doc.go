@@ -17,8 +17,10 @@
 //	go test ./gen/tangent -run TestRandom -timeout 2h -args -programs 20000 -seed 1
 //	go test ./gen -run TestRandomEngines -timeout 9h -args -programs 10000 -seed 1
 //	go test ./gen/adjoint -run 'TestRandom$' -timeout 9h -args -programs 100000 -seed 1 -variants 1
+//	go test ./gen/traced -run 'TestRandom$' -timeout 9h -args -programs 100000 -seed 1
 //
-// of which the second compiles the generated code and compares all engines, and in the third each program is tried
-// without options and with one variant of the options in turn, which takes a third of the
-// time of all variants. Programs that have failed once are kept under testdata/failures and run each time.
+// of which the second compiles the generated code and compares all engines. In the third each program is tried without
+// options and with one variant of the options in turn, which takes a third of the time of all variants. In the last the
+// engines differentiate the forms over Reals of the same programs, which the evaluator runs. With -v, a line now and
+// then says how far a long run is. Programs that have failed once are kept under testdata/failures and run each time.
 package randprog

@@ -17,6 +17,7 @@ type Volume struct {
 	Limit    int    // failures after which Run ends
 	Batch    int    // programs that are loaded as one package
 	Options  Options
+	Progress func(done int, tally Tally) // unless nil, called after every batch, one call at a time
 }
 
 // Run makes, loads and checks the programs on all processors, until there are Limit failures. visit is called with each
@@ -29,6 +30,7 @@ func (v Volume) Run(check func(*Case, *Tally) error, visit func(*Case, error)) (
 		total    Tally
 		broken   error
 		failures int
+		done     int
 	)
 	enough := func() bool {
 		mu.Lock()
@@ -65,6 +67,10 @@ func (v Volume) Run(check func(*Case, *Tally) error, visit func(*Case, error)) (
 					broken = err
 				}
 				total.Add(tally)
+				done += min(v.Batch, v.Programs-from)
+				if v.Progress != nil {
+					v.Progress(done, total)
+				}
 				mu.Unlock()
 			}
 		})
@@ -88,6 +94,11 @@ func TestWith(t *testing.T, o Options, programs int, seed uint64, inputs int, di
 	check func(*Case, *Tally) error) {
 	t.Helper()
 	v := Volume{Programs: programs, Seed: seed, Inputs: inputs, Limit: 10, Batch: 100, Options: o}
+	v.Progress = func(done int, tally Tally) { // long searches show that they go on, in the output of -v
+		if done%5000 < v.Batch && done < programs {
+			t.Logf("%d of %d programs, %v", done, programs, tally)
+		}
+	}
 	tally, err := v.Run(check, func(c *Case, err error) {
 		check := check
 		if f := (*Failure)(nil); errors.As(err, &f) && f.Again != nil {
