@@ -25,7 +25,7 @@ func TestHunt(t *testing.T) {
 	if *programs == 0 {
 		longtest.Skip(t, "compiles thousands of programs")
 	}
-	n := longtest.Cases(*programs, 0, 0, 500)
+	n := longtest.Cases(*programs, 0, 0, built)
 	// The sign of a NaN, which copysign reads, is that which the processor or the compiler gives it.
 	inC := slices.DeleteFunc(slices.Clone(exact), func(op rules.Op) bool { return op == rules.Copysign })
 	start := time.Now()
