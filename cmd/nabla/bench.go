@@ -79,6 +79,10 @@ compute entries without products have no colours. For up to %d inputs there are 
 dense matrices by their inner engines; by other engines only if both -tasks and
 -engines name them.
 
+The engine export is Go code that package program/export wrote of recorded derivatives.
+It is a part of this command, so that its preparation is nothing but memory, and exists
+for %s.
+
 Break-even is the smallest number of calls k for which prepare + k × derivative is
 at most k × the cheapest unprepared call of any engine in the same task; if even a
 prepared call is not faster, it is "never" (null in json, empty in csv). Finite
@@ -91,7 +95,7 @@ differences do not count as an alternative to an exact engine.
 An interrupt (Ctrl-C) ends the run; the measurements so far are written.
 
 %s
-Without -tasks all of them are run, in about a minute.`, bench.LargestDense, benchTable()),
+Without -tasks all of them are run, in about a minute.`, bench.LargestDense, bench.ExportedTasks(), benchTable()),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "tasks", Usage: "`NAMES` of tasks: " + strings.Join(benchTasks(), ","),
 				DefaultText: "all"},
@@ -163,7 +167,7 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 	cfg.Tasks = bench.Tasks(entries, sizes)
 	if cfg.Rows() == 0 {
 		return cfg, "", usagef("bench: none of the engines takes part in the tasks; sparse(…) does in listing2 and "+
-			"T4, and others there up to n = %d", bench.LargestDense)
+			"T4, and others there up to n = %d; export has %s", bench.LargestDense, bench.ExportedTasks())
 	}
 	return cfg, format, nil
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/engines"
 )
 
-// measured returns the engines that bench measures, first those of package engines, then sparse ones made of them.
+// measured returns the engines that bench measures: those of package engines, sparse ones made of them, and exported
+// code.
 func measured() []bench.Engine {
 	var dense, sparse []bench.Engine
 	for _, e := range engines.All() {
@@ -18,7 +19,7 @@ func measured() []bench.Engine {
 			sparse = append(sparse, measure(e))
 		}
 	}
-	return append(dense, sparse...)
+	return append(append(dense, sparse...), bench.Exported())
 }
 
 // measure returns e as an engine of bench, by the form of its functions.

@@ -7,8 +7,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/nabla-ad/nabla"
-	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/program/export"
@@ -168,7 +166,7 @@ func writeProgram(w *sink, entry problems.Entry, n int, passes []string, format,
 	if err != nil {
 		return err
 	}
-	p, err := recorded(problem)
+	p, err := problem.Program()
 	if err != nil {
 		return fmt.Errorf("program: recording %s: %w", problem.Name, err)
 	}
@@ -207,31 +205,4 @@ func exportOptions(problem *problems.Problem, passes []string, language string) 
 		o.Comment = "is " + what + "."
 	}
 	return o
-}
-
-// recorded returns the program of a problem's function at its first point, as an engine receives it.
-func recorded(problem *problems.Problem) (*program.Program, error) {
-	x := problem.Select(0).X
-	var r recorder
-	var err error
-	switch {
-	case problem.Func != nil:
-		_, err = nabla.PreparePullback(problem.Func, &r, x)
-	case problem.Traced != nil:
-		_, err = nabla.PreparePullback(problem.Traced, &r, x)
-	default:
-		_, err = nabla.PreparePullback(nabla.InPlace(problem.M, problem.TracedVector), &r, x)
-	}
-	return r.program, err
-}
-
-// A recorder is an engine that stores the program it is given and differentiates nothing.
-type recorder struct{ program *program.Program }
-
-func (*recorder) Name() string { return "recorder" }
-
-func (r *recorder) PreparePullback(f *engine.Function, x []float64, _ int) (engine.Pullback, error) {
-	p, err := f.Program(x)
-	r.program = p
-	return nil, err
 }

@@ -31,6 +31,9 @@ type Engine struct {
 	Sparse func(p *problems.Problem) (Derivative, *nabla.SparsePlan, error)
 	// SkipSparse keeps an engine without Sparse out of those problems.
 	SkipSparse bool
+	// Has, if set, says in which tasks the engine takes part, in all of them by Sparse, whose plan is nil for a dense
+	// derivative.
+	Has func(t Task) bool
 	// Once is the derivative without preparation. Nil means Prepare followed by one call.
 	Once func(p *problems.Problem) Derivative
 }
@@ -41,6 +44,8 @@ const LargestDense = 3000
 // Takes reports whether the engine takes part in a task.
 func (e Engine) Takes(t Task) bool {
 	switch {
+	case e.Has != nil:
+		return e.Has(t)
 	case e.Sparse != nil:
 		return t.Entry.Sparse
 	case t.Entry.Sparse:

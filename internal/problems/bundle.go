@@ -206,6 +206,7 @@ func T6() *Problem {
 			f.Z = feats[2*i : 2*i+2]
 			v.Z = nabla.VecOf(f.Z)
 		},
+		Data:      func() []float64 { return f.Z },
 		Tolerance: 1e-9, Difference: 0.1,
 	}
 	for i := range count {

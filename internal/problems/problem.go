@@ -27,6 +27,9 @@ type Problem struct {
 	// Plain.
 	Bound *nabla.Func
 
+	// Data returns the numbers that Func is bound to, for the selected case. It is nil where no task needs them.
+	Data func() []float64
+
 	// Cases are the points. Set selects the functions of case i if they differ: T6 has another measurement in each
 	// case. Otherwise it is nil.
 	Cases []Case
@@ -75,6 +78,14 @@ func (p *Problem) Select(i int) Case {
 		p.Set(i)
 	}
 	return p.Cases[i]
+}
+
+// Numbers returns what Data does, nil without it.
+func (p *Problem) Numbers() []float64 {
+	if p.Data == nil {
+		return nil
+	}
+	return p.Data()
 }
 
 // Eval computes y = f(x) in plain Go.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nabla-ad/nabla/program"
@@ -20,7 +21,14 @@ import (
 // of outputs. A null pointer in arg stands for zeros, and one in res for outputs that are not wanted. The result is 0,
 // or the positive number of the guard that failed. No output is written before all inputs are read, and none if a guard
 // fails. These are the conventions of CasADi (Andersson et al., CasADi: a software framework for nonlinear optimization
-// and optimal control, 2019), without its work arrays, which are not needed.
+// and optimal control, 2019).
+//
+// A function that keeps more than 512 numbers in arrays takes memory for them:
+//
+//	int f(const double **arg, double **res, double *work)
+//
+// work has at least f_work numbers, a macro of the file, whose contents do not matter, before and after a call. It must
+// not share memory with inputs and outputs. [Work] returns that number.
 //
 // The file includes math.h, and stdint.h and string.h where it needs them. Bessel functions are those of POSIX.
 // Functions that C lacks are static functions whose names begin with that of f. Compiled with -ffp-contract=off, which
@@ -39,8 +47,9 @@ func C(p *program.Program, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cWriter{p: p, o: o, used: map[string]bool{}, outs: groupNamesOf(p.Outs), ins: groupNamesOf(p.Ins)}
-	c.body(lines)
+	c := &cWriter{p: p, o: o, used: map[string]bool{}, outs: groupNamesOf(p.Outs), ins: groupNamesOf(p.Ins),
+		plan: planOf(p, lines, o), tables: tables{prefix: o.Name + "_"}}
+	c.body = indented(code(c, c.plan))
 	return c.file(), nil
 }
 
@@ -51,7 +60,7 @@ var reservedC = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`auto break case char const continue default do double else enum extern float for goto
 		if inline int long register restrict return short signed sizeof static struct switch typedef union unsigned void
-		volatile while asm main arg res NAN INFINITY HUGE_VAL acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh
+		volatile while asm main arg res work NAN INFINITY HUGE_VAL acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh
 		tanh exp exp2 expm1 frexp ilogb ldexp log log10 log1p log2 logb modf scalbn scalbln cbrt fabs hypot pow sqrt erf
 		erfc lgamma tgamma ceil floor nearbyint rint lrint llrint round lround llround trunc fmod remainder remquo copysign
 		nan nextafter nexttoward fdim fmax fmin fma j0 j1 jn y0 y1 yn signgam gamma isinf isnan isfinite isnormal signbit
@@ -75,76 +84,140 @@ func commentC(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\\\n", "\n"), "?")
 }
 
-// A cWriter writes a function.
+// A cWriter writes a function. It is a language.
 type cWriter struct {
 	p         *program.Program
 	o         Options
+	plan      *plan
 	outs, ins []string
 	used      map[string]bool // names of the functions of helpers_c.txt that are needed
-	text      strings.Builder
+	tables    tables
+	body      string
 }
 
-func (c *cWriter) printf(format string, args ...any) { fmt.Fprintf(&c.text, format, args...) }
+func (c *cWriter) let(name, value string) string {
+	return fmt.Sprintf("const double %s = %s;\n", name, value)
+}
 
-// body writes the statements.
-func (c *cWriter) body(lines []line) {
-	guards := 0
-	for _, x := range lines {
-		if x.op.Guard() {
-			guards++
-			c.printf("\tif (%s) {\n\t\treturn %d;\n\t}\n", failing(c.comparison(x), x.holds), guards)
-			continue
-		}
-		c.printf("\tconst double %s = %s;\n", variable(x.d), c.value(x))
+func (c *cWriter) start(name, value string) string {
+	return fmt.Sprintf("double %s = %s;\n", name, value)
+}
+func (c *cWriter) set(place, value string) string { return fmt.Sprintf("%s = %s;\n", place, value) }
+
+func (c *cWriter) loop(counter string, n int) string {
+	if counter == "" {
+		counter = "i"
 	}
-	at := 0
-	for i, group := range c.p.Outs {
-		if group.N == 0 {
-			continue
-		}
-		c.printf("\tif (res[%d]) {\n", i)
-		for j := range group.N {
-			zero := ""
-			if i > 0 { // a derivative has no -0
-				zero = " + 0.0"
-			}
-			c.printf("\t\tres[%d][%d] = %s%s;\n", i, j, variable(c.p.Result[at]), zero)
-			at++
-		}
-		c.printf("\t}\n")
+	return fmt.Sprintf("for (int %s = 0; %s < %d; %s++) {\n", counter, counter, n, counter)
+}
+
+func (c *cWriter) end() string { return "}\n" }
+
+func (c *cWriter) fail(condition, guard string) string {
+	return fmt.Sprintf("if (%s) {\nreturn %s;\n}\n", condition, guard)
+}
+
+func (c *cWriter) constant(v float64) string { return constantC(v) }
+func (c *cWriter) zero() string              { return " + 0.0" }
+
+func (c *cWriter) table(list []int) string {
+	return c.tables.add(integerType(list, "unsigned char", "unsigned short", "int"), integers(list))
+}
+
+func (c *cWriter) numbers(list []float64) string {
+	return c.tables.add("double", texts(list, constantC))
+}
+
+func (c *cWriter) input(group, at int) string { return c.argument(group, strconv.Itoa(at)) }
+
+// argument returns an element of a group of inputs, or of the parameters.
+func (c *cWriter) argument(group int, index string) string {
+	if group == parameters {
+		group = len(c.p.Ins)
 	}
+	return fmt.Sprintf("arg[%d] ? arg[%d][%s] : 0", group, group, index)
+}
+
+func (c *cWriter) element(m memory, index string) string {
+	if m.start > 0 {
+		index = fmt.Sprintf("%d + %s", m.start, index)
+	}
+	switch m.space {
+	case ins:
+		return "(" + c.argument(m.group, index) + ")"
+	case outs:
+		return fmt.Sprintf("res[%d][%s]", m.group, index)
+	}
+	return fmt.Sprintf("work[%s]", index)
+}
+
+func (c *cWriter) pending() string             { return "" }
+func (c *cWriter) result(int, string) bool     { return false }
+func (c *cWriter) output(group, at int) string { return fmt.Sprintf("res[%d][%d]", group, at) }
+func (c *cWriter) begin(group int) string      { return fmt.Sprintf("if (res[%d]) {\n", group) }
+func (c *cWriter) finish() string              { return "}\n" }
+
+func (c *cWriter) stored(group int, line string) string { return c.begin(group) + line + c.finish() }
+
+func (c *cWriter) copies(to, from memory) string {
+	return fmt.Sprintf("memcpy(%s, %s, %d * sizeof(double));\n", c.pointer(to), c.pointer(from), from.n)
+}
+
+// pointer returns the place of m.
+func (c *cWriter) pointer(m memory) string {
+	name := "work"
+	if m.space == outs {
+		name = fmt.Sprintf("res[%d]", m.group)
+	}
+	if m.start > 0 {
+		name += fmt.Sprintf(" + %d", m.start)
+	}
+	return name
+}
+
+func (c *cWriter) repeats(group, n, total int) string {
+	if n >= total {
+		return ""
+	}
+	return fmt.Sprintf("for (int i = %d; i < %d; i++) {\nres[%d][i] = res[%d][i - %d];\n}\n", n, total, group, group, n)
+}
+
+// indented returns the lines of the body of a function indented by their depth.
+func indented(text string) string {
+	var b strings.Builder
+	depth := 1
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimLeft(line, "\t")
+		if strings.HasPrefix(trimmed, "}") {
+			depth--
+		}
+		more := min(len(line)-len(trimmed), 1) // a line that continues another one
+		b.WriteString(strings.Repeat("\t", depth+more) + trimmed)
+		if strings.HasSuffix(trimmed, "{\n") {
+			depth++
+		}
+	}
+	return b.String()
 }
 
 // comparison returns the comparison of a guard as an expression.
-func (c *cWriter) comparison(x line) string {
-	switch a, b := variable(x.args[0]), variable(x.args[1]); x.op {
+func (c *cWriter) comparison(op program.Op, a, b string) string {
+	switch op {
 	case program.GuardBits:
 		return fmt.Sprintf("%s(%s, %s)", c.helper("same"), a, b)
 	case program.GuardInt:
 		f := c.helper("int")
 		return fmt.Sprintf("%s(%s) == %s(%s)", f, a, f, b)
 	}
-	return comparison(x)
+	return comparison(op, a, b)
 }
 
-// value returns the value of x as an expression.
-func (c *cWriter) value(x line) string {
-	switch x.op {
-	case program.Input:
-		return fmt.Sprintf("arg[%d] ? arg[%d][%d] : 0", x.group, x.group, x.at)
-	case program.Param:
-		i := len(c.p.Ins)
-		return fmt.Sprintf("arg[%d] ? arg[%d][%d] : 0", i, i, x.at)
-	case program.Const:
-		return constantC(x.value)
-	case program.Sum:
-		return sum(x.args)
-	}
-	return c.elementary(rules.Info(rules.Op(x.op)).Value, x.args)
+func (c *cWriter) value(op program.Op, args []string) string {
+	return c.elementary(rules.Info(rules.Op(op)).Value, args)
 }
 
 // elementary returns value, that of a rule, as an expression of C.
-func (c *cWriter) elementary(value string, args []int32) string {
+func (c *cWriter) elementary(value string, args []string) string {
 	return substituted(strings.ReplaceAll(value, "math.", "math_"), args, func(name string) string {
 		f, ok := strings.CutPrefix(name, "math_")
 		if !ok {
@@ -222,7 +295,8 @@ var posixC = regexp.MustCompile(`\b(jn|yn|j0|j1|y0|y1)\(`)
 
 // file returns the whole file.
 func (c *cWriter) file() []byte {
-	body, helpers := c.text.String(), c.helpers()
+	body, helpers := c.body, c.helpers()
+	tables := c.tables.source("static const %s %s[%d] = {%s};\n")
 	var b strings.Builder
 	c.comment(&b)
 	if posixC.MatchString(body + helpers) {
@@ -232,28 +306,46 @@ func (c *cWriter) file() []byte {
 	if regexp.MustCompile(`u?int64_t`).MatchString(helpers) {
 		b.WriteString("#include <stdint.h>\n")
 	}
-	if strings.Contains(helpers, "memcpy") {
+	if strings.Contains(helpers+body, "memcpy") {
 		b.WriteString("#include <string.h>\n")
 	}
 	b.WriteString("\n")
 	if helpers != "" {
 		b.WriteString(helpers + "\n")
 	}
+	if tables != "" {
+		b.WriteString(tables + "\n")
+	}
 	c.pattern(&b)
-	fmt.Fprintf(&b, "int %s(const double **arg, double **res)\n{\n", c.o.Name)
+	if c.plan.work > stackNumbers {
+		fmt.Fprintf(&b, "#define %s_work %d\n\n", c.o.Name, c.plan.work)
+	}
+	b.WriteString(c.head() + "\n{\n")
 	for _, name := range []string{"arg", "res"} {
 		if !strings.Contains(body, name+"[") {
 			fmt.Fprintf(&b, "\t(void)%s;\n", name)
 		}
 	}
+	if n := c.plan.work; n > 0 && n <= stackNumbers {
+		fmt.Fprintf(&b, "\tdouble work[%d];\n", n)
+	}
 	b.WriteString(body + "\treturn 0;\n}\n")
 	return []byte(b.String())
+}
+
+// head returns the declaration of the function.
+func (c *cWriter) head() string {
+	memory := ""
+	if c.plan.work > stackNumbers {
+		memory = ", double *work"
+	}
+	return fmt.Sprintf("int %s(const double **arg, double **res%s)", c.o.Name, memory)
 }
 
 // comment writes the comment of the file.
 func (c *cWriter) comment(b *strings.Builder) {
 	b.WriteString("/* Code generated by package export of nabla; DO NOT EDIT.\n *\n")
-	fmt.Fprintf(b, " * int %s(const double **arg, double **res)\n *\n", c.o.Name)
+	fmt.Fprintf(b, " * %s\n *\n", c.head())
 	if c.o.Comment != "" {
 		for _, s := range strings.Split(strings.TrimSpace(c.o.Comment), "\n") {
 			b.WriteString(strings.TrimRight(" * "+commentC(s), " ") + "\n")
@@ -268,6 +360,9 @@ func (c *cWriter) comment(b *strings.Builder) {
 	}
 	for i, g := range c.p.Outs {
 		fmt.Fprintf(b, " * res[%d]: %s, %d numbers\n", i, c.outs[i], g.N)
+	}
+	if c.plan.work > stackNumbers {
+		fmt.Fprintf(b, " * work: memory of %s_work numbers, whose contents do not matter\n", c.o.Name)
 	}
 	b.WriteString(" *\n * A null pointer in arg stands for zeros, in res for outputs that are not wanted.\n")
 	if n := c.p.Guards(); n > 0 {
@@ -287,9 +382,13 @@ func (c *cWriter) pattern(b *strings.Builder) {
 	}
 	rows, cols := s.Dims()
 	name := c.o.Name
-	fmt.Fprintf(b, "/* The outputs are the entries of a matrix with %d rows and %d columns, column after column: the\n"+
+	what := "outputs"
+	if k := len(c.outs); k > 1 {
+		what = fmt.Sprintf("numbers of res[%d]", k-1)
+	}
+	fmt.Fprintf(b, "/* The %s are the entries of a matrix with %d rows and %d columns, column after column: the\n"+
 		" * entries of column j are those from %s_colptr[j] to %s_colptr[j+1], in the rows %s_row. */\n",
-		rows, cols, name, name, name)
+		what, rows, cols, name, name, name)
 	fmt.Fprintf(b, "const int %s_colptr[%d] = {%s};\n", name, cols+1, integers(s.ColPtr()))
 	row := s.RowIndex()
 	if len(row) == 0 {

@@ -34,7 +34,7 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("export: got the format %q, want one of %v", e.Format, Formats)
 }
 
-// PatternError reports a pattern with another number of entries than the outputs.
+// PatternError reports a pattern with another number of entries than the outputs, or the last group of them.
 type PatternError struct{ Entries, Outputs int }
 
 func (e *PatternError) Error() string {

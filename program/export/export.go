@@ -20,9 +20,29 @@ type Options struct {
 	Comment string
 	// Numbers makes groups of one number plain numbers in Go: parameters and results in place of slices of length 1.
 	Numbers bool
-	// Pattern, if not nil, has the positions of the outputs in a sparse matrix, column after column. They are written
-	// as constant arrays.
+	// Unroll is the number of lanes from which equal operations that do not depend on each other become a loop; fewer
+	// are written one after another. 0 stands for [DefaultUnroll], and math.MaxInt for code without loops. What is a
+	// loop does not depend on the lanes of the statements.
+	Unroll int
+	// Pattern, if not nil, has the positions of the outputs, or of the last group of them, in a sparse matrix, column
+	// after column. They are written as constant arrays.
 	Pattern *sparsity.Pattern
+}
+
+// stackNumbers is the number of float64 up to which a function has memory of its own, on the stack.
+const stackNumbers = 512
+
+// Work returns the number of float64 that the function takes as its last parameter, as memory, in Go and C; 0 if it
+// takes none. Errors are those of [Go].
+func Work(p *program.Program, o Options) (int, error) {
+	lines, err := linesOf(p, "Go", o)
+	if err != nil {
+		return 0, err
+	}
+	if n := planOf(p, lines, o).work; n > stackNumbers {
+		return n, nil
+	}
+	return 0, nil
 }
 
 // Write writes p to w in one of the [Formats]. Errors are a [*FormatError], those of the format, and those of w.

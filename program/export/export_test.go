@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,18 @@ func TestGolden(t *testing.T) {
 	r := recorded(t)
 	get := must[*nabla.Recorded](t)
 	sparse := get(r.SparseHessian())
+	// A comparison, a value in all lanes, neighbours on a circle, a stride, a sum, and constants among the outputs.
+	loops, err := nabla.RecordedOf("loops", parsed(t, `%0:12 = input x
+%12 = const 3
+guardlt %0:+1 %12 = 111111111111
+%13:12 = sin %0:+1
+%25:12 = mul %13:+1 [%14 %15 %16 %17 %18 %19 %20 %21 %22 %23 %24 %13]
+%37:6 = sub %25:+2 %0
+%43 = sum 6 %37:+1
+out y [%43 %37 %38 %39 %40 %41 %42 %25 %26 %27 %28 %29 %30 %31 %32 %33 %34 %35 %36`+strings.Repeat(" %12", 20)+"]"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		file   string
 		r      *nabla.Recorded
@@ -62,6 +75,8 @@ func TestGolden(t *testing.T) {
 		{"pushforward.c.txt", get(r.Pushforward()), "c", export.Options{Name: "pushforward"}},
 		{"hessian.c.txt", sparse, "c", export.Options{Name: "hessian", Pattern: sparse.Pattern(),
 			Comment: "The Hessian of the function of Rosenbrock."}},
+		{"loops.go.txt", loops, "go", export.Options{Name: "Loops", Unroll: 5}},
+		{"loops.c.txt", loops, "c", export.Options{Name: "loops", Unroll: 5}},
 		{"gradient.tex", get(r.Gradient()), "latex", export.Options{}},
 		{"hessian.tex", sparse, "latex", export.Options{Pattern: sparse.Pattern()}},
 		{"gradient.json", get(r.Gradient()), "json", export.Options{}},
@@ -114,13 +129,17 @@ func TestDerivatives(t *testing.T) {
 	}
 }
 
-// TestParameters: parameters are the last argument.
+// TestParameters: parameters are the last argument. A sum of many -0 is -0.
 func TestParameters(t *testing.T) {
+	zeros := parsed(t, "%0:40 = input x\n%40:2 = param 0\n%42:40 = mul %0:+1 %41\n%82 = sum 40 %42:+1\n"+
+		"%83 = sum 40 %39:-1\nout y [%82 %83]\nout d [%82]")
 	p := parsed(t, "%0:2 = input x\n%2:2 = param 0\n%4:2 = mul %0:+1 %2:+1\nout y [%4 %5]\nout d [%3]")
 	for _, target := range targets {
 		t.Run(target.name, func(t *testing.T) {
 			params := []float64{5, math.Copysign(0, -1)}
-			compareAll(t, target, []job{{p: p, points: [][]float64{{2, 3}, {-1, 0}}, params: params}}, sameBits)
+			negative := slices.Repeat([]float64{math.Copysign(0, -1)}, 40)
+			compareAll(t, target, []job{{p: p, points: [][]float64{{2, 3}, {-1, 0}}, params: params},
+				{p: zeros, points: [][]float64{negative, make([]float64, 40)}, params: []float64{0, 1}}}, sameBits)
 		})
 	}
 }

@@ -22,9 +22,13 @@ import (
 //	func F(x float64) float64
 //	func F(grad, x []float64) (float64, bool)
 //
+// A function that keeps more than 512 numbers in arrays takes memory for them as its last parameter, work, a slice of
+// at least the length FWork, a constant of the file. Its contents do not matter, before and after a call; it must not
+// share memory with the other slices, nor be used by two calls at the same time. [Work] returns that length.
+//
 // The function reads all inputs before it writes the first output, so that these may share memory. It panics if a slice
-// is too short. Functions that package math lacks are in the same file under names that begin with that of the
-// function.
+// is too short. Functions that package math lacks, and constant arrays, are in the same file under names that begin
+// with that of the function. The file needs Go 1.22.
 //
 // Results are bit for bit those of a machine on the same platform. As there, -0 becomes 0 in all groups of outputs but
 // the first, which are derivatives.
@@ -46,110 +50,202 @@ func Go(p *program.Program, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &goWriter{p: p, o: o, help: newHelpers(o.Name), guards: p.Guards() > 0}
+	g := &goWriter{p: p, o: o, help: newHelpers(o.Name), guards: p.Guards() > 0, plan: planOf(p, lines, o),
+		views: map[memory]string{}}
 	g.outs, g.ins, g.params = groupNames(p, func(s string) bool {
-		return token.IsKeyword(s) || reservedGo[s] || g.help.has(s)
+		return token.IsKeyword(s) || reservedGo[s] || g.help.has(s) || g.tables.has(g.help.prefix, s) ||
+			s == o.Name+"Work"
 	})
-	g.body(lines)
+	g.tables.prefix = g.help.prefix
+	for range p.Outs {
+		g.results = append(g.results, "")
+	}
+	g.body = g.checks() + code(g, g.plan)
 	return g.file()
 }
 
 // reservedGo are names that the function uses, so that a parameter must not shadow them, nor the function redeclare
 // them.
 var reservedGo = map[string]bool{"math": true, "float64": true, "bool": true, "int": true, "true": true, "false": true,
-	"float32": true, "len": true, "max": true, "min": true, "uint64": true}
+	"float32": true, "len": true, "max": true, "min": true, "uint64": true, "uint8": true, "uint16": true,
+	"uint32": true, "copy": true}
 
-// A goWriter writes a function.
+// A goWriter writes a function. It is a language.
 type goWriter struct {
 	p         *program.Program
 	o         Options
+	plan      *plan
 	outs, ins []string // names of groups
 	params    string
 	help      *helpers
+	tables    tables
 	guards    bool
-	text      strings.Builder
-	results   []string // outputs that are numbers
+	body      string
+	results   []string // values of the outputs that are numbers
+	views     map[memory]string
+	declare   strings.Builder // views that have no declaration yet
 }
-
-func (g *goWriter) printf(format string, args ...any) { fmt.Fprintf(&g.text, format, args...) }
 
 // number reports whether a group is passed as a number.
 func (g *goWriter) number(group program.Group) bool { return g.o.Numbers && group.N == 1 }
 
-// body writes the statements.
-func (g *goWriter) body(lines []line) {
+// checks returns statements that panic if a slice is too short.
+func (g *goWriter) checks() string {
+	var b strings.Builder
 	for i, group := range g.p.Ins {
 		if group.N > 0 && !g.number(group) {
-			g.printf("_ = %s[%d]\n", g.ins[i], group.N-1)
+			fmt.Fprintf(&b, "_ = %s[%d]\n", g.ins[i], group.N-1)
 		}
 	}
 	if g.p.Params > 0 {
-		g.printf("_ = %s[%d]\n", g.params, g.p.Params-1)
+		fmt.Fprintf(&b, "_ = %s[%d]\n", g.params, g.p.Params-1)
 	}
 	for i, group := range g.p.Outs {
 		if group.N > 0 && !g.number(group) {
-			g.printf("_ = %s[%d]\n", g.outs[i], group.N-1)
+			fmt.Fprintf(&b, "_ = %s[%d]\n", g.outs[i], group.N-1)
 		}
 	}
+	switch {
+	case g.plan.work > stackNumbers:
+		fmt.Fprintf(&b, "_ = work[%sWork-1]\n", g.o.Name)
+	case g.plan.work > 0:
+		fmt.Fprintf(&b, "var work [%d]float64\n", g.plan.work)
+	}
+	return b.String()
+}
+
+func (g *goWriter) let(name, value string) string   { return fmt.Sprintf("%s := %s\n", name, value) }
+func (g *goWriter) start(name, value string) string { return g.let(name, value) }
+
+func (g *goWriter) set(place, value string) string {
+	if rest, ok := strings.CutPrefix(value, place+" + "); ok && !strings.ContainsAny(rest, "+\n") {
+		return fmt.Sprintf("%s += %s\n", place, rest)
+	}
+	return fmt.Sprintf("%s = %s\n", place, value)
+}
+
+func (g *goWriter) loop(counter string, n int) string {
+	if counter == "" {
+		return fmt.Sprintf("for range %d {\n", n)
+	}
+	return fmt.Sprintf("for %s := range %d {\n", counter, n)
+}
+
+func (g *goWriter) end() string { return "}\n" }
+
+func (g *goWriter) fail(condition, _ string) string {
 	failed := "false"
 	for _, group := range g.p.Outs {
 		if g.number(group) {
 			failed = "0, " + failed
 		}
 	}
-	for _, x := range lines {
-		if x.op.Guard() {
-			g.printf("if %s {\nreturn %s\n}\n", failing(comparison(x), x.holds), failed)
-			continue
-		}
-		g.printf("%s := %s\n", variable(x.d), g.value(x))
-	}
-	at := 0
-	for i, group := range g.p.Outs {
-		for j := range group.N {
-			v := variable(g.p.Result[at])
-			if i > 0 { // a derivative has no -0
-				v += " + 0"
-			}
-			at++
-			if g.number(group) {
-				g.results = append(g.results, v)
-			} else {
-				g.printf("%s[%d] = %s\n", g.outs[i], j, v)
-			}
-		}
+	return fmt.Sprintf("if %s {\nreturn %s\n}\n", condition, failed)
+}
+
+func (g *goWriter) constant(v float64) string { return goConstant(v) }
+func (g *goWriter) zero() string              { return " + 0" }
+
+func (g *goWriter) table(list []int) string {
+	return g.tables.add(integerType(list, "uint8", "uint16", "uint32"), integers(list))
+}
+
+func (g *goWriter) numbers(list []float64) string {
+	return g.tables.add("float64", texts(list, goConstant))
+}
+
+func (g *goWriter) value(op program.Op, args []string) string {
+	switch op := rules.Op(op); op {
+	case rules.Mul: // the conversion forbids fusing
+		return fmt.Sprintf("float64(%s * %s)", args[0], args[1])
+	case rules.Sq:
+		return fmt.Sprintf("float64(%s * %s)", args[0], args[0])
+	default:
+		return substituted(rules.Info(op).Value, args, g.help.name)
 	}
 }
 
-// value returns the value of x as an expression.
-func (g *goWriter) value(x line) string {
-	switch x.op {
-	case program.Input:
-		if g.number(g.p.Ins[x.group]) {
-			return g.ins[x.group]
-		}
-		return fmt.Sprintf("%s[%d]", g.ins[x.group], x.at)
-	case program.Param:
-		return fmt.Sprintf("%s[%d]", g.params, x.at)
-	case program.Const:
-		return goConstant(x.value)
-	case program.Sum:
-		return sum(x.args)
+func (g *goWriter) comparison(op program.Op, a, b string) string { return comparison(op, a, b) }
+
+func (g *goWriter) input(group, at int) string {
+	switch {
+	case group == parameters:
+		return fmt.Sprintf("%s[%d]", g.params, at)
+	case g.number(g.p.Ins[group]):
+		return g.ins[group]
 	}
-	switch op := rules.Op(x.op); op {
-	case rules.Mul: // the conversion forbids fusing
-		return fmt.Sprintf("float64(%s * %s)", variable(x.args[0]), variable(x.args[1]))
-	case rules.Sq:
-		return fmt.Sprintf("float64(%s * %s)", variable(x.args[0]), variable(x.args[0]))
-	default:
-		return substituted(rules.Info(op).Value, x.args, g.help.name)
+	return fmt.Sprintf("%s[%d]", g.ins[group], at)
+}
+
+// element returns an element of a pointer to an array: the compiler knows its length, and most indices need no check.
+func (g *goWriter) element(m memory, index string) string {
+	name, ok := g.views[m]
+	if !ok {
+		name = fmt.Sprintf("a%d", len(g.views))
+		g.views[m] = name
+		fmt.Fprintf(&g.declare, "%s := (*[%d]float64)(%s)\n", name, m.n, g.slice(m, false))
 	}
+	return fmt.Sprintf("%s[%s]", name, index)
+}
+
+// slice returns m as a slice expression.
+func (g *goWriter) slice(m memory, ends bool) string {
+	name := "work"
+	switch {
+	case m.space == ins && m.group == parameters:
+		name = g.params
+	case m.space == ins:
+		name = g.ins[m.group]
+	case m.space == outs:
+		name = g.outs[m.group]
+	}
+	from, to := "", ""
+	if m.start > 0 {
+		from = strconv.Itoa(m.start)
+	}
+	if ends {
+		to = strconv.Itoa(m.start + m.n)
+	}
+	if from == "" && to == "" && m.space != work {
+		return name
+	}
+	return fmt.Sprintf("%s[%s:%s]", name, from, to)
+}
+
+func (g *goWriter) pending() string {
+	s := g.declare.String()
+	g.declare.Reset()
+	return s
+}
+
+func (g *goWriter) result(group int, value string) bool {
+	if !g.number(g.p.Outs[group]) {
+		return false
+	}
+	g.results[group] = value
+	return true
+}
+
+func (g *goWriter) output(group, at int) string      { return fmt.Sprintf("%s[%d]", g.outs[group], at) }
+func (g *goWriter) begin(int) string                 { return "" }
+func (g *goWriter) finish() string                   { return "" }
+func (g *goWriter) stored(_ int, line string) string { return line }
+
+func (g *goWriter) copies(to, from memory) string {
+	return fmt.Sprintf("copy(%s, %s)\n", g.slice(to, false), g.slice(from, true))
+}
+
+func (g *goWriter) repeats(group, n, total int) string {
+	if n >= total {
+		return ""
+	}
+	name := g.outs[group]
+	return fmt.Sprintf("for i := %d; i < %d; i *= 2 {\ncopy(%s[i:%d], %s[:i])\n}\n", n, total, name, total, name)
 }
 
 // comparison returns the comparison of a guard as an expression.
-func comparison(x line) string {
-	a, b := variable(x.args[0]), variable(x.args[1])
-	switch x.op {
+func comparison(op program.Op, a, b string) string {
+	switch op {
 	case program.GuardLt:
 		return a + " < " + b
 	case program.GuardLe:
@@ -195,18 +291,27 @@ func decimal(v float64) string {
 
 // file returns the whole file.
 func (g *goWriter) file() ([]byte, error) {
-	body := g.text.String()
-	helpers := g.help.source()
+	helpers, tables := g.help.source(), g.tables.source("\nvar %[2]s = [...]%[1]s{%[4]s}\n")
 	var b strings.Builder
 	fmt.Fprintf(&b, "// Code generated by package export of nabla; DO NOT EDIT.\n\npackage %s\n\n", g.o.Package)
-	if strings.Contains(body, "math.") || strings.Contains(helpers, "math.") {
+	if strings.Contains(g.body+tables+helpers, "math.") {
 		b.WriteString("import \"math\"\n\n")
+	}
+	if g.plan.work > stackNumbers {
+		fmt.Fprintf(&b, "// %sWork is the length of the memory that %s needs.\nconst %sWork = %d\n\n", g.o.Name,
+			g.o.Name, g.o.Name, g.plan.work)
 	}
 	for _, s := range strings.Split(g.comment(), "\n") {
 		b.WriteString(strings.TrimRight("// "+s, " ") + "\n")
 	}
-	fmt.Fprintf(&b, "func %s(%s)%s {\n%s", g.o.Name, g.parameters(), g.resultTypes(), body)
-	switch results := strings.Join(g.results, ", "); {
+	fmt.Fprintf(&b, "func %s(%s)%s {\n%s", g.o.Name, g.parameters(), g.resultTypes(), g.body)
+	var list []string
+	for i, group := range g.p.Outs {
+		if g.number(group) {
+			list = append(list, g.results[i])
+		}
+	}
+	switch results := strings.Join(list, ", "); {
 	case g.guards && results != "":
 		fmt.Fprintf(&b, "return %s, true\n", results)
 	case g.guards:
@@ -214,7 +319,7 @@ func (g *goWriter) file() ([]byte, error) {
 	case results != "":
 		fmt.Fprintf(&b, "return %s\n", results)
 	}
-	b.WriteString("}\n" + g.pattern() + helpers)
+	b.WriteString("}\n" + g.pattern() + tables + helpers)
 	return format.Source([]byte(b.String()))
 }
 
@@ -236,6 +341,9 @@ func (g *goWriter) parameters() string {
 	if g.p.Params > 0 {
 		list = append(list, g.params+" []float64")
 	}
+	if g.plan.work > stackNumbers {
+		list = append(list, "work []float64")
+	}
 	// Of parameters with the same type, all but the last go without it.
 	for i := range len(list) - 1 {
 		_, t, _ := strings.Cut(list[i], " ")
@@ -248,8 +356,10 @@ func (g *goWriter) parameters() string {
 
 func (g *goWriter) resultTypes() string {
 	var list []string
-	for range g.results {
-		list = append(list, "float64")
+	for _, group := range g.p.Outs {
+		if g.number(group) {
+			list = append(list, "float64")
+		}
 	}
 	if g.guards {
 		list = append(list, "bool")
@@ -274,6 +384,9 @@ func (g *goWriter) comment() string {
 	if g.p.Params > 0 {
 		s += fmt.Sprintf("params holds %d parameters.\n", g.p.Params)
 	}
+	if g.plan.work > stackNumbers {
+		s += fmt.Sprintf("work is memory of length %sWork, whose contents do not matter.\n", g.o.Name)
+	}
 	s += "Inputs are read before outputs are written.\n"
 	if g.guards {
 		s += fmt.Sprintf("\nThe last result is false, and nothing is written, if one of %d comparisons has another\n"+
@@ -290,23 +403,12 @@ func (g *goWriter) pattern() string {
 	}
 	rows, cols := s.Dims()
 	name := g.o.Name
-	return fmt.Sprintf("\n// The outputs of %s are the entries of a matrix with %d rows and %d columns, column after "+
+	what := "outputs of " + name
+	if k := len(g.outs); k > 1 {
+		what = fmt.Sprintf("outputs %s of %s", g.outs[k-1], name)
+	}
+	return fmt.Sprintf("\n// The %s are the entries of a matrix with %d rows and %d columns, column after "+
 		"column: the\n// entries of column j are those from %sColPtr[j] to %sColPtr[j+1], in the rows %sRowIndex.\n"+
 		"var (\n%sColPtr = [...]int{%s}\n%sRowIndex = [...]int{%s}\n)\n",
-		name, rows, cols, name, name, name, name, integers(s.ColPtr()), name, integers(s.RowIndex()))
-}
-
-// integers returns a list of numbers with line breaks.
-func integers(list []int) string {
-	var b strings.Builder
-	for i, v := range list {
-		switch {
-		case i > 0 && i%20 == 0:
-			b.WriteString(",\n\t")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(strconv.Itoa(v))
-	}
-	return b.String()
+		what, rows, cols, name, name, name, name, integers(s.ColPtr()), name, integers(s.RowIndex()))
 }

@@ -20,33 +20,35 @@ func (twice) Outputs(n int) int { return n }
 
 var customs = map[string]program.Custom{`rule "twice"`: twice{}}
 
+// checkJSON compares what JSON and the text form of p read back with p.
+func checkJSON(t *testing.T, p *program.Program) {
+	t.Helper()
+	data, err := export.JSON(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := export.Load(data, customs)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, data)
+	}
+	text, err := program.Parse(p.String(), customs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !program.Equal(p, q) || !program.Equal(text, q) {
+		t.Errorf("JSON reads\n%s\ntext reads\n%s\nwant\n%s", q, text, p)
+	}
+	if again, err := export.JSON(q); err != nil || !bytes.Equal(again, data) {
+		t.Errorf("written again: %v\n%s\nbefore\n%s", err, again, data)
+	}
+}
+
 // TestJSONAgreesWithText: what JSON and the text form read back is the program that was written, in both.
 func TestJSONAgreesWithText(t *testing.T) {
-	check := func(p *program.Program) {
-		t.Helper()
-		data, err := export.JSON(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, err := export.Load(data, customs)
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, data)
-		}
-		text, err := program.Parse(p.String(), customs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !program.Equal(p, q) || !program.Equal(text, q) {
-			t.Errorf("JSON reads\n%s\ntext reads\n%s\nwant\n%s", q, text, p)
-		}
-		if again, err := export.JSON(q); err != nil || !bytes.Equal(again, data) {
-			t.Errorf("written again: %v\n%s\nbefore\n%s", err, again, data)
-		}
-	}
 	for seed := range uint64(longtest.Cases(0, 20, 200, 5000)) {
 		p, _ := randomProgram(t, seed, all, 30)
-		check(p)
-		check(program.Schedule(program.Simplify(p)))
+		checkJSON(t, p)
+		checkJSON(t, program.Schedule(program.Simplify(p)))
 	}
 	p, err := program.Parse("%0:2 = input \"x y\"\n%2 = param 0\n%3:3 = const NaN NaN(0x7ff8000000000123) -Inf\n"+
 		"%6:3 = call \"rule \\\"twice\\\"\" [%1 %0 %4]\n%9:0 = call \"rule \\\"twice\\\"\" []\n"+
@@ -55,7 +57,7 @@ func TestJSONAgreesWithText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(p)
+	checkJSON(t, p)
 }
 
 const sample = `{"format": "nabla program", "version": 1,

@@ -22,8 +22,21 @@ import (
 // A job is a program with points to evaluate it at.
 type job struct {
 	p      *program.Program
+	o      export.Options
 	points [][]float64
 	params []float64
+}
+
+// memory is the number of float64 in the memory that exported functions get, with the results of others in it.
+const memory = 1 << 16
+
+// work returns the length of the memory that the function of j takes.
+func (j job) work(t *testing.T) int {
+	n, err := export.Work(j.p, j.o)
+	if err != nil || n > memory {
+		t.Fatalf("%d numbers of memory, %v", n, err)
+	}
+	return n
 }
 
 // A reply is the result of an exported function: its outputs, or the failure of a guard.
@@ -95,7 +108,8 @@ func buildGo(t *testing.T, dir string, jobs []job) *exec.Cmd {
 	var table strings.Builder
 	for k, j := range jobs {
 		name := fmt.Sprintf("F%d", k)
-		text, err := export.Go(j.p, export.Options{Name: name})
+		j.o.Name = name
+		text, err := export.Go(j.p, j.o)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, j.p)
 		}
@@ -110,6 +124,9 @@ func buildGo(t *testing.T, dir string, jobs []job) *exec.Cmd {
 		if j.p.Params > 0 {
 			args = append(args, fmt.Sprintf("in[%d]", len(j.p.Ins)))
 		}
+		if j.work(t) > 0 {
+			args = append(args, "memory[:"+name+"Work]")
+		}
 		call := fmt.Sprintf("%s(%s)", name, strings.Join(args, ", "))
 		if j.p.Guards() == 0 {
 			call += "; return true"
@@ -120,7 +137,8 @@ func buildGo(t *testing.T, dir string, jobs []job) *exec.Cmd {
 			counts(j.p.Ins, j.p.Params), call)
 	}
 	write(t, dir, "go.mod", "module exported\n\ngo 1.24\n")
-	write(t, dir, "main.go", strings.Replace(mainGo, "TABLE", table.String(), 1))
+	write(t, dir, "main.go", strings.NewReplacer("TABLE", table.String(), "MEMORY", strconv.Itoa(memory)).
+		Replace(mainGo))
 	program := filepath.Join(dir, "exported")
 	cmd := exec.Command("go", "build", "-o", program, ".")
 	cmd.Dir = dir
@@ -157,6 +175,8 @@ var table = []struct {
 	f         func(out, in [][]float64) bool
 }{
 TABLE}
+
+var memory [MEMORY]float64
 
 func slices(n []int) (list [][]float64) {
 	for _, n := range n {
@@ -205,7 +225,8 @@ func buildC(t *testing.T, dir string, jobs []job) *exec.Cmd {
 	args := []string{"-std=c99", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-O1"}
 	for k, j := range jobs {
 		name := fmt.Sprintf("f%d", k)
-		text, err := export.C(j.p, export.Options{Name: name})
+		j.o.Name = name
+		text, err := export.C(j.p, j.o)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, j.p)
 		}
@@ -217,12 +238,17 @@ func buildC(t *testing.T, dir string, jobs []job) *exec.Cmd {
 			}
 		}
 		fmt.Fprintf(&declarations, "#include \"%s.c\"\n", name)
+		if j.work(t) > 0 {
+			fmt.Fprintf(&declarations, "static int with_%s(const double **arg, double **res)\n"+
+				"{\n\treturn %s(arg, res, memory + %d - %s_work);\n}\n", name, name, memory, name)
+			name = "with_" + name
+		}
 		fmt.Fprintf(&cases,
 			"\t\tcase %d: { const int ins[] = {%s}, outs[] = {%s}; run(%s, %d, ins, %d, outs); break; }\n", k,
 			counts(j.p.Ins, j.p.Params), counts(j.p.Outs, 0), name, len(j.p.Ins)+min(j.p.Params, 1), len(j.p.Outs))
 	}
-	write(t, dir, "main.c", strings.NewReplacer("DECLARATIONS", declarations.String(), "CASES", cases.String()).
-		Replace(mainC))
+	write(t, dir, "main.c", strings.NewReplacer("DECLARATIONS", declarations.String(), "CASES", cases.String(),
+		"MEMORY", strconv.Itoa(memory)).Replace(mainC))
 	program := filepath.Join(dir, "exported")
 	args = append(args, "-D_XOPEN_SOURCE=600", "-o", program, filepath.Join(dir, "main.c"), "-lm")
 	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
@@ -234,6 +260,8 @@ func buildC(t *testing.T, dir string, jobs []job) *exec.Cmd {
 const mainC = `#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+double memory[MEMORY];
 
 DECLARATIONS
 static void run(int (*f)(const double **, double **), int nin, const int *ins, int nout, const int *outs)
@@ -313,6 +341,15 @@ func compareAll(t *testing.T, g target, jobs []job, same func(a, b float64) bool
 	return n, failed
 }
 
+// randomJobs returns a random program as it is and scheduled, with loops of several lengths.
+func randomJobs(t *testing.T, seed uint64, ops []rules.Op) []job {
+	p, at := randomProgram(t, seed, ops, 25)
+	points := pointsOf(seed, at)
+	least := unrolled[seed/2%uint64(len(unrolled))]
+	return []job{{p: p, points: points, o: export.Options{Unroll: least}},
+		{p: program.Schedule(program.Simplify(p)), points: points, o: export.Options{Unroll: min(least, 2)}}}
+}
+
 // TestRandom: exported functions compute bit for bit what a machine does, and fail where its guards fail. In C the
 // programs have only operations that do not depend on its library.
 func TestRandom(t *testing.T) {
@@ -324,23 +361,8 @@ func TestRandom(t *testing.T) {
 				ops = slices.DeleteFunc(slices.Clone(exact), func(op rules.Op) bool { return op == rules.Copysign })
 			}
 			var jobs []job
-			for seed := range uint64(longtest.Cases(0, 10, 10, 400)) {
-				p, at := randomProgram(t, seed, ops, 25)
-				rng := rand.New(rand.NewPCG(seed, 8))
-				points := [][]float64{at}
-				for range 6 {
-					x := append([]float64{}, at...)
-					for i := range x {
-						if rng.IntN(2) == 0 {
-							x[i] += rng.NormFloat64()
-						} else if rng.IntN(4) == 0 {
-							x[i] = special[rng.IntN(len(special))]
-						}
-					}
-					points = append(points, x)
-				}
-				jobs = append(jobs, job{p: p, points: points}, job{p: program.Schedule(program.Simplify(p)),
-					points: points})
+			for seed := range uint64(longtest.Cases(0, 10, 12, 400)) {
+				jobs = append(jobs, randomJobs(t, seed, ops)...)
 			}
 			n, failed := compareAll(t, g, jobs, sameBits)
 			if n < len(jobs) || failed == 0 || failed > n*9/10 {
@@ -443,5 +465,48 @@ func TestOperations(t *testing.T) {
 			}
 			t.Log(worst) // with the distances that loose bounds
 		})
+	}
+}
+
+// TestMemory: functions with much memory take it as their last parameter. Several arrays share it one after another,
+// and its contents before a call, here the results of other functions, do not matter.
+func TestMemory(t *testing.T) {
+	const n = 300
+	var text strings.Builder
+	fmt.Fprintf(&text, "%%0:%d = input x\n", n)
+	for k := range 9 { // each vector is the product of the one before and that shifted by one
+		first := k * n
+		fmt.Fprintf(&text, "%%%d:%d = mul %%%d:+1 [%%%d", first+n, n, first, first+n-1)
+		for i := range n - 1 {
+			fmt.Fprintf(&text, " %%%d", first+i)
+		}
+		text.WriteString("]\n")
+	}
+	fmt.Fprintf(&text, "%%%d = sum %d %%%d:+1\nout y [%%%d]\nout z [", 10*n, n, 9*n, 10*n)
+	for i := range n {
+		fmt.Fprintf(&text, " %%%d", 9*n+i)
+	}
+	text.WriteString("]")
+	p := parsed(t, text.String())
+	var jobs []job
+	for _, least := range []int{2, 0, math.MaxInt} {
+		j := job{p: p, o: export.Options{Unroll: least}}
+		for k := range 3 {
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = 1 + float64((i*7+k)%11-5)/1000
+			}
+			j.points = append(j.points, x)
+		}
+		jobs = append(jobs, j)
+		work, err := export.Work(p, j.o)
+		if want := 2 * n; err != nil || least < n && work != want || least > n && work != 0 {
+			t.Errorf("loops of %d lanes: %d numbers of memory, %v, want %d", least, work, err, want)
+		}
+	}
+	checkPlans(t, p, jobs[0].points)
+	longtest.Skip(t, "compiles large functions")
+	for _, g := range targets {
+		t.Run(g.name, func(t *testing.T) { compareAll(t, g, jobs, sameBits) })
 	}
 }
