@@ -272,8 +272,8 @@ func ExampleRule() {
 	// 13 <nil>
 }
 
-// A rule whose value and pullback share the work: the hypotenuse is computed once for a value and its gradient. The third
-// input chooses between two norms, and has no derivative.
+// A rule whose value and pullback share the work: the hypotenuse is computed once for a value and its gradient. The
+// third input chooses between two norms, and has no derivative.
 func ExampleRule_together() {
 	norm := nabla.Rule{
 		Name:      "norm",

@@ -29,8 +29,8 @@ import (
 // calls JVP and VJP then, and all engines use the same declaration in functions of both kinds.
 //
 // The rule of a function that takes functions, such as a search for a root, is made for those that it gets. It calls
-// back for their derivatives: JVPReal and VJPReal call [GradientFunc], [PushforwardFunc] and the like, which compute with
-// the numbers of the engine that differentiates, to any order.
+// back for their derivatives: JVPReal and VJPReal call [GradientFunc], [PushforwardFunc] and the like, which compute
+// with the numbers of the engine that differentiates, to any order.
 //
 // Second and higher derivatives differentiate the rule itself. If JVPReal or VJPReal is given, they
 // are exact, to any order. Otherwise JVP and VJP are differentiated by central differences with
@@ -56,9 +56,9 @@ type Rule struct {
 	// x, y and whatever else ValueVJP has computed: they stay as they are while it is in use, and it must not change
 	// them. It is called any number of times, or never, by one goroutine at a time.
 	//
-	// Engines in reverse mode call it in place of Value if the derivatives are needed, and the pullback in their reverse
-	// sweep: tapes, and compiled programs, in which the pullback serves the calls at the same x during one run. Where
-	// value and pullback are far apart, as in generated code, in second derivatives and in loops whose states are
+	// Engines in reverse mode call it in place of Value if the derivatives are needed, and the pullback in their
+	// reverse sweep: tapes, and compiled programs, in which the pullback serves the calls at the same x during one run.
+	// Where value and pullback are far apart, as in generated code, in second derivatives and in loops whose states are
 	// computed again, ValueVJP is called again. A call allocates copies of x and y; without ValueVJP nothing is kept.
 	ValueVJP func(y, x []float64) (pullback func(xbar, ybar []float64))
 	// JVPReal writes J(x)·xdot to ydot, computed over Reals, so that second derivatives are exact.
@@ -84,8 +84,8 @@ type Rule struct {
 	Points [][]float64
 }
 
-// Rules is a table of rules for functions over float64, by their full names, the path of the package and the name, which
-// a package exports for functions of any package, as of one that it does not own:
+// Rules is a table of rules for functions over float64, by their full names, the path of the package and the name,
+// which a package exports for functions of any package, as of one that it does not own:
 //
 //	package specialrules
 //
@@ -94,10 +94,10 @@ type Rule struct {
 //		"example.com/special.Erfcx": {Name: "Erfcx", Value: erfcx, VJP: erfcxVJP, Points: [][]float64{{0.5}, {2}}},
 //	}
 //
-// nabla gen reads it: in a package that imports this one, be it as _, calls of special.Erfcx have the derivatives of the
-// rule in generated code, and in recordings of it, instead of those of the source. Value must compute what the function
-// does. Functions over Reals call specialrules.Rules["example.com/special.Erfcx"].Func(), and difftest.CheckRules checks
-// all rules of the table. Package gen documents the details.
+// nabla gen reads it: in a package that imports this one, be it as _, calls of special.Erfcx have the derivatives of
+// the rule in generated code, and in recordings of it, instead of those of the source. Value must compute what the
+// function does. Functions over Reals call specialrules.Rules["example.com/special.Erfcx"].Func(), and
+// difftest.CheckRules checks all rules of the table. Package gen documents the details.
 type Rules map[string]Rule
 
 // Func returns the rule as a function, for use in functions over Reals. A mistake in the rule ends

@@ -10,8 +10,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/engines"
 )
 
-// rootOf returns the z near start with g(z, p) = 0 as a function of p. Its rule knows g as a function only, and asks for
-// derivatives of g where it is called: over numbers for the iteration, and over the Reals of the engine that
+// rootOf returns the z near start with g(z, p) = 0 as a function of p. Its rule knows g as a function only, and asks
+// for derivatives of g where it is called: over numbers for the iteration, and over the Reals of the engine that
 // differentiates for dz = -(∂g/∂p·dp)/(∂g/∂z).
 func rootOf(g func(z nabla.Real, p []nabla.Real) nabla.Real, start float64) func(p ...nabla.Real) []nabla.Real {
 	residual := func(zp []nabla.Real) nabla.Real { return g(zp[0], zp[1:]) }

@@ -82,7 +82,9 @@ func TestNoTangentRefuses(t *testing.T) {
 		for what, fn := range map[string]func(x []nabla.Real) nabla.Real{
 			"input 0 has no derivative":  func(x []nabla.Real) nabla.Real { return f(x...)[0] },
 			"input 0 has no derivative ": func(x []nabla.Real) nabla.Real { return f(x[0].Scale(2), x[1])[0] },
-			"NoTangent lists input 2":    func(x []nabla.Real) nabla.Real { return wrong.Func()(nabla.Const(3), x[1])[0] },
+			"NoTangent lists input 2": func(x []nabla.Real) nabla.Real {
+				return wrong.Func()(nabla.Const(3), x[1])[0]
+			},
 		} {
 			_, err := nabla.Gradient(fn, b, []float64{3, 2})
 			var is *nabla.FuncError

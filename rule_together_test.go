@@ -313,7 +313,8 @@ func TestPullbackViolations(t *testing.T) {
 		}, "rule prod.the pullback of ValueVJP panicked: boom"},
 	} {
 		call := nabla.Rule{Name: "prod", Value: value, ValueVJP: c.f}.Func()
-		for _, b := range []nabla.Backend{reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}} {
+		compiled := reversediff.Backend{Compile: true}
+		for _, b := range []nabla.Backend{reversediff.Backend{}, compiled, tracker.Backend{}} {
 			_, err := nabla.Gradient(func(x []nabla.Real) nabla.Real { return call(x...)[0] }, b, []float64{2, 3})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %s: error %v, want %q in it", name, b.Name(), err, c.want)

@@ -24,13 +24,15 @@ type T interface {
 //		difftest.CheckRule(t, myRule, []float64{1, 2}, []float64{-0.5, 3})
 //	}
 //
-// It calls Value, JVP, VJP, ValueJVP, ValueVJP, JVPReal and VJPReal repeatedly, also in several goroutines at once: they
-// must always return the same numbers, write every output, and leave their arguments alone, those of earlier calls
-// included. Inputs that NoTangent lists stay as they are in points, and no derivative with respect to them is compared. Each derivative is compared entry by entry with differences of Value and with the other derivatives; VJP,
-// VJPReal and the pullback of ValueVJP must add to xbar. ValueJVP and ValueVJP must have the value of Value, bit for bit,
-// and a pullback must stay what it is when it is called again, while others are made and called. The derivatives of JVPReal and VJPReal, from which second derivatives are computed, are compared with
-// differences of those functions. Out must depend on n only, an entry outside Pattern must be zero, and a Linear rule
-// must have the same derivative at another point.
+// It calls Value, JVP, VJP, ValueJVP, ValueVJP, JVPReal and VJPReal repeatedly, also in several goroutines at once:
+// they must always return the same numbers, write every output, and leave their arguments alone, those of earlier calls
+// included. Inputs that NoTangent lists stay as they are in points, and no derivative with respect to them is compared.
+// Each derivative is compared entry by entry with differences of Value and with the other derivatives; VJP, VJPReal and
+// the pullback of ValueVJP must add to xbar. ValueJVP and ValueVJP must have the value of Value, bit for bit, and a
+// pullback must stay what it is when it is called again, while others are made and called. The derivatives of JVPReal
+// and VJPReal, from which second derivatives are computed, are compared with differences of those functions. Out must
+// depend on n only, an entry outside Pattern must be zero, and a Linear rule must have the same derivative at another
+// point.
 //
 // The comparison is as precise as the differences: digits that Value loses, for example to the tolerance of an
 // iteration, are lost for the comparison too. If differences have no correct digit, that is reported.

@@ -79,8 +79,8 @@ func (c *ruleChecker) checkKept() {
 			ybar[i] = math.Float64frombits(poison)
 		}
 		if i := differs(want, got); i >= 0 {
-			c.failf(name+" kept", "%s gives %v and then %v as its result %d for the same ybar%s; it must depend on x and "+
-				"ybar alone", name, want[i], got[i], i, why)
+			c.failf(name+" kept", "%s gives %v and then %v as its result %d for the same ybar%s; it must depend "+
+				"on x and ybar alone", name, want[i], got[i], i, why)
 			return false
 		}
 		return true

@@ -149,7 +149,8 @@ func TestCheckRulesReports(t *testing.T) {
 	difftest.CheckRules(&m, nabla.Rules{})
 	difftest.CheckRules(&m, nabla.Rules{"x.F": wrong, "x.G": {Name: "G"}})
 	all := fmt.Sprint(m)
-	for _, want := range []string{"the table of rules is empty", "rule x.F at [1.5 0.75]: ValueJVP has", "rule x.G has no Points"} {
+	for _, want := range []string{"the table of rules is empty", "rule x.F at [1.5 0.75]: ValueJVP has",
+		"rule x.G has no Points"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("reported %q, want %q", m, want)
 		}

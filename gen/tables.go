@@ -37,8 +37,10 @@ func (u *home) badTables() {
 // usedTables adds a note for each rule of a table that calls in the package obey.
 func (u *home) usedTables() {
 	for _, r := range u.program.lower.UsedRules(u.pkg) {
-		u.problem(&Problem{Pos: r.Pos, Severity: Note, Reason: "calls of " + r.Function + " in package " + u.pkg.PkgPath +
-			" have the derivatives of the table of rules " + r.Table, Remedy: "to differentiate its source instead, write " +
-			"//nabla:norule " + r.Function + " above the calling function"})
+		u.problem(&Problem{Pos: r.Pos, Severity: Note,
+			Reason: "calls of " + r.Function + " in package " + u.pkg.PkgPath +
+				" have the derivatives of the table of rules " + r.Table,
+			Remedy: "to differentiate its source instead, write //nabla:norule " + r.Function + " above the calling " +
+				"function"})
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/nabla-ad/nabla/internal/core"
 )
 
-// A kept holds the pullbacks that calls of custom rules keep during a run, for the calls of their cotangents in the same
-// run. They are found by the inputs, bit for bit, so that a pullback is never used at another point; and they end with
-// the run, since the data that a rule reads may change between runs.
+// A kept holds the pullbacks that calls of custom rules keep during a run, for the calls of their cotangents in the
+// same run. They are found by the inputs, bit for bit, so that a pullback is never used at another point; and they end
+// with the run, since the data that a rule reads may change between runs.
 type kept struct {
 	makes []core.Pullable  // by custom rule: it, if it keeps pullbacks that the program uses
 	uses  []core.Cotangent // by custom rule: it, if it uses the pullbacks of another one

@@ -167,8 +167,8 @@ func (p *Program) noTangents(w *resolvedRule, shape ruleShape, name string, refu
 	}
 	for _, i := range w.noTangent {
 		if i < 0 || i >= params.Len() {
-			refuse(fmt.Sprintf("its rule %s lists input %d in NoTangent, and there are %d inputs", name, i, params.Len()),
-				"list indices from 0 on")
+			refuse(fmt.Sprintf("its rule %s lists input %d in NoTangent, and there are %d inputs", name, i,
+				params.Len()), "list indices from 0 on")
 			return false
 		}
 		w.rule.NoDerivative[i] = true

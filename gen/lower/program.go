@@ -63,8 +63,8 @@ type Program struct {
 	ruleOf map[*types.Func]*Directive
 	// rules maps functions to their rules, nil for functions looked up without success.
 	rules map[*types.Func]*resolvedRule
-	// noRules maps functions to the arguments of their //nabla:norule directives: the full names of functions and tables
-	// whose rules calls in them do not obey.
+	// noRules maps functions to the arguments of their //nabla:norule directives: the full names of functions and
+	// tables whose rules calls in them do not obey.
 	noRules map[*types.Func][]string
 	// tables, tableRules and usedRules hold tables of rules, see tables.go.
 	tables     map[*packages.Package]*ruleTables
@@ -165,7 +165,8 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		decls: map[*types.Func]*decl{}, dirs: map[*packages.Package][]Directive{},
 		specializations: map[string]*specialization{}, taken: map[string]bool{},
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
-		ruleOf: map[*types.Func]*Directive{}, noRules: map[*types.Func][]string{}, rules: map[*types.Func]*resolvedRule{},
+		ruleOf: map[*types.Func]*Directive{}, noRules: map[*types.Func][]string{},
+		rules:  map[*types.Func]*resolvedRule{},
 		loaded: map[string]*packages.Package{}, libraryPackages: map[string]*packages.Package{},
 		instances: map[*types.Func]*types.Func{}, passive: map[*types.Func]bool{}, stubs: map[string]bool{},
 		checkpoints: map[ast.Node]*ir.Checkpoint{},

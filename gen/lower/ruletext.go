@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ruleText returns the source of a tangent and a pullback for the function of a declared rule, and of the functions that
-// the rule lacks.
+// ruleText returns the source of a tangent and a pullback for the function of a declared rule, and of the functions
+// that the rule lacks.
 func (w *resolvedRule) ruleText(shape ruleShape) string {
 	together, kept := w.parts["ValueJVP"] != nil, w.parts["ValueVJP"] != nil
 	var text string
@@ -94,8 +94,8 @@ func (w *resolvedRule) numbersText(text string) string {
 		"BARS", join(bars), "M", fmt.Sprint(m), "N", fmt.Sprint(n)).Replace(text)
 }
 
-// Derivatives of functions of each shape by those of a rule. As in a recording, the rule gets memory of its own. valuevjp
-// is ValueVJP together with a call of its pullback, see wholePullback.
+// Derivatives of functions of each shape by those of a rule. As in a recording, the rule gets memory of its own.
+// valuevjp is ValueVJP together with a call of its pullback, see wholePullback.
 const (
 	inPlaceTangent = `
 func tangent(y, x, yDot, xDot []float64) {

@@ -68,7 +68,7 @@ func (p *Program) tablesIn(pkg *packages.Package) *ruleTables {
 // readTable adds the entries of a table to t, or why they are not known.
 func (p *Program) readTable(t *ruleTables, v *types.Var, pkg *packages.Package) {
 	refuse := func(at token.Pos, reason, remedy string) {
-		t.problems = append(t.problems, &Refusal{p.fset.Position(at), "", "the table of rules " + v.Name(), reason, remedy})
+		t.problems = append(t.problems, p.badTable(v, at, reason, remedy))
 	}
 	if p.initialisers == nil {
 		p.findWrittenVars()
@@ -94,8 +94,13 @@ func (p *Program) readTable(t *ruleTables, v *types.Var, pkg *packages.Package) 
 	}
 }
 
-// visibleTables returns the tables that functions of a package obey, those of the package itself first. It includes some
-// that do not apply there: unexported tables of other packages.
+// badTable returns a refusal of a table, or of the entry at a position.
+func (p *Program) badTable(v *types.Var, at token.Pos, reason, remedy string) *Refusal {
+	return &Refusal{p.fset.Position(at), "", "the table of rules " + v.Name(), reason, remedy}
+}
+
+// visibleTables returns the tables that functions of a package obey, those of the package itself first. It includes
+// some that do not apply there: unexported tables of other packages.
 func (p *Program) visibleTables(pkg *packages.Package) (list []*ruleTables) {
 	list = append(list, p.tablesIn(pkg))
 	for _, path := range slices.Sorted(maps.Keys(pkg.Imports)) {
@@ -148,7 +153,8 @@ func (p *Program) tableRule(fn *types.Func, d *decl) *resolvedRule {
 		p.noteTable(e, pkg)
 		return w
 	}
-	return &resolvedRule{rule: w.rule, refusals: Refusals{{p.fset.Position(e.at), fn.FullName(), "the rule of " + fn.Name(),
+	return &resolvedRule{rule: w.rule, refusals: Refusals{{p.fset.Position(e.at), fn.FullName(),
+		"the rule of " + fn.Name(),
 		"package " + pkg.Types.Name() + " gets two rules for it: " + e.name() + " and that of " + other,
 		"import one of the tables only, or name the other one in //nabla:norule above " + d.fn.Name()}}}
 }
@@ -218,7 +224,7 @@ func (p *Program) TableProblems(pkg *packages.Package) (own, imported Refusals) 
 				continue
 			}
 			if reason, remedy := p.missingFunction(e.key); reason != "" {
-				list = append(list, &Refusal{p.fset.Position(e.at), "", "the table of rules " + e.table.Name(), reason, remedy})
+				list = append(list, p.badTable(e.table, e.at, reason, remedy))
 			}
 		}
 		if i == 0 {
@@ -239,13 +245,13 @@ func (p *Program) NoRuleProblem(name string) (reason, remedy string) {
 				return "", ""
 			}
 		} else {
-			return "package " + name[:i] + " is not imported", "name functions that the function below calls, or tables " +
-				"of rules, with the paths of their packages"
+			return "package " + name[:i] + " is not imported",
+				"name functions that the function below calls, or tables of rules, with the paths of their packages"
 		}
 	}
 	if reason, _ = p.missingFunction(name); reason != "" {
-		return strconv.Quote(name) + " is neither a function nor a table of rules", "write the path of its package and " +
-			"its name: example.com/special.Erfcx"
+		return strconv.Quote(name) + " is neither a function nor a table of rules",
+			"write the path of its package and its name: example.com/special.Erfcx"
 	}
 	return "", ""
 }

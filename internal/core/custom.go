@@ -182,8 +182,8 @@ func arguments(c Custom, xs []Rep) (x, y []float64) {
 	return x, y
 }
 
-// evaluate returns the values x of xs and the outputs y of c at x, NaN if t is blind, and the pullback at x if t uses it
-// and c keeps it. t is nil outside of traces.
+// evaluate returns the values x of xs and the outputs y of c at x, NaN if t is blind, and the pullback at x if t uses
+// it and c keeps it. t is nil outside of traces.
 func (t *Tracer) evaluate(c Custom, xs []Rep) (x, y []float64, p Pullback) {
 	x, y = arguments(c, xs)
 	switch {
