@@ -14,6 +14,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/backend/tracker"
 	"github.com/nabla-ad/nabla/internal/engines"
+	"github.com/nabla-ad/nabla/program"
 )
 
 // A counted is the rule y = exp(r·x0·x1) + x1², whose exponential is the work that value and derivatives share. It
@@ -165,6 +166,43 @@ func TestPullbackOfChangedData(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkGradient(t, b.Name(), rate, x, g)
+		}
+	}
+}
+
+// TestPullbackEndsWithTheRun: the value of the first call is no part of the gradient of r(x0, 1) + r(x1, 1)², so that its
+// cotangent has no pullback in a run, but the run before has left one at that point if x1 was the same, for other data.
+func TestPullbackEndsWithTheRun(t *testing.T) {
+	c := newCounted(0.7)
+	r := c.rule(false).Func()
+	one := nabla.Const(1)
+	f := func(x []nabla.Real) nabla.Real { return r(x[0], one)[0].Add(r(x[1], one)[0].Sq()) }
+	recorded, err := nabla.Record(f, []float64{0.3, 0.4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := recorded.Gradient()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := program.NewMachine(program.Schedule(g.Program()))
+	for _, run := range []struct{ rate, a, b float64 }{{0.7, 0.3, 0.4}, {-1.5, 0.4, 0.9}, {2, 0.9, 0.1}} {
+		c.rate.Store(math.Float64bits(run.rate))
+		copy(m.Input(0), []float64{run.a, run.b})
+		before := c.work.Load()
+		if !m.Run() {
+			t.Fatal("a guard failed")
+		}
+		if n := c.work.Load() - before; n != 2 {
+			t.Errorf("%d times the work of a call, want 2", n)
+		}
+		got := make([]float64, 2)
+		m.Output(0, got)
+		d := func(x float64) float64 { return run.rate * math.Exp(run.rate*x) }
+		for i, want := range []float64{d(run.a), 2 * (math.Exp(run.rate*run.b) + 1) * d(run.b)} {
+			if !(math.Abs(got[i]-want) <= 1e-13*math.Abs(want)) {
+				t.Errorf("at %v: derivative %d is %v, want %v", run, i, got[i], want)
+			}
 		}
 	}
 }
