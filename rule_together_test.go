@@ -170,8 +170,9 @@ func TestPullbackOfChangedData(t *testing.T) {
 	}
 }
 
-// TestPullbackEndsWithTheRun: the value of the first call is no part of the gradient of r(x0, 1) + r(x1, 1)², so that its
-// cotangent has no pullback in a run, but the run before has left one at that point if x1 was the same, for other data.
+// TestPullbackEndsWithTheRun: the value of the first call is no part of the gradient of r(x0, 1) + r(x1, 1)², so that
+// its cotangent has no pullback in a run, but the run before has left one at that point if x1 was the same, for other
+// data.
 func TestPullbackEndsWithTheRun(t *testing.T) {
 	c := newCounted(0.7)
 	r := c.rule(false).Func()

@@ -85,8 +85,10 @@ func (c *ruleChecker) checkKept() {
 		}
 		return true
 	}
-	if !check("") || !check("") {
-		return
+	for range 2 {
+		if !check("") {
+			return
+		}
 	}
 	other, ok := makeAt(c.perturbed(c.x))
 	if !ok || !check(" after ValueVJP has been called at another point") {
