@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math"
 	"path/filepath"
 
 	"gonum.org/v1/gonum/mat"
@@ -269,6 +270,62 @@ func ExampleRule() {
 	// Output:
 	// 13 <nil>
 	// 13 <nil>
+}
+
+// A rule whose value and pullback share the work: the hypotenuse is computed once for a value and its gradient. The
+// third input chooses between two norms, and has no derivative.
+func ExampleRule_together() {
+	norm := nabla.Rule{
+		Name:      "norm",
+		NoTangent: []int{2},
+		Value: func(y, x []float64) {
+			if y[0] = math.Hypot(x[0], x[1]); x[2] == 1 {
+				y[0] = math.Abs(x[0]) + math.Abs(x[1])
+			}
+		},
+		ValueVJP: func(y, x []float64) func(xbar, ybar []float64) {
+			h := math.Hypot(x[0], x[1])
+			a, b := x[0]/h, x[1]/h
+			if y[0] = h; x[2] == 1 {
+				y[0] = math.Abs(x[0]) + math.Abs(x[1])
+				a, b = math.Copysign(1, x[0]), math.Copysign(1, x[1])
+			}
+			return func(xbar, ybar []float64) {
+				xbar[0] += a * ybar[0]
+				xbar[1] += b * ybar[0]
+			}
+		},
+	}.Func()
+	f := func(x []nabla.Real) nabla.Real { return norm(x[0], x[1], nabla.Const(2))[0] }
+	g, err := nabla.Gradient(f, reversediff.Backend{}, []float64{3, -4})
+	fmt.Println(g, err)
+	asks := func(x []nabla.Real) nabla.Real { return norm(x...)[0] }
+	_, err = nabla.Gradient(asks, reversediff.Backend{}, []float64{3, -4, 2})
+	var mistake *nabla.FuncError
+	if errors.As(err, &mistake) {
+		fmt.Println(mistake.Problem)
+	}
+	// Output:
+	// [0.6 -0.8] <nil>
+	// input 2 has no derivative by NoTangent, and the number passed for it has one; pass a constant, or nabla.StopGradient(x) if the derivative is to be left out
+}
+
+// A table of rules, as a package exports it for functions of another one. Functions over Reals find a rule by the full
+// name of its function; nabla gen uses the table in packages that import its package.
+func ExampleRules() {
+	table := nabla.Rules{
+		"math.Cbrt": {
+			Name:   "Cbrt",
+			Value:  func(y, x []float64) { y[0] = math.Cbrt(x[0]) },
+			VJP:    func(xbar, x, y, ybar []float64) { xbar[0] += ybar[0] / (3 * y[0] * y[0]) },
+			Points: [][]float64{{8}, {-0.5}},
+		},
+	}
+	root := table["math.Cbrt"].Func()
+	f := func(x nabla.Real) nabla.Real { return root(x)[0] }
+	fmt.Println(nabla.Derivative(f, reversediff.Backend{}, 8))
+	// Output:
+	// 0.08333333333333333 <nil>
 }
 
 // The inner minimiser's gradient, differentiated by the outer one.

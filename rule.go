@@ -3,6 +3,7 @@ package nabla
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/nabla-ad/nabla/engine"
@@ -11,17 +12,25 @@ import (
 )
 
 // Rule is a function with derivatives of its own, which every engine uses: an iterative method, a
-// table, or a computation by another program. Value and one of JVP, VJP, JVPReal and VJPReal
-// suffice. Missing ones are computed from the others, at the cost of one call per output (JVP from
-// VJP) or per input (VJP from JVP).
+// table, or a computation by another program. Value and one of JVP, VJP, ValueJVP, ValueVJP, JVPReal
+// and VJPReal suffice. Missing ones are computed from the others, at the cost of one call per output
+// (JVP from VJP) or per input (VJP from JVP).
 //
 // The functions may be called at any time and any number of times, and by several goroutines if
-// several differentiate. They must not modify their inputs or keep any of their arguments, and Out
-// must depend on n alone. A violation is a [FuncError] if it is detected. difftest.CheckRule looks
-// for violations, and compares the derivatives with differences.
+// several differentiate. They must not modify their inputs or keep any of their arguments, but for
+// ValueVJP, and Out must depend on n alone. A violation is a [FuncError] if it is detected.
+// difftest.CheckRule looks for violations, and compares the derivatives with differences.
+//
+// JVP and VJP get y = f(x) and nothing else that Value has computed. Where that is not enough, as
+// for a factorisation that the value and the derivatives need, ValueJVP and ValueVJP do the common
+// work once: see there.
 //
 // A plain function computes a rule that is a package variable by the directive //nabla:rule rule=MyRule; generated code
 // calls JVP and VJP then, and all engines use the same declaration in functions of both kinds.
+//
+// The rule of a function that takes functions, such as a search for a root, is made for those that it gets. It calls
+// back for their derivatives: JVPReal and VJPReal call [GradientFunc], [PushforwardFunc] and the like, which compute
+// with the numbers of the engine that differentiates, to any order.
 //
 // Second and higher derivatives differentiate the rule itself. If JVPReal or VJPReal is given, they
 // are exact, to any order. Otherwise JVP and VJP are differentiated by central differences with
@@ -39,10 +48,28 @@ type Rule struct {
 	JVP func(ydot, x, y, xdot []float64)
 	// VJP adds J(x)ᵀ·ybar to xbar. y is f(x).
 	VJP func(xbar, x, y, ybar []float64)
+	// ValueJVP writes f(x) to y and J(x)·xdot to ydot, with the work common to both done once. It takes the place of
+	// Value and a JVP that engines in forward mode, and differences by complex steps, call at one point. For further
+	// directions at that point there is JVP, or ValueJVP again without it.
+	ValueJVP func(y, ydot, x, xdot []float64)
+	// ValueVJP writes f(x) to y and returns the pullback at x, which adds J(x)ᵀ·ybar to xbar. The pullback may refer to
+	// x, y and whatever else ValueVJP has computed: they stay as they are while it is in use, and it must not change
+	// them. It is called any number of times, or never, by one goroutine at a time.
+	//
+	// Engines in reverse mode call it in place of Value if the derivatives are needed, and the pullback in their
+	// reverse sweep: tapes, and compiled programs, in which the pullback serves the calls at the same x during one run.
+	// Where value and pullback are far apart, as in generated code, in second derivatives and in loops whose states are
+	// computed again, ValueVJP is called again. A call allocates copies of x and y; without ValueVJP nothing is kept.
+	ValueVJP func(y, x []float64) (pullback func(xbar, ybar []float64))
 	// JVPReal writes J(x)·xdot to ydot, computed over Reals, so that second derivatives are exact.
 	JVPReal func(ydot, x, y, xdot []Real)
 	// VJPReal adds J(x)ᵀ·ybar to xbar, computed over Reals, so that second derivatives are exact.
 	VJPReal func(xbar, x, y, ybar []Real)
+	// NoTangent lists the inputs, by index, that carry no derivative: a degree, a flag, a position in a table. For them
+	// there is no derivative, which is not the same as one that is zero, and none may be asked: an input must be a
+	// constant, or a number without derivative such as the result of [StopGradient], or the call is a [FuncError]. xdot
+	// is 0 there, and what is added to xbar there is dropped.
+	NoTangent []int
 	// Pattern returns the pattern of the Jacobian for n inputs, outputs by inputs, which must hold
 	// everywhere. Nil means that every output depends on every input. Only sparsity detectors use
 	// it.
@@ -53,7 +80,25 @@ type Rule struct {
 	// that compiled engines can record them once. Otherwise, and where they compare numbers or read
 	// their values, they are recorded at every call.
 	Pure bool
+	// Points are inputs at which the rule is smooth, where difftest.CheckRules checks it.
+	Points [][]float64
 }
+
+// Rules is a table of rules for functions over float64, by their full names, the path of the package and the name,
+// which a package exports for functions of any package, as of one that it does not own:
+//
+//	package specialrules
+//
+//	// Rules holds the derivatives of package special.
+//	var Rules = nabla.Rules{
+//		"example.com/special.Erfcx": {Name: "Erfcx", Value: erfcx, VJP: erfcxVJP, Points: [][]float64{{0.5}, {2}}},
+//	}
+//
+// nabla gen reads it: in a package that imports this one, be it as _, calls of special.Erfcx have the derivatives of
+// the rule in generated code, and in recordings of it, instead of those of the source. Value must compute what the
+// function does. Functions over Reals call specialrules.Rules["example.com/special.Erfcx"].Func(), and
+// difftest.CheckRules checks all rules of the table. Package gen documents the details.
+type Rules map[string]Rule
 
 // Func returns the rule as a function, for use in functions over Reals. A mistake in the rule ends
 // the function that calls it, and the operator returns it as an error.
@@ -74,10 +119,15 @@ func (r Rule) Func() func(x ...Real) []Real {
 
 // form returns c in the form that programs inline if it is pure and its first derivatives are given over Reals only.
 func (c *ruleCall) form() core.Custom {
-	if c.r.Pure && c.r.JVP == nil && c.r.VJP == nil && c.exact() {
+	if c.r.Pure && !c.r.plain() && c.exact() {
 		return inlinedRule{c}
 	}
 	return c
+}
+
+// plain reports whether r has a derivative over plain numbers.
+func (r *Rule) plain() bool {
+	return r.JVP != nil || r.VJP != nil || r.ValueJVP != nil || r.ValueVJP != nil
 }
 
 // An inlinedRule is a rule whose derivatives are given over Reals only. It implements core.Inlined.
@@ -105,6 +155,8 @@ func (c *ruleCall) PushAt(ydot, x, y, xdot []core.Rep) { c.push(ydot, x, y, xdot
 type ruleCall struct {
 	r               Rule
 	value, jvp, vjp lending
+	together        lending // for ValueJVP
+	pullback        lending // for the pullbacks of ValueVJP
 	mu              sync.Mutex
 	sizes           map[int]int // number of inputs → result of Out
 }
@@ -113,13 +165,15 @@ func (c *ruleCall) check(x []Real) error {
 	problem := ""
 	switch m := c.outputsNow(len(x)); {
 	case c.r.Value == nil:
-		problem = "it has no Value; give it one, and one of JVP, VJP, JVPReal and VJPReal"
+		problem = "it has no Value; give it one, and one of JVP, VJP, ValueJVP, ValueVJP, JVPReal and VJPReal"
 	case m < 0:
 		problem = fmt.Sprintf("Out(%d) is %d, want 0 or more", len(x), m)
-	case c.r.JVP == nil && c.r.VJP == nil && c.r.JVPReal == nil && c.r.VJPReal == nil:
+	case c.tangentProblem(x) != "":
+		problem = c.tangentProblem(x)
+	case !c.r.plain() && !c.exact():
 		for _, a := range x {
 			if a.id != 0 {
-				problem = "it has no derivative; give it JVP, VJP, JVPReal or VJPReal"
+				problem = "it has no derivative; give it JVP, VJP, ValueJVP, ValueVJP, JVPReal or VJPReal"
 			}
 		}
 	}
@@ -163,7 +217,9 @@ func (c *ruleCall) JVP(ydot, x, y, xdot []float64) {
 	switch {
 	case c.r.JVP != nil:
 		c.call("JVP", &c.jvp, c.r.JVP, false, ydot, x, y, xdot)
-	case c.r.VJP != nil || c.r.JVPReal == nil:
+	case c.r.ValueJVP != nil:
+		c.ValueJVP(make([]float64, len(y)), ydot, x, xdot)
+	case c.r.VJP != nil || c.r.ValueVJP != nil || c.r.JVPReal == nil:
 		c.jvpFromVJP(ydot, x, y, xdot)
 	default:
 		out := poisoned(len(ydot))
@@ -174,10 +230,18 @@ func (c *ruleCall) JVP(ydot, x, y, xdot []float64) {
 
 func (c *ruleCall) jvpFromVJP(ydot, x, y, xdot []float64) {
 	row, unit := make([]float64, len(x)), make([]float64, len(y))
+	var kept *rulePullback
+	if c.r.VJP == nil && c.r.ValueVJP != nil {
+		kept = c.keep(make([]float64, len(y)), x)
+	}
 	for i := range ydot {
 		clear(row)
 		unit[i] = 1
-		c.VJP(row, x, y, unit)
+		if kept != nil {
+			kept.Pull(row, unit)
+		} else {
+			c.VJP(row, x, y, unit)
+		}
 		unit[i] = 0
 		ydot[i] = 0
 		for j, d := range xdot {
@@ -192,13 +256,18 @@ func (c *ruleCall) VJP(xbar, x, y, ybar []float64) {
 	switch {
 	case c.r.VJP != nil:
 		c.call("VJP", &c.vjp, c.r.VJP, true, xbar, x, y, ybar)
-	case c.r.JVP != nil || c.r.VJPReal == nil:
+	case c.r.ValueVJP != nil:
+		c.keep(make([]float64, len(y)), x).Pull(xbar, ybar)
+	case c.r.JVP != nil || c.r.ValueJVP != nil || c.r.VJPReal == nil:
 		c.vjpFromJVP(xbar, x, y, ybar)
 	default:
 		out := make([]Real, len(xbar))
 		c.callReal("VJPReal", c.r.VJPReal, reps(out), reps(constants(x)), reps(constants(y)), reps(constants(ybar)))
 		sum := make([]float64, len(xbar))
 		c.plain(sum, out, "VJPReal")
+		for _, j := range c.r.NoTangent {
+			sum[j] = 0
+		}
 		for j, v := range sum {
 			xbar[j] += v
 		}
@@ -208,6 +277,9 @@ func (c *ruleCall) VJP(xbar, x, y, ybar []float64) {
 func (c *ruleCall) vjpFromJVP(xbar, x, y, ybar []float64) {
 	col, unit := make([]float64, len(y)), make([]float64, len(x))
 	for j := range xbar {
+		if slices.Contains(c.r.NoTangent, j) {
+			continue
+		}
 		unit[j] = 1
 		c.JVP(col, x, y, unit)
 		unit[j] = 0
@@ -296,12 +368,14 @@ func (c *ruleCall) pull(xbar, x, y, w []core.Rep) {
 	}
 	linear := &realRule{n: len(x), m: len(y), over: func(ydot, v []core.Rep) { c.jvpReal(ydot, x, y, v) }}
 	copy(xbar, linear.pullback(ones(len(x)), w))
+	c.dropReal(xbar)
 }
 
 // cotangent returns the rule (x, w) ↦ J(x)ᵀ·w over Reals.
 func (c *ruleCall) cotangent(n, m int) *realRule {
 	return &realRule{
 		name: "cotangent of " + c.r.Name, n: n + m, m: n, value: (&cotangentRule{c, n, m}).Value,
+		of:        c.kept(),
 		structure: func() ([][]int, bool) { return cotangentStructure(c, n) },
 		over: func(xbar, xw []core.Rep) {
 			x, w := xw[:n:n], xw[n:]
@@ -322,6 +396,7 @@ func (c *ruleCall) jvpReal(ydot, x, y, v []core.Rep) {
 func (c *ruleCall) vjpReal(xbar, x, y, w []core.Rep) {
 	clear(xbar)
 	c.callReal("VJPReal", c.r.VJPReal, xbar, x, y, w)
+	c.dropReal(xbar)
 }
 
 // ones returns k ones, as a point at which to differentiate a linear map. The derivative of such a

@@ -96,6 +96,11 @@ func (c *ruleCall) call(what string, memory *lending, f numbers, adds bool, out,
 		engine.Unwrite(ownOut)
 	}
 	f(ownOut, ownX, ownY, ownD)
+	if adds {
+		for _, j := range c.r.NoTangent {
+			ownOut[j] = math.Copysign(0, -1)
+		}
+	}
 	c.unchanged(what, "x", x, ownX)
 	c.unchanged(what, "y", y, ownY)
 	c.unchanged(what, "", d, ownD)
@@ -115,7 +120,8 @@ func (c *ruleCall) call(what string, memory *lending, f numbers, adds bool, out,
 }
 
 // directions maps the functions of a rule to the names of their last arguments.
-var directions = map[string]string{"JVP": "xdot", "VJP": "ybar", "JVPReal": "xdot", "VJPReal": "ybar"}
+var directions = map[string]string{"JVP": "xdot", "VJP": "ybar", "ValueJVP": "xdot", pullbackName: "ybar",
+	"JVPReal": "xdot", "VJPReal": "ybar"}
 
 // unchanged checks that a function of the rule has not modified an argument. The last argument is
 // passed with an empty name.

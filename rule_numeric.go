@@ -30,9 +30,7 @@ func (t *tangentRule) Value(y, xv []float64) {
 	x, v := xv[:t.n], xv[t.n:]
 	clear(y)
 	if !allZero(v) {
-		at := lentValue(t.of, x)
-		t.of.JVP(y, x, at, v)
-		giveBackValue(at)
+		pushAt(y, t.of, x, v)
 	}
 }
 
@@ -41,7 +39,7 @@ func (t *tangentRule) JVP(ydot, xv, _, xvdot []float64) {
 	dx, dv := xvdot[:t.n], xvdot[t.n:]
 	clear(ydot)
 	if !allZero(dv) {
-		t.of.JVP(ydot, x, valueOf(t.of, x), dv)
+		pushAt(ydot, t.of, x, dv)
 	}
 	jvpAlong(ydot, t.of, x, dx, v)
 }
@@ -54,7 +52,7 @@ func (t *tangentRule) VJP(xvbar, xv, _, w []float64) {
 		return
 	}
 	vjpAlong(xvbar[:t.n], t.of, x, v, w)
-	t.of.VJP(xvbar[t.n:], x, valueOf(t.of, x), w)
+	pullAt(xvbar[t.n:], t.of, x, w)
 }
 
 func (t *cotangentRule) Name() string                { return "cotangent of " + t.of.Name() }
@@ -66,9 +64,7 @@ func (t *cotangentRule) Value(y, xw []float64) {
 	x, w := xw[:t.n], xw[t.n:]
 	clear(y)
 	if !allZero(w) {
-		at := lentValue(t.of, x)
-		t.of.VJP(y, x, at, w)
-		giveBackValue(at)
+		pullAt(y, t.of, x, w)
 	}
 }
 
@@ -77,7 +73,7 @@ func (t *cotangentRule) JVP(ydot, xw, _, xwdot []float64) {
 	dx, dw := xwdot[:t.n], xwdot[t.n:]
 	clear(ydot)
 	if !allZero(dw) {
-		t.of.VJP(ydot, x, valueOf(t.of, x), dw)
+		pullAt(ydot, t.of, x, dw)
 	}
 	vjpAlong(ydot, t.of, x, dx, w)
 }
@@ -89,16 +85,10 @@ func (t *cotangentRule) VJP(xwbar, xw, _, u []float64) {
 	}
 	vjpAlong(xwbar[:t.n], t.of, x, u, w)
 	ju := make([]float64, t.m)
-	t.of.JVP(ju, x, valueOf(t.of, x), u)
+	pushAt(ju, t.of, x, u)
 	for i, v := range ju {
 		xwbar[t.n+i] += v
 	}
-}
-
-func valueOf(c core.Custom, x []float64) []float64 {
-	y := make([]float64, c.Outputs(len(x)))
-	c.Value(y, x)
-	return y
 }
 
 // lentValues holds memory for the values of rules, so that calls need not allocate. Memory in use
@@ -108,9 +98,9 @@ var lentValues struct {
 	free [][]float64
 }
 
-// lentValue is like valueOf, with memory that the caller returns by giveBackValue.
-func lentValue(c core.Custom, x []float64) []float64 {
-	l, m := &lentValues, c.Outputs(len(x))
+// lentMemory returns m zeros, which the caller returns by giveBackValue.
+func lentMemory(m int) []float64 {
+	l := &lentValues
 	var y []float64
 	l.mu.Lock()
 	if n := len(l.free); n > 0 {
@@ -119,7 +109,6 @@ func lentValue(c core.Custom, x []float64) []float64 {
 	l.mu.Unlock()
 	y = slices.Grow(y[:0], m)[:m]
 	clear(y)
-	c.Value(y, x)
 	return y
 }
 
@@ -143,7 +132,7 @@ func jvpAlong(dst []float64, c core.Custom, x, d, v []float64) {
 	if allZero(v) {
 		return
 	}
-	along(dst, x, d, func(g, p []float64) { c.JVP(g, p, valueOf(c, p), v) })
+	along(dst, x, d, func(g, p []float64) { pushAt(g, c, p, v) })
 }
 
 // vjpAlong adds to dst the derivative of J(x)ᵀ·w as x moves along d.
@@ -151,7 +140,7 @@ func vjpAlong(dst []float64, c core.Custom, x, d, w []float64) {
 	if allZero(w) {
 		return
 	}
-	along(dst, x, d, func(g, p []float64) { c.VJP(g, p, valueOf(c, p), w) })
+	along(dst, x, d, func(g, p []float64) { pullAt(g, c, p, w) })
 }
 
 const (

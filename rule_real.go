@@ -19,6 +19,8 @@ type realRule struct {
 	value func(y, x []float64)
 	// structure, unless nil, implements core.Structured.
 	structure func() (rows [][]int, linear bool)
+	// of, unless nil, is the identity of the rule whose cotangent this is and which keeps pullbacks.
+	of any
 }
 
 // EvaluateOver implements core.Evaluable.

@@ -34,6 +34,24 @@ func twistVJP(xbar, x, y, w []float64) {
 	xbar[1] += x[0]*x[0]*w[0] + 3*s*x[1]*x[1]*w[1]
 }
 
+func twistValueJVP(y, ydot, x, v []float64) {
+	s, c := math.Sincos(x[0])
+	cube := x[1] * x[1] * x[1]
+	y[0], y[1] = x[0]*x[0]*x[1], s*cube
+	ydot[0] = 2*x[0]*x[1]*v[0] + x[0]*x[0]*v[1]
+	ydot[1] = c*cube*v[0] + 3*s*x[1]*x[1]*v[1]
+}
+
+func twistValueVJP(y, x []float64) func(xbar, ybar []float64) {
+	s, c := math.Sincos(x[0])
+	cube := x[1] * x[1] * x[1]
+	y[0], y[1] = x[0]*x[0]*x[1], s*cube
+	return func(xbar, w []float64) {
+		xbar[0] += 2*x[0]*x[1]*w[0] + c*cube*w[1]
+		xbar[1] += x[0]*x[0]*w[0] + 3*y[1]/x[1]*w[1]
+	}
+}
+
 // The Real forms use y, whose own derivative then counts.
 
 func twistJVPReal(ydot, x, y, v []Real) {
@@ -57,10 +75,20 @@ var twists = map[string]Rule{
 	"JVP and VJPReal": {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, VJPReal: twistVJPReal},
 	"all of them": {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, VJP: twistVJP,
 		JVPReal: twistJVPReal, VJPReal: twistVJPReal},
-	"pure JVPReal":      {Name: "twist", Out: two, Value: twistValue, Pure: true, JVPReal: twistJVPReal},
-	"pure VJPReal":      {Name: "twist", Out: two, Value: twistValue, Pure: true, VJPReal: twistVJPReal},
-	"JVP, pure JVPReal": {Name: "twist", Out: two, Value: twistValue, Pure: true, JVP: twistJVP, JVPReal: twistJVPReal},
-	"VJP and JVPReal ":  {Name: "twist", Out: two, Value: twistValue, VJP: twistVJP, JVPReal: twistJVPReal},
+	"ValueJVP": {Name: "twist", Out: two, Value: twistValue, ValueJVP: twistValueJVP},
+	"ValueVJP": {Name: "twist", Out: two, Value: twistValue, ValueVJP: twistValueVJP},
+	"ValueJVP and ValueVJP": {Name: "twist", Out: two, Value: twistValue, ValueJVP: twistValueJVP,
+		ValueVJP: twistValueVJP},
+	"JVP and ValueVJP": {Name: "twist", Out: two, Value: twistValue, JVP: twistJVP, ValueVJP: twistValueVJP},
+	"ValueVJP, pure VJPReal": {Name: "twist", Out: two, Value: twistValue, Pure: true, ValueVJP: twistValueVJP,
+		VJPReal: twistVJPReal},
+	"ValueJVP and JVPReal": {Name: "twist", Out: two, Value: twistValue, ValueJVP: twistValueJVP,
+		JVPReal: twistJVPReal},
+	"pure JVPReal": {Name: "twist", Out: two, Value: twistValue, Pure: true, JVPReal: twistJVPReal},
+	"pure VJPReal": {Name: "twist", Out: two, Value: twistValue, Pure: true, VJPReal: twistVJPReal},
+	"JVP, pure JVPReal": {Name: "twist", Out: two, Value: twistValue, Pure: true, JVP: twistJVP,
+		JVPReal: twistJVPReal},
+	"VJP and JVPReal ": {Name: "twist", Out: two, Value: twistValue, VJP: twistVJP, JVPReal: twistJVPReal},
 }
 
 // around calls f twice, with numbers of the trace and a constant, and computes with the results.

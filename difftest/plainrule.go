@@ -28,7 +28,7 @@ func CheckPlainRule(t T, r nabla.Rule, f any, backends []nabla.Backend, points .
 		t.Errorf("rule %s: the function is a %T, want a func(y, x []float64) or a func(x []float64) float64", r.Name, f)
 		return
 	}
-	if r.Value == nil || r.JVP == nil && r.VJP == nil {
+	if r.Value == nil || r.JVP == nil && r.VJP == nil && r.ValueJVP == nil && r.ValueVJP == nil {
 		return // CheckRule has reported that, or generated code has no derivatives of it
 	}
 	for _, x := range points {

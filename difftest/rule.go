@@ -24,12 +24,15 @@ type T interface {
 //		difftest.CheckRule(t, myRule, []float64{1, 2}, []float64{-0.5, 3})
 //	}
 //
-// It calls Value, JVP, VJP, JVPReal and VJPReal repeatedly, also in several goroutines at once: they must always return
-// the same numbers, write every output, and leave their arguments alone, those of earlier calls included. Each
-// derivative is compared entry by entry with differences of Value and with the other derivatives; VJP and VJPReal must
-// add to xbar. The derivatives of JVPReal and VJPReal, from which second derivatives are computed, are compared with
-// differences of those functions. Out must depend on n only, an entry outside Pattern must be zero, and a Linear rule
-// must have the same derivative at another point.
+// It calls Value, JVP, VJP, ValueJVP, ValueVJP, JVPReal and VJPReal repeatedly, also in several goroutines at once:
+// they must always return the same numbers, write every output, and leave their arguments alone, those of earlier calls
+// included. Inputs that NoTangent lists stay as they are in points, and no derivative with respect to them is compared.
+// Each derivative is compared entry by entry with differences of Value and with the other derivatives; VJP, VJPReal and
+// the pullback of ValueVJP must add to xbar. ValueJVP and ValueVJP must have the value of Value, bit for bit, and a
+// pullback must stay what it is when it is called again, while others are made and called. The derivatives of JVPReal
+// and VJPReal, from which second derivatives are computed, are compared with differences of those functions. Out must
+// depend on n only, an entry outside Pattern must be zero, and a Linear rule must have the same derivative at another
+// point.
 //
 // The comparison is as precise as the differences: digits that Value loses, for example to the tolerance of an
 // iteration, are lost for the comparison too. If differences have no correct digit, that is reported.
@@ -39,18 +42,12 @@ func CheckRule(t T, r nabla.Rule, points ...[]float64) {
 	if name == "" {
 		name = "without a name"
 	}
-	forms := 0
-	for _, has := range []bool{r.JVP != nil, r.VJP != nil, r.JVPReal != nil, r.VJPReal != nil} {
-		if has {
-			forms++
-		}
-	}
 	switch {
 	case r.Value == nil:
 		t.Errorf("rule %s has no Value; give it one that writes f(x) to y", name)
 		return
-	case forms == 0:
-		t.Errorf("rule %s has no derivative; give it JVP, VJP, JVPReal or VJPReal", name)
+	case len((&ruleChecker{r: r}).forms()) == 0:
+		t.Errorf("rule %s has no derivative; give it JVP, VJP, ValueJVP, ValueVJP, JVPReal or VJPReal", name)
 		return
 	case len(points) == 0:
 		t.Errorf("rule %s is not checked: CheckRule was given no point", name)
@@ -97,7 +94,7 @@ func (c *ruleChecker) failf(kind, format string, args ...any) {
 
 // check makes all checks at the point.
 func (c *ruleChecker) check() {
-	if !c.checkOut() {
+	if !c.checkOut() || !c.checkNoTangent() {
 		return
 	}
 	value := form{name: "Value", forward: true, call: func(out, x, _, _ []float64) { c.r.Value(out, x) }}
@@ -109,7 +106,7 @@ func (c *ruleChecker) check() {
 	jacs := map[string][]float64{}
 	var names []string
 	for _, f := range c.forms() {
-		d := zigzag(c.directions(f))
+		d := c.direction(f)
 		if _, ok := c.checkRepeatable(f, d); !ok {
 			continue
 		}
@@ -129,6 +126,7 @@ func (c *ruleChecker) check() {
 			})
 		}
 	}
+	c.checkKept()
 	c.checkSecond()
 	c.checkPromises()
 	c.checkOut()
@@ -158,6 +156,17 @@ func (c *ruleChecker) checkOut() bool {
 	return true
 }
 
+// checkNoTangent requires that NoTangent lists inputs, and reports whether it does.
+func (c *ruleChecker) checkNoTangent() bool {
+	for _, i := range c.r.NoTangent {
+		if i < 0 || i >= len(c.x) {
+			c.failf("NoTangent", "NoTangent lists input %d, and there are %d inputs", i, len(c.x))
+			return false
+		}
+	}
+	return true
+}
+
 // callRecovered calls f, and reports a panic as a failure of the named function of the rule. It reports whether there
 // was none.
 func (c *ruleChecker) callRecovered(name string, f func()) (ok bool) {
@@ -178,6 +187,12 @@ func (c *ruleChecker) forms() (all []form) {
 	}
 	if f := c.r.VJP; f != nil {
 		all = append(all, form{"VJP", false, true, f})
+	}
+	if c.r.ValueJVP != nil {
+		all = append(all, form{"ValueJVP", true, false, c.valueJVP})
+	}
+	if c.r.ValueVJP != nil {
+		all = append(all, form{"ValueVJP", false, true, c.valueVJP})
 	}
 	if f := c.r.JVPReal; f != nil {
 		all = append(all, form{"JVPReal", true, false, overConstants(f)})
@@ -279,6 +294,7 @@ func (c *ruleChecker) run(f form, x, y, d []float64) (g callArgs, ok bool) {
 		c.failf(f.name+" leaves out", "%s does not write output %d of %d", f.name, i, len(g.out))
 		return g, false
 	}
+	c.drop(f, g.out)
 	return g, true
 }
 
@@ -320,7 +336,7 @@ func (c *ruleChecker) checkRepeatable(f form, d []float64) ([]float64, bool) {
 			}
 		}
 	}
-	if _, ok = c.run(f, perturbed(c.x), c.y, d); !ok {
+	if _, ok = c.run(f, c.perturbed(c.x), c.y, d); !ok {
 		return want, false
 	}
 	third, ok := c.run(f, c.x, c.y, d)
@@ -353,7 +369,7 @@ func (c *ruleChecker) checkParallel(f form, d, want []float64) bool {
 	for w := range workers {
 		x, y, d := slices.Clone(c.x), slices.Clone(c.y), slices.Clone(d)
 		if w%2 == 1 {
-			x = perturbed(x)
+			x = c.perturbed(x)
 		}
 		wg.Go(func() {
 			n := 0
@@ -369,6 +385,7 @@ func (c *ruleChecker) checkParallel(f form, d, want []float64) bool {
 				outs[w] = nil
 				out := make([]float64, c.results(f))
 				f.call(out, x, y, d)
+				c.drop(f, out)
 				if outs[w] = out; w%2 == 0 && differs(want, out) >= 0 {
 					return
 				}
@@ -392,13 +409,38 @@ func (c *ruleChecker) checkParallel(f form, d, want []float64) bool {
 	return true
 }
 
-// perturbed returns x with every component changed by 0.1 %.
-func perturbed(x []float64) []float64 {
+// perturbed returns x with every component that carries a derivative changed by 0.1 %.
+func (c *ruleChecker) perturbed(x []float64) []float64 {
 	p := slices.Clone(x)
 	for i, v := range p {
-		p[i] = v + 1e-3*max(math.Abs(v), 1e-3)
+		if !c.fixed(i) {
+			p[i] = v + 1e-3*max(math.Abs(v), 1e-3)
+		}
 	}
 	return p
+}
+
+// fixed reports whether input i carries no derivative.
+func (c *ruleChecker) fixed(i int) bool { return slices.Contains(c.r.NoTangent, i) }
+
+// drop sets what f has added for inputs that carry no derivative to 0, as engines drop it.
+func (c *ruleChecker) drop(f form, out []float64) {
+	if !f.forward {
+		for _, i := range c.r.NoTangent {
+			out[i] = 0
+		}
+	}
+}
+
+// direction returns a last argument for f, with zeros for inputs that carry no derivative.
+func (c *ruleChecker) direction(f form) []float64 {
+	d := zigzag(c.directions(f))
+	if f.forward {
+		for _, i := range c.r.NoTangent {
+			d[i] = 0
+		}
+	}
+	return d
 }
 
 // checkAccumulates requires that f adds to xbar if it is a pullback.
@@ -422,7 +464,7 @@ func (c *ruleChecker) checkAccumulates(f form, d []float64) {
 		return
 	}
 	for i, v := range out {
-		if want := offset + plain.out[i]; finite(want) && math.Abs(v-want) > 1e-12*offset {
+		if want := offset + plain.out[i]; !c.fixed(i) && finite(want) && math.Abs(v-want) > 1e-12*offset {
 			c.failf(f.name+" adds", "%s makes of xbar[%d] = %v %v, want %v: it has to add to xbar, not to set it",
 				f.name, i, offset, v, want)
 			return
@@ -435,6 +477,9 @@ func (c *ruleChecker) jacobian(f form) ([]float64, bool) {
 	n := len(c.x)
 	jac := make([]float64, c.m*n)
 	for k := range c.directions(f) {
+		if f.forward && c.fixed(k) {
+			continue
+		}
 		d := make([]float64, c.directions(f))
 		d[k] = 1
 		g, ok := c.run(f, c.x, c.y, d)

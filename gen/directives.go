@@ -36,6 +36,9 @@ func (u *home) misplaced() {
 		case d.Func == nil:
 			p.Reason, p.Remedy = "//nabla:"+d.Name+
 				" is not above a function", "put it into the doc comment of a function"
+		case d.Name == "norule":
+			u.noRules(d)
+			continue
 		case d.Name != "differentiate":
 			if d.Name != "passive" || d.Args == "" {
 				continue

@@ -131,6 +131,19 @@
 // names a variable of type nabla.Rule instead, which functions over nabla.Real call too: one
 // declaration for both worlds. difftest.CheckPlainRule checks it in both.
 //
+// Rules for functions of packages that one does not own are in tables, exported variables of type nabla.Rules:
+//
+//	var Rules = nabla.Rules{"example.com/special.Erfcx": {Name: "Erfcx", Value: …, VJP: …}}
+//
+// They apply to the calls in the packages that import the package of the table, as _ if they need nothing else of it,
+// and in that package itself. A note tells which are used; nabla gen -v prints them. Two rules for one function are an
+// error, which gives the positions of both, and so are a key that names no function of a loaded package, and a function
+// whose type does not fit. A table has precedence over the derivatives that come with nabla. Above a function,
+//
+//	//nabla:norule example.com/special.Erfcx example.com/specialrules.Rules
+//
+// lists functions and tables whose rules calls in it do not obey: the source of the functions is differentiated.
+//
 // # Build constraints
 //
 // A function may depend on files with build constraints: with //go:build, or with a name

@@ -210,6 +210,7 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 		return h.out, nil
 	}
 	h.misplaced()
+	h.badTables()
 	began := time.Now()
 	for _, t := range targets {
 		h.add(t)
@@ -234,6 +235,7 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 	p.timed("derive", began)
 	h.unfollowed()
 	h.unmatched(targets)
+	h.usedTables()
 	for _, u := range units {
 		if err := u.print(); err != nil {
 			return nil, err

@@ -35,6 +35,7 @@ type part struct {
 var allParts = []part{
 	{name: "shapes", files: shapesFiles, check: true, fast: true},
 	{name: "rules", files: rulesFiles, check: true},
+	{name: "tables", files: ofArchive("tables.txt"), check: true},
 	{name: "ruleforms", files: ofArchive("ruleforms.txt"), check: true, fast: true},
 	{name: "complexes", files: ofArchive("complex.txt"), check: true, long: true},
 	{name: "dynamic", files: ofArchive("dynamic.txt"), check: true, long: true},

@@ -12,6 +12,7 @@ type Machine struct {
 	param int32   // first slot of the parameters, -1 if there are none
 	out   []outGroup
 	args  []float64 // buffer for arguments and results of custom rules
+	kept  *kept     // pullbacks of custom rules during a run, nil if none is used twice
 }
 
 // instr is a statement in executable form.
@@ -82,6 +83,7 @@ func NewMachine(p *Program) *Machine {
 	}
 	x.p = &q
 	x.args = make([]float64, args)
+	x.kept = newKept(p)
 	constant := p.constants()
 	for i := range x.out {
 		x.out[i].fix(constant, x.m)
@@ -265,6 +267,17 @@ func (o *outGroup) fix(constant []bool, m []float64) {
 
 // Run executes the program. It returns false if a guard failed; the outputs are then undefined.
 func (x *Machine) Run() bool {
+	if x.kept == nil {
+		return x.run()
+	}
+	x.kept.clear() // of a run that ended by a panic
+	ok := x.run()
+	x.kept.clear()
+	return ok
+}
+
+// run is Run, without the end of pullbacks.
+func (x *Machine) run() bool {
 	m, index := x.m, x.p.Index
 	for i := 0; ; i++ {
 		if i = runFast(x.code, i, m, index); i == len(x.code) {
@@ -296,7 +309,9 @@ func (x *Machine) call(c *instr) {
 		in[l] = x.m[x.p.Index[int(c.a)+l]]
 	}
 	clear(out)
-	x.p.Customs[c.k].Value(out, in)
+	if x.kept == nil || !x.kept.call(c.k, out, in) {
+		x.p.Customs[c.k].Value(out, in)
+	}
 	copy(x.m[c.d:], out)
 }
 

@@ -18,6 +18,9 @@ type (
 	RecordedOp = core.Record
 	// Custom is a custom rule: a function with derivatives of its own; see nabla.Rule.
 	Custom = core.Custom
+	// KeptPullback is what the call of a custom rule has kept for its reverse sweep, in a Recording; see
+	// nabla.Rule.ValueVJP.
+	KeptPullback = core.Pullback
 	// Task is a preparation that can be cancelled and reports its progress.
 	Task = core.Task
 )

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -111,9 +112,13 @@ func (c *machine) call(s *program.Stmt) {
 	clear(y)
 	clear(ydot)
 	rule := c.p.Customs[s.K]
-	rule.Value(y, x)
-	if moved {
-		rule.JVP(ydot, x, y, xdot)
+	if j, ok := rule.(core.Joint); ok && moved && j.Joins() {
+		j.ValueJVP(y, ydot, x, xdot)
+	} else {
+		rule.Value(y, x)
+		if moved {
+			rule.JVP(ydot, x, y, xdot)
+		}
 	}
 	for i := range y {
 		c.m[int(s.D)+i] = complex(y[i], ydot[i])

@@ -31,7 +31,7 @@ func newTape(f *engine.Function, limit int) *tape {
 
 // record runs f at x and keeps the recording.
 func (r *tape) record(y, x []float64) error {
-	err := r.f.Record(r.t, r.ys, r.xs, x, core.RecordOptions{Keep: true, Limit: r.limit})
+	err := r.f.Record(r.t, r.ys, r.xs, x, core.RecordOptions{Keep: true, Pullbacks: true, Limit: r.limit})
 	defer r.t.Close()
 	if err != nil {
 		return err
@@ -261,7 +261,11 @@ func (s *sweeper) call(c, k int, id uint32) {
 	for j := range x {
 		x[n-1-j] = s.value(args[j])
 	}
-	rule.VJP(xbar, x, y, ybar)
+	if p := s.rec.Pullbacks[r.A]; p != nil {
+		p.Pull(xbar, ybar)
+	} else {
+		rule.VJP(xbar, x, y, ybar)
+	}
 	for j, a := range args {
 		s.add(a, xbar[n-1-j]+0)
 	}

@@ -65,6 +65,12 @@ Above a function that differentiated functions call,
   //nabla:rule tangent=F pullback=G
 
 names its handwritten derivatives F and G, and //nabla:passive states that it has none.
+Rules for functions of other packages are in tables of type nabla.Rules, which apply in the
+packages that import them; -v lists those that are used. Above a function,
+
+  //nabla:norule example.com/special.Erfcx
+
+has the source of special.Erfcx differentiated in it, whatever rules there are.
 
 A function that cannot be differentiated is reported as
 

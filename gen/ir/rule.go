@@ -31,6 +31,8 @@ type Rule struct {
 	Effects bool
 	// Declared is the variable of type nabla.Rule that declares the rule, nil if there is none.
 	Declared *types.Var
+	// Entry is the key of the rule in Declared if that is a table of rules, empty if it is a rule.
+	Entry string
 	// JVP and VJP are those functions of Declared, to be differentiated over Reals; nil if they have no source, or if
 	// Declared has JVPReal or VJPReal.
 	JVP, VJP *Func

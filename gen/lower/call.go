@@ -163,7 +163,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 	fn := c.fn.Origin()
 	var args []ir.Expr
 	list := call.Args
-	if f := l.p.libraryInstance(fn, c.targs); f != nil {
+	if f := l.p.libraryInstance(fn, c.targs); f != nil && !l.p.optsOut(l.d, fn.FullName()) {
 		fn, c.targs = f, nil
 	}
 	s := substitutionOf(fn, c.targs)
@@ -177,7 +177,7 @@ func (l *lowerer) callDeclared(call *ast.CallExpr, c callee) (*ir.Callee, []ir.E
 		}
 		args = append(args, e)
 	}
-	if w := l.p.rule(fn); w != nil {
+	if w := l.p.ruleIn(fn, l.d); w != nil {
 		l.e.refusals = append(l.e.refusals, w.refusals...)
 		rest, values := l.operands(c, call, list, sig, s)
 		for i, v := range values {

@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -25,7 +26,7 @@ const (
 	noRuleShape  ruleShape = iota
 	inPlaceRule            // func(y, x []float64)
 	sliceRule              // func(x []float64) float64, also variadic
-	numbersRule            // func(a, b float64) (c, d float64), with any number of both
+	numbersRule            // func(a, b float64) (c, d float64), with any number of both; a may be an integer
 	ruleShapes   = "func(y, x []float64), func(x []float64) float64, or one of numbers only"
 	ruleTypeName = nablaPath + ".Rule"
 )
@@ -41,6 +42,10 @@ func ruleShapeOf(sig *types.Signature) ruleShape {
 		}
 		return true
 	}
+	numbers := true
+	for v := range sig.Params().Variables() {
+		numbers = numbers && (types.Identical(v.Type(), number) || isInteger(v.Type()))
+	}
 	n, m := sig.Params().Len(), sig.Results().Len()
 	switch {
 	case sig.Recv() != nil || n == 0:
@@ -48,25 +53,26 @@ func ruleShapeOf(sig *types.Signature) ruleShape {
 		return inPlaceRule
 	case n == 1 && m == 1 && all(sig.Params(), slice) && all(sig.Results(), number):
 		return sliceRule
-	case m > 0 && all(sig.Params(), number) && all(sig.Results(), number):
+	case m > 0 && numbers && all(sig.Results(), number):
 		return numbersRule
 	}
 	return noRuleShape
+}
+
+// isInteger reports whether t is a predeclared integer type.
+func isInteger(t types.Type) bool {
+	b, ok := t.(*types.Basic)
+	return ok && b.Info()&types.IsInteger != 0
 }
 
 // declaredRule completes w, the rule of a function whose directive names the variable, by functions that call those of
 // the variable.
 func (p *Program) declaredRule(w *resolvedRule, name string, refuse func(reason, remedy string)) {
 	fn := w.rule.Object
-	shape := ruleShapeOf(fn.Signature())
-	if shape == noRuleShape {
-		refuse("its type is "+types.TypeString(fn.Signature(), types.RelativeTo(fn.Pkg()))+
-			", and a nabla.Rule is a function of a slice", "write a function of type "+ruleShapes+" with rule="+name)
-		return
-	}
 	declare := "declare var " + name + " = nabla.Rule{Name: …, Value: …, VJP: …}"
 	v, ok := fn.Pkg().Scope().Lookup(name).(*types.Var)
 	switch {
+	case ruleShapeOf(fn.Signature()) == noRuleShape: // reported by completeRule
 	case !ok:
 		refuse("its rule "+name+" is no variable of package "+fn.Pkg().Name(), declare)
 		return
@@ -74,14 +80,51 @@ func (p *Program) declaredRule(w *resolvedRule, name string, refuse func(reason,
 		refuse("its rule "+name+" is of type "+types.TypeString(v.Type(), types.RelativeTo(fn.Pkg())), declare)
 		return
 	}
-	for _, pkg := range p.requested {
-		if at := p.assignment(v, pkg); at.IsValid() {
+	w.rule.Declared = v
+	p.completeRule(w, name, declare, v, refuse)
+}
+
+// completeRule completes w by functions that call those of the variable v of type nabla.Rule. name is what the rule is
+// called in messages, and declare a remedy.
+func (p *Program) completeRule(w *resolvedRule, name, declare string, v *types.Var,
+	refuse func(reason, remedy string)) {
+	if !p.fits(w, name, refuse) {
+		return
+	}
+	pkg := p.packageOf(v)
+	for _, in := range append([]*packages.Package{pkg}, p.requested...) {
+		if in == nil {
+			continue
+		}
+		if at := p.assignment(v, in); at.IsValid() {
 			refuse("its rule "+name+" may be changed at "+position(p.fset.Position(at)),
 				"declare it with all its functions, and neither assign it nor take its address")
 			return
 		}
 	}
-	if problem := p.ruleFields(w, v, p.decls[fn].pkg); problem != "" {
+	if p.initialisers == nil {
+		p.findWrittenVars()
+	}
+	p.completeLiteral(w, name, declare, v.Name(), p.initialisers[v].e, pkg, refuse)
+}
+
+// fits reports whether a function has the shape of a rule, and refuses it otherwise.
+func (p *Program) fits(w *resolvedRule, name string, refuse func(reason, remedy string)) bool {
+	fn := w.rule.Object
+	if ruleShapeOf(fn.Signature()) != noRuleShape {
+		return true
+	}
+	refuse("its type is "+types.TypeString(fn.Signature(), types.RelativeTo(fn.Pkg()))+
+		", and a nabla.Rule is a function of a slice", "write a function of type "+ruleShapes+" with rule="+name)
+	return false
+}
+
+// completeLiteral is completeRule for the expression e in pkg. Functions in it are named after prefix.
+func (p *Program) completeLiteral(w *resolvedRule, name, declare, prefix string, e ast.Expr, pkg *packages.Package,
+	refuse func(reason, remedy string)) {
+	fn := w.rule.Object
+	shape := ruleShapeOf(fn.Signature())
+	if problem := p.ruleFields(w, prefix, e, pkg); problem != "" {
 		refuse("its rule "+name+" "+problem, declare+", where the functions are declared ones or literals")
 		return
 	}
@@ -89,12 +132,14 @@ func (p *Program) declaredRule(w *resolvedRule, name string, refuse func(reason,
 	case w.parts["Value"] == nil:
 		refuse("its rule "+name+" has no Value", "give it one")
 		return
-	case w.parts["JVP"] == nil && w.parts["VJP"] == nil:
+	case w.parts["JVP"] == nil && w.parts["VJP"] == nil && w.parts["ValueJVP"] == nil && w.parts["ValueVJP"] == nil:
 		refuse("its rule "+name+" has neither JVP nor VJP, which generated code calls",
-			"give it one of them; JVPReal and VJPReal are for recordings only")
+			"give it one of them, or ValueJVP or ValueVJP; JVPReal and VJPReal are for recordings only")
 		return
 	}
-	w.rule.Declared = v
+	if !p.noTangents(w, shape, name, refuse) {
+		return
+	}
 	if shape == inPlaceRule {
 		w.rule.ReadOnly = []bool{false, true}
 	} else {
@@ -106,6 +151,38 @@ func (p *Program) declaredRule(w *resolvedRule, name string, refuse func(reason,
 	w.tangent, w.pullback = p.ruleDerivatives(w, shape)
 }
 
+// noTangents applies NoTangent of the rule to the parameters of its function, and reports whether they agree.
+func (p *Program) noTangents(w *resolvedRule, shape ruleShape, name string, refuse func(reason, remedy string)) bool {
+	params := w.rule.Object.Signature().Params()
+	if shape != numbersRule {
+		if len(w.noTangent) > 0 {
+			refuse("its rule "+name+" has inputs without derivative, and they are elements of a slice",
+				"write a function with a parameter for each input: func(n int, x float64) float64")
+			return false
+		}
+		return true
+	}
+	if len(w.noTangent) > 0 {
+		w.rule.NoDerivative = make([]bool, params.Len())
+	}
+	for _, i := range w.noTangent {
+		if i < 0 || i >= params.Len() {
+			refuse(fmt.Sprintf("its rule %s lists input %d in NoTangent, and there are %d inputs", name, i,
+				params.Len()), "list indices from 0 on")
+			return false
+		}
+		w.rule.NoDerivative[i] = true
+	}
+	for i := range params.Len() {
+		if v := params.At(i); isInteger(v.Type()) && !w.rule.LacksDerivative(i) {
+			refuse(fmt.Sprintf("its parameter %s is of type %s, and input %d of its rule %s carries a derivative",
+				v.Name(), v.Type(), i, name), fmt.Sprintf("write NoTangent: []int{%d} in the rule", i))
+			return false
+		}
+	}
+	return true
+}
+
 // assignment returns where a package variable, or a field of it, is assigned in a package after its declaration, or has
 // its address taken.
 func (p *Program) assignment(v *types.Var, pkg *packages.Package) token.Pos {
@@ -114,7 +191,11 @@ func (p *Program) assignment(v *types.Var, pkg *packages.Package) token.Pos {
 		var e ast.Node = id
 		for {
 			parent := u.parents[e]
-			if s, ok := parent.(*ast.SelectorExpr); ok && s.X == e {
+			if s, ok := parent.(*ast.SelectorExpr); ok && (s.X == e || s.Sel == e) {
+				e = s
+				continue
+			}
+			if s, ok := parent.(*ast.IndexExpr); ok && s.X == e {
 				e = s
 				continue
 			}
@@ -140,13 +221,10 @@ func (p *Program) assignment(v *types.Var, pkg *packages.Package) token.Pos {
 	return token.NoPos
 }
 
-// ruleFields stores the functions of a variable of type nabla.Rule in w. It returns a verb phrase that says why they
-// are not known, "" if they are.
-func (p *Program) ruleFields(w *resolvedRule, v *types.Var, pkg *packages.Package) (problem string) {
-	if p.initialisers == nil {
-		p.findWrittenVars()
-	}
-	lit, ok := ast.Unparen(p.initialisers[v].e).(*ast.CompositeLit)
+// ruleFields stores the functions in e, an expression of type nabla.Rule in pkg, in w. It returns a verb phrase that
+// says why they are not known, "" if they are.
+func (p *Program) ruleFields(w *resolvedRule, prefix string, e ast.Expr, pkg *packages.Package) (problem string) {
+	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
 	if !ok {
 		return "is not declared with a literal of nabla.Rule"
 	}
@@ -158,12 +236,19 @@ func (p *Program) ruleFields(w *resolvedRule, v *types.Var, pkg *packages.Packag
 		}
 		name := kv.Key.(*ast.Ident).Name
 		w.exact = w.exact || name == "JVPReal" || name == "VJPReal"
-		if name != "Value" && name != "JVP" && name != "VJP" {
+		if name == "NoTangent" {
+			if w.noTangent, ok = integers(pkg.TypesInfo, kv.Value); !ok {
+				return "has a NoTangent that is computed"
+			}
+		}
+		switch name {
+		case "Value", "JVP", "VJP", "ValueJVP", "ValueVJP":
+		default:
 			continue
 		}
 		switch x := ast.Unparen(kv.Value).(type) {
 		case *ast.FuncLit:
-			w.parts[name] = p.literalFunc(v, name, x, pkg)
+			w.parts[name] = p.literalFunc(prefix+name, x, pkg)
 			w.literals[w.parts[name]] = true
 			continue
 		case *ast.Ident:
@@ -178,12 +263,91 @@ func (p *Program) ruleFields(w *resolvedRule, v *types.Var, pkg *packages.Packag
 			return "has a " + name + " that is computed"
 		}
 	}
+	if f := w.parts["ValueVJP"]; f != nil {
+		whole := p.wholePullback(prefix, f)
+		if whole == nil {
+			return "has a ValueVJP whose pullback is not known; return a function literal, in its last statement only"
+		}
+		w.parts["ValueVJP"] = whole
+		w.literals[whole] = true
+	}
 	return ""
 }
 
-// literalFunc returns a function that stands for the literal in a field of a variable.
-func (p *Program) literalFunc(v *types.Var, field string, lit *ast.FuncLit, pkg *packages.Package) *types.Func {
-	fn := types.NewFunc(lit.Pos(), pkg.Types, v.Name()+field, pkg.TypesInfo.TypeOf(lit).(*types.Signature))
+// wholePullback returns the function (y, x, xbar, ybar) that does what f, a ValueVJP, does and then what the pullback
+// does that f returns: the statements of f and of the literal in its only return, which is the last statement. It
+// returns nil if f is another function.
+func (p *Program) wholePullback(prefix string, f *types.Func) *types.Func {
+	d := p.decls[f]
+	if d == nil || d.node.Body == nil || len(d.node.Body.List) == 0 {
+		return nil
+	}
+	list := d.node.Body.List
+	last, ok := list[len(list)-1].(*ast.ReturnStmt)
+	if !ok || len(last.Results) != 1 {
+		return nil
+	}
+	lit, ok := ast.Unparen(last.Results[0]).(*ast.FuncLit)
+	if !ok {
+		return nil
+	}
+	others := false
+	for _, s := range list[:len(list)-1] {
+		ast.Inspect(s, func(n ast.Node) bool {
+			_, inner := n.(*ast.FuncLit)
+			_, returns := n.(*ast.ReturnStmt)
+			others = others || returns
+			return !inner
+		})
+	}
+	if others {
+		return nil
+	}
+	pull, ok := d.pkg.TypesInfo.TypeOf(lit).(*types.Signature)
+	if !ok {
+		return nil
+	}
+	var params []*types.Var
+	for _, sig := range []*types.Signature{f.Signature(), pull} {
+		params = slices.AppendSeq(params, sig.Params().Variables())
+	}
+	sig := types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), nil, false)
+	fn := types.NewFunc(f.Pos(), f.Pkg(), prefix+"Pullback", sig)
+	node := &ast.FuncDecl{Name: &ast.Ident{NamePos: f.Pos(), Name: fn.Name()},
+		Type: &ast.FuncType{Func: lit.Type.Func, Params: &ast.FieldList{
+			List: slices.Concat(d.node.Type.Params.List, lit.Type.Params.List)}},
+		Body: &ast.BlockStmt{Lbrace: d.node.Body.Lbrace, Rbrace: d.node.Body.Rbrace,
+			List: append(slices.Clone(list[:len(list)-1]), lit.Body)}}
+	p.decls[fn] = &decl{fn: fn, node: node, pkg: d.pkg, canGenerate: d.canGenerate}
+	return fn
+}
+
+// integers returns the elements of a literal of type []int, and whether e is one with constants only, or nil.
+func integers(info *types.Info, e ast.Expr) (list []int, ok bool) {
+	if info.Types[e].IsNil() {
+		return nil, true
+	}
+	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
+	if !ok {
+		return nil, false
+	}
+	for _, x := range lit.Elts {
+		v := info.Types[x].Value // nil for a pair of index and value
+		if v == nil {
+			return nil, false
+		}
+		k, exact := constant.Int64Val(v)
+		if !exact {
+			return nil, false
+		}
+		list = append(list, int(k))
+	}
+	return list, true
+}
+
+// literalFunc returns a function with a name that stands for the literal in a field of a variable.
+func (p *Program) literalFunc(name string, lit *ast.FuncLit, pkg *packages.Package) *types.Func {
+	fn := types.NewFunc(lit.Pos(), pkg.Types, name, pkg.TypesInfo.TypeOf(lit).(*types.Signature))
 	node := &ast.FuncDecl{Name: &ast.Ident{NamePos: lit.Pos(), Name: fn.Name()}, Type: lit.Type, Body: lit.Body}
 	p.decls[fn] = &decl{fn: fn, node: node, pkg: pkg, canGenerate: true}
 	return fn
@@ -195,15 +359,14 @@ func (p *Program) ruleDerivatives(w *resolvedRule, shape ruleShape) (tangent, pu
 	name := p.fset.Position(fn.Pos())
 	var text strings.Builder
 	fmt.Fprintf(&text, "package %s\n", fn.Pkg().Name())
-	text.WriteString(ruleText(shape, fn.Signature().Params().Len(), fn.Signature().Results().Len()))
+	text.WriteString(w.ruleText(shape))
 	own := types.NewPackage(fn.Pkg().Path(), fn.Pkg().Name())
-	for field, missing := range map[string]string{"Value": "", "JVP": jvpText, "VJP": vjpText} {
-		if f := w.parts[field]; f == nil {
-			text.WriteString(missing)
-		} else {
-			own.Scope().Insert(types.NewFunc(f.Pos(), f.Pkg(), strings.ToLower(field), f.Signature()))
+	for _, f := range slices.Sorted(maps.Keys(w.parts)) {
+		if f, name := w.parts[f], strings.ToLower(f); f != nil {
+			own.Scope().Insert(types.NewFunc(f.Pos(), f.Pkg(), name, f.Signature()))
 		}
 	}
+	own.Scope().Insert(types.NewFunc(fn.Pos(), fn.Pkg(), originalName, fn.Signature()))
 	f, err := parser.ParseFile(p.fset, name.Filename+" "+fn.Name(), text.String(), parser.SkipObjectResolution)
 	if err != nil {
 		panic(fmt.Sprintf("lower: the derivatives of %s: %v", fn.Name(), err))
@@ -218,6 +381,9 @@ func (p *Program) ruleDerivatives(w *resolvedRule, shape ruleShape) (tangent, pu
 	}
 	for id, o := range info.Uses { // the functions of the variable themselves
 		if g, ok := o.(*types.Func); ok {
+			if g.Name() == originalName {
+				info.Uses[id] = fn
+			}
 			for field, f := range w.parts {
 				if g.Name() == strings.ToLower(field) {
 					info.Uses[id] = f
@@ -232,7 +398,8 @@ func (p *Program) ruleDerivatives(w *resolvedRule, shape ruleShape) (tangent, pu
 		suffix := strings.ToUpper(d.Name.Name[:1]) + d.Name.Name[1:]
 		// Without a scope, since no source declares it.
 		of := types.NewFunc(fn.Pos(), fn.Pkg(), fn.Name()+suffix, g.Signature())
-		p.decls[of] = &decl{fn: of, node: d, pkg: pkg, canGenerate: p.decls[fn].canGenerate}
+		p.decls[of] = &decl{fn: of, node: d, pkg: pkg, ruled: w,
+			canGenerate: p.decls[fn] != nil && p.decls[fn].canGenerate}
 		made[d.Name.Name] = of
 		for id, o := range info.Uses {
 			if o == g {
@@ -240,127 +407,9 @@ func (p *Program) ruleDerivatives(w *resolvedRule, shape ruleShape) (tangent, pu
 			}
 		}
 	}
+	w.made = made
 	return made["tangent"], made["pullback"]
 }
-
-// ruleText returns the source of a tangent and a pullback of a function of n parameters and m results.
-func ruleText(shape ruleShape, n, m int) string {
-	switch shape {
-	case inPlaceRule:
-		return inPlaceText
-	case sliceRule:
-		return sliceText
-	}
-	list := func(prefix string, n int) string {
-		var names []string
-		for i := range n {
-			names = append(names, fmt.Sprint(prefix, i))
-		}
-		return strings.Join(names, ", ")
-	}
-	elements := func(name string, n int) string {
-		var parts []string
-		for i := range n {
-			parts = append(parts, fmt.Sprintf("%s[%d]", name, i))
-		}
-		return strings.Join(parts, ", ")
-	}
-	return strings.NewReplacer("XDOT", list("d", n), "YBAR", list("w", m), "YDOT", elements("ydot", m), "XBAR",
-		elements("xbar", n), "X", list("x", n), "Y", elements("y", m), "RESULTS", list("r", 2*m), "BARS", list("b", n),
-		"M", fmt.Sprint(m), "N", fmt.Sprint(n)).Replace(numbersText)
-}
-
-// Derivatives of functions of each shape by those of a rule. As in a recording, the rule gets memory of its own.
-const (
-	inPlaceText = `
-func tangent(y, x, yDot, xDot []float64) {
-	at, d := make([]float64, len(x)), make([]float64, len(x))
-	copy(at, x)
-	copy(d, xDot)
-	value(y, at)
-	if yDot != nil {
-		v := make([]float64, len(y))
-		copy(v, y)
-		jvp(yDot, at, v, d)
-	}
-}
-
-func pullback(y, x, yBar, xBar []float64) {
-	if yBar == nil {
-		return
-	}
-	at, v, w := make([]float64, len(x)), make([]float64, len(y)), make([]float64, len(y))
-	copy(at, x)
-	copy(w, yBar)
-	clear(yBar)
-	if xBar != nil {
-		value(v, at)
-		vjp(xBar, at, v, w)
-	}
-}
-`
-	sliceText = `
-func tangent(x, xDot []float64) (r, rDot float64) {
-	y, ydot, d := make([]float64, 1), make([]float64, 1), make([]float64, len(x))
-	copy(d, xDot)
-	value(y, x)
-	jvp(ydot, x, y, d)
-	return y[0], ydot[0]
-}
-
-func pullback(x, xBar []float64, rBar float64) {
-	if xBar != nil {
-		y, w := make([]float64, 1), make([]float64, 1)
-		value(y, x)
-		w[0] = rBar
-		vjp(xBar, x, y, w)
-	}
-}
-`
-	numbersText = `
-func tangent(X, XDOT float64) (RESULTS float64) {
-	x, d := []float64{X}, []float64{XDOT}
-	y, ydot := make([]float64, M), make([]float64, M)
-	value(y, x)
-	jvp(ydot, x, y, d)
-	return Y, YDOT
-}
-
-func pullback(X, YBAR float64) (BARS float64) {
-	x, w := []float64{X}, []float64{YBAR}
-	y, xbar := make([]float64, M), make([]float64, N)
-	value(y, x)
-	vjp(xbar, x, y, w)
-	return XBAR
-}
-`
-	jvpText = `
-func jvp(ydot, x, y, xdot []float64) {
-	for i := range ydot {
-		row, unit := make([]float64, len(x)), make([]float64, len(y))
-		unit[i] = 1
-		vjp(row, x, y, unit)
-		s := 0.0
-		for j := range xdot {
-			s += row[j] * xdot[j]
-		}
-		ydot[i] = s
-	}
-}
-`
-	vjpText = `
-func vjp(xbar, x, y, ybar []float64) {
-	for j := range xbar {
-		col, unit := make([]float64, len(y)), make([]float64, len(x))
-		unit[j] = 1
-		jvp(col, x, y, unit)
-		for i := range ybar {
-			xbar[j] += col[i] * ybar[i]
-		}
-	}
-}
-`
-)
 
 // lowerPart returns the lowered form of a function of a declared rule, nil for nil and if it is refused.
 func (p *Program) lowerPart(f *types.Func) *ir.Func {
@@ -388,4 +437,12 @@ func (p *Program) nameParts(w *resolvedRule) {
 		}
 		w.tangent, w.pullback = nil, nil
 	}
+}
+
+// packageOf returns the loaded package that declares an object, nil if it is not loaded.
+func (p *Program) packageOf(o types.Object) *packages.Package {
+	if o == nil || o.Pkg() == nil {
+		return nil
+	}
+	return p.loaded[o.Pkg().Path()]
 }

@@ -144,6 +144,20 @@
 // nabla.Real the rule itself is called, with its Pattern, JVPReal and VJPReal; if it has neither of these two, the
 // forms of JVP and VJP over nabla.Real stand in, so that second derivatives are not differences.
 //
+// ValueJVP and ValueVJP of the variable are called in place of Value and JVP, and of Value and VJP. A pullback is made
+// in the reverse sweep, where the value is computed again with it. Parameters whose index NoTangent lists carry no
+// derivative, as those of passive=; they may be integers: func Power(n int, x float64) float64.
+//
+// A table of rules is a variable of type nabla.Rules that is declared with a literal, whose keys are full names of
+// functions, and not changed. Each of its rules is a literal of nabla.Rule or a variable as above. A call obeys the
+// exported tables of the packages that the package of the calling function imports, and all tables of that package:
+// what a function computes does not depend on which other packages are loaded. With the directive
+//
+//	//nabla:norule example.com/special.Erfcx example.com/specialrules.Rules
+//
+// above a function, calls in it obey no rule of the functions that it names, be it of a table, a directive or a library
+// derivative, and no rule of the tables.
+//
 // The library derivatives, which come with nabla, are rules for gonum's packages floats, blas64 and
 // mathext and for sorting, see package library. Derivatives they lack are obtained from the source
 // of the function, if that can be lowered. All of them support nabla.Real too: functions of slices

@@ -126,7 +126,7 @@ func (l *lowerer) checkInlinable(n ast.Node, v *funcValue) bool {
 	case v.d.generated:
 		l.refuse(n, what, "it is generated, and generated code is not differentiated again",
 			remedyGenerated)
-	case l.p.rule(v.fn) != nil:
+	case l.p.ruleIn(v.fn, l.d) != nil:
 		l.refuse(n, what, "it has a rule, so it cannot take functions", "")
 	case l.p.passive[v.fn]:
 		l.refuse(n, what, "it is passive, and its body would have derivatives here", "remove //nabla:passive")

@@ -63,6 +63,13 @@ type Program struct {
 	ruleOf map[*types.Func]*Directive
 	// rules maps functions to their rules, nil for functions looked up without success.
 	rules map[*types.Func]*resolvedRule
+	// noRules maps functions to the arguments of their //nabla:norule directives: the full names of functions and
+	// tables whose rules calls in them do not obey.
+	noRules map[*types.Func][]string
+	// tables, tableRules and usedRules hold tables of rules, see tables.go.
+	tables     map[*packages.Package]*ruleTables
+	tableRules map[*tableEntry]*resolvedRule
+	usedRules  map[*packages.Package][]UsedRule
 	// pendingRules are the rules in use whose derivatives resolve has not lowered yet.
 	pendingRules    []*resolvedRule
 	loaded          map[string]*packages.Package // loaded packages by path
@@ -121,7 +128,9 @@ type decl struct {
 	facts       *facts // facts about the body, computed on demand
 
 	generated bool // declared in a stub of a generated file
-	original  bool // its own source is lowered even if another is differentiated in its place, see substitute
+	// ruled is the rule that the function is a derivative of, which calls of its function obey; nil if it is none.
+	ruled    *resolvedRule
+	original bool // its own source is lowered even if another is differentiated in its place, see substitute
 }
 
 // A specialization is a function lowered, or being lowered, for one calling context.
@@ -156,7 +165,8 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 		decls: map[*types.Func]*decl{}, dirs: map[*packages.Package][]Directive{},
 		specializations: map[string]*specialization{}, taken: map[string]bool{},
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
-		ruleOf: map[*types.Func]*Directive{}, rules: map[*types.Func]*resolvedRule{},
+		ruleOf: map[*types.Func]*Directive{}, noRules: map[*types.Func][]string{},
+		rules:  map[*types.Func]*resolvedRule{},
 		loaded: map[string]*packages.Package{}, libraryPackages: map[string]*packages.Package{},
 		instances: map[*types.Func]*types.Func{}, passive: map[*types.Func]bool{}, stubs: map[string]bool{},
 		checkpoints: map[ast.Node]*ir.Checkpoint{},
@@ -294,7 +304,7 @@ func (p *Program) Func(fn *types.Func, targs ...types.Type) (*ir.Func, error) {
 	}
 	p.noteCarriers()
 	var e *specialization
-	if w := p.rule(fn); w != nil {
+	if w := p.ruleIn(fn, d); w != nil {
 		e = p.ruleWrapper(fn, w)
 	} else {
 		e = p.specialize(d, targs, nil)

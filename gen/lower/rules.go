@@ -22,6 +22,8 @@ type resolvedRule struct {
 	tangent, pullback *types.Func
 	parts             map[string]*types.Func // functions of a declared nabla.Rule by field, see declaredRule
 	literals          map[*types.Func]bool   // those of parts that are function literals
+	made              map[string]*types.Func // functions by name that call those of parts, see ruleText
+	noTangent         []int                  // inputs of the declared nabla.Rule without derivative
 	exact             bool                   // that has JVPReal or VJPReal
 	plain             *types.Func            // plain form beside a library derivative, nil without one
 	library           bool                   // it is a library derivative
@@ -30,7 +32,43 @@ type resolvedRule struct {
 	refusals          Refusals
 }
 
-// rule returns the rule for fn, nil if there is none.
+// newRule returns a rule for fn without contents.
+func newRule(fn *types.Func) *resolvedRule {
+	return &resolvedRule{rule: &ir.Rule{Name: ruleName(fn), Object: fn}}
+}
+
+// part returns a function of a declared rule, or the one that calls others in its place; nil if there is none.
+func (w *resolvedRule) part(field string) *types.Func {
+	if f := w.parts[field]; f != nil {
+		return f
+	}
+	together := w.parts["Value"+field]
+	if together == nil {
+		return nil
+	}
+	return w.made[strings.ToLower(field)]
+}
+
+// ruleIn returns the rule for calls of fn in the source of d, nil if there is none.
+func (p *Program) ruleIn(fn *types.Func, d *decl) *resolvedRule {
+	if p.optsOut(d, fn.FullName()) {
+		return nil
+	}
+	if d.ruled != nil && d.ruled.rule.Object == fn {
+		return d.ruled
+	}
+	if p.opts.Rules[fn.FullName()] == nil {
+		if w := p.tableRule(fn, d); w != nil {
+			return w
+		}
+	}
+	return p.rule(fn)
+}
+
+// optsOut reports whether a directive //nabla:norule above d names a function or a table of rules, by its full name.
+func (p *Program) optsOut(d *decl, name string) bool { return slices.Contains(p.noRules[d.fn], name) }
+
+// rule returns the rule for fn apart from tables, nil if there is none.
 func (p *Program) rule(fn *types.Func) *resolvedRule {
 	if r := p.opts.Rules[fn.FullName()]; r != nil {
 		return &resolvedRule{rule: r}
@@ -283,7 +321,7 @@ func (p *Program) resolve() {
 			}
 		}
 		if r.Declared != nil && !w.exact {
-			r.JVP, r.VJP = p.lowerPart(w.parts["JVP"]), p.lowerPart(w.parts["VJP"])
+			r.JVP, r.VJP = p.lowerPart(w.part("JVP")), p.lowerPart(w.part("VJP"))
 		}
 		if w.plain != nil {
 			r.Plain = p.lowerIfPossible(w.plain)
@@ -359,6 +397,9 @@ func (p *Program) lowerIfPossible(fn *types.Func) *ir.Func {
 // ruleWrapper returns a function that only calls fn, which has a rule.
 func (p *Program) ruleWrapper(fn *types.Func, w *resolvedRule) *specialization {
 	key := "rule " + p.funcKey(fn)
+	if r := w.rule; r.Entry != "" {
+		key += " of " + r.Declared.Pkg().Path() + "." + r.Declared.Name()
+	}
 	if e := p.specializations[key]; e != nil {
 		return e
 	}
@@ -402,6 +443,9 @@ func (p *Program) ruleDirectives(pkg *packages.Package) {
 	for i, d := range p.dirs[pkg] {
 		if d.Name == "rule" && d.Func != nil {
 			p.ruleOf[d.Func] = &p.dirs[pkg][i]
+		}
+		if d.Name == "norule" && d.Func != nil {
+			p.noRules[d.Func] = append(p.noRules[d.Func], strings.Fields(d.Args)...)
 		}
 	}
 }

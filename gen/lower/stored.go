@@ -127,7 +127,7 @@ func (l *lowerer) functionOperand(e ast.Expr, t types.Type) ir.Expr {
 		}
 		return l.functionValue(e)
 	}
-	if v.fn != nil && l.p.decls[v.fn.Origin()] == nil && !isMath(v.fn) && l.p.rule(v.fn.Origin()) == nil {
+	if v.fn != nil && l.p.decls[v.fn.Origin()] == nil && !isMath(v.fn) && l.p.ruleIn(v.fn.Origin(), l.d) == nil {
 		// A variable with a function that cannot be differentiated is read, as the value may never be called.
 		id := identOf(e)
 		if x, ok := ast.Unparen(e).(*ast.SelectorExpr); ok {
@@ -238,12 +238,12 @@ func (l *lowerer) signatureOf(v *funcValue) *types.Signature {
 func (l *lowerer) declaredFunction(n ast.Node, v *funcValue, sig *types.Signature,
 	values []*funcValue) *specialization {
 	fn, targs := v.fn.Origin(), v.targs
-	if f := l.p.libraryInstance(fn, targs); f != nil {
+	if f := l.p.libraryInstance(fn, targs); f != nil && !l.p.optsOut(l.d, fn.FullName()) {
 		fn, targs = f, nil
 	}
 	what := "function " + fn.FullName() + " as a value"
 	const wrap = "use a function literal that calls it"
-	if w := l.p.rule(fn); w != nil {
+	if w := l.p.ruleIn(fn, l.d); w != nil {
 		for i := range sig.Params().Len() {
 			if t := sig.Params().At(i).Type(); isFuncType(t) {
 				l.refuse(n, what, "it has a rule, so it cannot take functions", wrap)

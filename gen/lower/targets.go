@@ -30,7 +30,7 @@ type Directive struct {
 }
 
 // DirectiveNames are the names of the directives that have a meaning.
-var DirectiveNames = []string{"differentiate", "passive", "rule", "checkpoint"}
+var DirectiveNames = []string{"differentiate", "passive", "rule", "norule", "checkpoint"}
 
 // A Word is a word of the arguments of a directive.
 type Word struct {
@@ -67,7 +67,7 @@ func (w Word) from(n int) Word {
 }
 
 // spaced matches comments that would be directives without the space.
-var spaced = regexp.MustCompile(`^// +nabla:(differentiate|passive|rule|checkpoint)\b`)
+var spaced = regexp.MustCompile(`^// +nabla:(differentiate|passive|rule|norule|checkpoint)\b`)
 
 // directives returns the directives of a file.
 func (p *Program) directives(pkg *packages.Package, f *ast.File) (out []Directive) {

@@ -3,6 +3,7 @@ package print
 import (
 	"fmt"
 	"go/types"
+	"strconv"
 	"strings"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -102,7 +103,14 @@ func (p *printer) declaredOperation(s *ir.Call, rule *types.Var, op string) {
 	}
 	var args []string
 	for _, a := range s.Args {
-		args = append(args, p.expr(a, nil))
+		text := p.expr(a, nil)
+		switch t := a.Type(); {
+		case ir.IsInteger(t):
+			text = p.nabla("Const") + "(float64(" + text + "))"
+		case types.Identical(t, types.Typ[types.Float64]): // without derivative
+			text = p.nabla("Const") + "(" + text + ")"
+		}
+		args = append(args, text)
 	}
 	y, x := "", ""
 	switch _, slice := s.Args[len(s.Args)-1].Type().Underlying().(*types.Slice); {
@@ -118,6 +126,9 @@ func (p *printer) declaredOperation(s *ir.Call, rule *types.Var, op string) {
 		p.line("%s := make([]%s, %d)", y, p.nabla("Real"), len(s.Results))
 	}
 	name, r := p.qualified(rule.Pkg(), rule.Name()), p.names.Name("r")
+	if key := s.Callee.Rule.Operation.Of.Entry; key != "" {
+		name += "[" + strconv.Quote(key) + "]"
+	}
 	p.line("%s.Call(func() %s {", p.operations[p.f], p.nabla("Rule"))
 	o := s.Callee.Rule.Operation
 	if o.Tangent == nil && o.Pullback == nil {
@@ -171,6 +182,9 @@ func (p *printer) declareOperation() {
 	kind, what := "Operation", "the rules of "+p.file.names[p.f]
 	if v := operationOf(p.f).Of.Declared; v != nil {
 		kind, what = "Declared", v.Name()+" as a function"
+		if key := operationOf(p.f).Of.Entry; key != "" {
+			what = "the rule of " + key + " in " + v.Name() + " as a function"
+		}
 	}
 	p.line("\n// %s holds %s.\nvar %s %s", name, what, name,
 		p.qualified(types.NewPackage(operationPath, "realrule"), kind))

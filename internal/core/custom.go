@@ -70,6 +70,60 @@ type Pushable interface {
 	PushAt(ydot, x, y, xdot []Rep)
 }
 
+// A Pullable is a Custom that may compute its value so that the pullback at that point need not compute the same again.
+type Pullable interface {
+	Custom
+	// Pulls reports whether it does.
+	Pulls() bool
+	// ValueVJP writes all of y = f(x) and returns the pullback at x, which may be used until the call that the
+	// function is part of ends.
+	ValueVJP(y, x []float64) Pullback
+	// Identity is equal for two Customs if their calls have the same pullbacks.
+	Identity() any
+}
+
+// A Pullback is what a Pullable keeps of a call.
+type Pullback interface {
+	// Point returns the inputs of the call, which may only be read.
+	Point() []float64
+	// Pull adds J(x)ᵀ·ybar to xbar. It may be called any number of times.
+	Pull(xbar, ybar []float64)
+}
+
+// A Cotangent is the cotangent of a Pullable.
+type Cotangent interface {
+	Custom
+	// Of is the identity of that Pullable, nil if it keeps nothing.
+	Of() any
+	// ValueBy writes Jᵀ·w to y, where w follows the inputs of the Pullable in xw, by a pullback at those inputs.
+	ValueBy(p Pullback, y, xw []float64)
+}
+
+// A Joint is a Custom that may compute its value and a directional derivative together.
+type Joint interface {
+	Custom
+	// Joins reports whether it does.
+	Joins() bool
+	// ValueJVP writes all of y = f(x) and ydot = J(x)·xdot.
+	ValueJVP(y, ydot, x, xdot []float64)
+}
+
+// joint returns c as a Joint that joins, nil if it is none.
+func joint(c Custom) Joint {
+	if j, ok := c.(Joint); ok && j.Joins() {
+		return j
+	}
+	return nil
+}
+
+// pullable returns c as a Pullable that keeps its pullback, nil if it is none.
+func pullable(c Custom) Pullable {
+	if p, ok := c.(Pullable); ok && p.Pulls() {
+		return p
+	}
+	return nil
+}
+
 // A Continuous is a Custom whose value does not jump where it is defined.
 type Continuous interface {
 	Custom
@@ -110,30 +164,46 @@ func Call(c Custom, xs []Rep) []Rep {
 			r.live()
 		}
 	}
-	x, y := evaluate(c, xs, t != nil && t.kind == kindRecord && t.blind)
-	return t.called(c, xs, x, y)
+	if t != nil && t.kind == kindDual && joint(c) != nil {
+		return t.dualJoint(joint(c), xs)
+	}
+	x, y, p := t.evaluate(c, xs)
+	return t.called(c, xs, x, y, p)
 }
 
-// evaluate returns the values x of xs and the outputs y of c at x, NaN if blind is set.
-func evaluate(c Custom, xs []Rep, blind bool) (x, y []float64) {
+// arguments returns the values x of xs, and memory for the outputs of c.
+func arguments(c Custom, xs []Rep) (x, y []float64) {
 	n := len(xs)
 	buf := make([]float64, n+c.Outputs(n))
 	x, y = buf[:n:n], buf[n:]
 	for i, r := range xs {
 		x[i] = r.V
 	}
-	if blind { // c may be undefined at the point of a blind trace
-		for i := range y {
-			y[i] = math.NaN()
-		}
-	} else {
-		c.Value(y, x)
-	}
 	return x, y
 }
 
-// called returns the outputs of c, with values y at x, as numbers of t, or as constants if t is nil.
-func (t *Tracer) called(c Custom, xs []Rep, x, y []float64) []Rep {
+// evaluate returns the values x of xs and the outputs y of c at x, NaN if t is blind, and the pullback at x if t uses
+// it and c keeps it. t is nil outside of traces.
+func (t *Tracer) evaluate(c Custom, xs []Rep) (x, y []float64, p Pullback) {
+	x, y = arguments(c, xs)
+	switch {
+	case t != nil && t.kind == kindRecord && t.blind: // c may be undefined at the point of a blind trace
+		for i := range y {
+			y[i] = math.NaN()
+		}
+		return x, y, nil
+	case t != nil && (t.kind == kindTape || t.kind == kindHook || t.kind == kindRecord && t.pulls):
+		if k := pullable(c); k != nil {
+			return x, y, k.ValueVJP(y, x)
+		}
+	}
+	c.Value(y, x)
+	return x, y, nil
+}
+
+// called returns the outputs of c, with values y and maybe a pullback at x, as numbers of t, or as constants if t is
+// nil.
+func (t *Tracer) called(c Custom, xs []Rep, x, y []float64, p Pullback) []Rep {
 	out := make([]Rep, len(y))
 	if t == nil || t.kind != kindRecord && IsPassive(c) {
 		for i, v := range y {
@@ -143,23 +213,40 @@ func (t *Tracer) called(c Custom, xs []Rep, x, y []float64) []Rep {
 	}
 	switch t.kind {
 	case kindRecord:
-		t.recordCall(c, xs, y, out)
+		t.recordCall(c, xs, y, out, p)
 	case kindDual:
 		t.dualCall(c, xs, x, y, out)
 	case kindHyper:
 		t.hyperCall(c, xs, x, y, out)
 	case kindTape:
-		t.tapeCall(c, xs, x, y, out)
+		t.tapeCall(c, xs, x, y, out, p)
 	case kindSeries:
 		t.seriesCall(c, xs, x, y, out)
 	default:
-		t.hookCall(c, xs, x, y, out)
+		t.hookCall(c, xs, x, y, out, p)
 	}
 	return out
 }
 
+// A pulled is a Custom at one point, whose pullback has been kept.
+type pulled struct {
+	Custom
+	by Pullback
+}
+
+// VJP implements Custom.
+func (p pulled) VJP(xbar, _, _, ybar []float64) { p.by.Pull(xbar, ybar) }
+
+// pulledBy returns c with the pullback p, or c if that is nil.
+func pulledBy(c Custom, p Pullback) Custom {
+	if p == nil {
+		return c
+	}
+	return pulled{c, p}
+}
+
 // recordCall records a call of c and sets out to its outputs.
-func (t *Tracer) recordCall(c Custom, xs []Rep, y []float64, out []Rep) {
+func (t *Tracer) recordCall(c Custom, xs []Rep, y []float64, out []Rep, p Pullback) {
 	args := make([]uint32, len(xs))
 	for i, r := range xs {
 		args[i] = t.operand(t.bring(r))
@@ -168,6 +255,9 @@ func (t *Tracer) recordCall(c Custom, xs []Rep, y []float64, out []Rep) {
 		t.record(OpArg, a, 0, 0)
 	}
 	t.customs = append(t.customs, c)
+	if t.pulls {
+		t.pullbacks = append(t.pullbacks, p)
+	}
 	t.record(OpCall, uint32(len(t.customs)-1), uint32(len(xs)), 0)
 	for i, v := range y {
 		out[i] = t.record(OpCallOut, uint32(i), 0, v)
@@ -176,7 +266,7 @@ func (t *Tracer) recordCall(c Custom, xs []Rep, y []float64, out []Rep) {
 
 // hookCall presents a custom rule to a foreign engine as its linearisation at x, which needs only Mul and Add. The
 // first derivatives of the engine are then correct.
-func (t *Tracer) hookCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
+func (t *Tracer) hookCall(c Custom, xs []Rep, x, y []float64, out []Rep, p Pullback) {
 	if h, ok := t.hook.(CallHook); ok {
 		args, ids := make([]int32, len(xs)), make([]int32, len(y))
 		for i, r := range xs {
@@ -190,6 +280,7 @@ func (t *Tracer) hookCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 		}
 		return
 	}
+	c = pulledBy(c, p)
 	xbar, ybar := make([]float64, len(x)), make([]float64, len(y))
 	for i, v := range y {
 		clear(xbar)

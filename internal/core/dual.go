@@ -218,39 +218,91 @@ func (t *Tracer) combined(a, b int32, pa, pb, v float64) Rep {
 // tangents are skipped.
 func (t *Tracer) dualCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	ids := make([]int32, len(xs))
+	t.owned(ids, xs)
+	first := t.outputs(y, out)
+	xdot, ydot := make([]float64, len(x)), make([]float64, len(y))
+	for k := range t.lanes {
+		moved := t.lane(k, xdot, ids)
+		clear(ydot)
+		if moved {
+			c.JVP(ydot, x, y, xdot)
+		}
+		t.setLane(k, first, ydot, moved)
+	}
+}
+
+// dualJoint returns the outputs of c at xs, with tangents. The value is computed together with those of the first lane
+// whose tangents are not zero.
+func (t *Tracer) dualJoint(c Joint, xs []Rep) []Rep {
+	ids := make([]int32, len(xs))
+	t.owned(ids, xs)
+	x, y := arguments(c, xs)
+	xdot, ydot, first := make([]float64, len(x)), make([]float64, len(y)), make([]float64, len(y))
+	joined := 0
+	for joined < t.lanes && !t.lane(joined, xdot, ids) {
+		joined++
+	}
+	if joined < t.lanes {
+		c.ValueJVP(y, first, x, xdot)
+	} else {
+		c.Value(y, x)
+	}
+	out := make([]Rep, len(y))
+	id := t.outputs(y, out)
+	for k := range t.lanes {
+		moved := t.lane(k, xdot, ids)
+		switch {
+		case k == joined:
+			copy(ydot, first)
+		case moved:
+			clear(ydot)
+			c.JVP(ydot, x, y, xdot)
+		default:
+			clear(ydot)
+		}
+		t.setLane(k, id, ydot, moved)
+	}
+	return out
+}
+
+// owned sets ids to those of xs, 0 for constants.
+func (t *Tracer) owned(ids []int32, xs []Rep) {
 	for j, r := range xs {
 		ids[j] = t.Own(r)
 	}
-	first := t.next
+}
+
+// outputs sets out to new numbers with the values y and returns the id of the first.
+func (t *Tracer) outputs(y []float64, out []Rep) (first int32) {
+	first = t.next
 	for i, v := range y {
 		out[i] = t.number(v, t.fresh())
 	}
-	xdot, ydot := make([]float64, len(x)), make([]float64, len(y))
-	negZero := math.Copysign(0, -1)
-	for k := range t.lanes {
-		moved := false
-		for j, id := range ids {
-			xdot[j] = 0
-			if id != 0 {
-				s := t.tan[int(id)*t.lanes+k]
-				xdot[j] = s + 0
-				moved = moved || s != 0 || t.strong && !IsStructuralZero(s)
-			}
+	return first
+}
+
+// lane sets xdot to the tangents in lane k and reports whether one is not structurally zero.
+func (t *Tracer) lane(k int, xdot []float64, ids []int32) (moved bool) {
+	for j, id := range ids {
+		xdot[j] = 0
+		if id != 0 {
+			s := t.tan[int(id)*t.lanes+k]
+			xdot[j] = s + 0
+			moved = moved || s != 0 || t.strong && !IsStructuralZero(s)
 		}
-		clear(ydot)
+	}
+	return moved
+}
+
+// setLane sets the tangents of consecutive numbers in lane k, to structural zeros unless moved is set.
+func (t *Tracer) setLane(k int, first int32, ydot []float64, moved bool) {
+	for i, d := range ydot {
 		switch {
-		case moved:
-			c.JVP(ydot, x, y, xdot)
+		case moved: // a rule does not distinguish structural zeros
+			d += 0
 		case t.strong:
-			for i := range ydot {
-				ydot[i] = negZero
-			}
+			d = math.Copysign(0, -1)
 		}
-		for i, d := range ydot {
-			if moved { // a rule does not distinguish structural zeros
-				d += 0
-			}
-			t.tan[(int(first)+i)*t.lanes+k] = d
-		}
+		t.tan[(int(first)+i)*t.lanes+k] = d
 	}
 }

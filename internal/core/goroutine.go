@@ -205,7 +205,7 @@ func strayCall(t *Tracer, c Custom, xs []Rep) (out []Rep) {
 		}
 		return out
 	}
-	x, y := evaluate(c, xs, false)
+	x, y, p := (*Tracer)(nil).evaluate(c, xs)
 	for i, v := range y {
 		out[i].V = v
 	}
@@ -216,7 +216,7 @@ func strayCall(t *Tracer, c Custom, xs []Rep) (out []Rep) {
 				r.live()
 			}
 		}
-		return t.called(c, xs, x, y)
+		return t.called(c, xs, x, y, p)
 	}
 	return out
 }

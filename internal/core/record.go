@@ -51,8 +51,11 @@ type recording struct {
 	captures []Rep
 	capIDs   map[capKey]int32
 	customs  []Custom
+	pulls    bool // pullbacks of the custom rules are kept
 	nIn      int
 	nParam   int
+	// pullbacks holds those that the rules have kept, by custom rule, if pulls is set; nil for the others.
+	pullbacks []Pullback
 }
 
 // capKey identifies a captured number. It includes the value because in a trace in forward mode x and x+1 share an id,
@@ -68,7 +71,9 @@ type RecordOptions struct {
 	Nested bool // opened inside another trace: its numbers may be captured
 	Keep   bool // store the value of every number
 	Blind  bool // values of numbers must not be read
-	Limit  int  // maximal number of operations; 0 for the maximum that ids allow
+	// Pullbacks says that each call of a custom rule keeps its pullback, if it can, for one use of the recording.
+	Pullbacks bool
+	Limit     int // maximal number of operations; 0 for the maximum that ids allow
 }
 
 // StartRecording opens t as a recorder. Numbers 1 to nIn are the inputs and the next nParam numbers the parameters.
@@ -77,7 +82,7 @@ func (t *Tracer) StartRecording(nIn, nParam int, o RecordOptions) {
 	t.nested = o.Nested
 	t.nIn, t.nParam = nIn, nParam
 	t.begin(nIn + nParam + 1)
-	t.keep, t.blind = o.Keep, o.Blind
+	t.keep, t.blind, t.pulls = o.Keep, o.Blind, o.Pullbacks
 	if o.Keep && cap(t.vals) < int(t.next) {
 		t.vals = make([]float64, t.next, 2*int(t.next)+firstChunk)
 	}
@@ -94,6 +99,8 @@ func (t *Tracer) rewindRecording() {
 	clear(t.capIDs)
 	clear(t.customs)
 	t.customs = t.customs[:0]
+	clear(t.pullbacks)
+	t.pullbacks = t.pullbacks[:0]
 	if t.keep {
 		t.vals = t.vals[:t.first]
 	}
@@ -198,12 +205,13 @@ type Recorded struct {
 	Values      []float64 // id → value, if they were kept
 	Captures    []Rep
 	Customs     []Custom
+	Pullbacks   []Pullback // of Customs, if they were asked for; nil where none is kept
 }
 
 // Recorded returns the recording.
 func (t *Tracer) Recorded() Recorded {
 	r := Recorded{NIn: t.nIn, NParam: t.nParam, Consts: t.consts, Values: t.vals, Captures: t.captures,
-		Customs: t.customs, Chunks: t.view[:0]}
+		Customs: t.customs, Pullbacks: t.pullbacks, Chunks: t.view[:0]}
 	for i, c := range t.chunks[:t.used] {
 		if i == t.used-1 {
 			c = c[:t.n]

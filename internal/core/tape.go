@@ -272,12 +272,12 @@ func (t *Tracer) sweepCall(c *tapeCall, adj []float64, strong bool) {
 }
 
 // tapeCall appends a call of a custom rule and sets out to its outputs.
-func (t *Tracer) tapeCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
+func (t *Tracer) tapeCall(c Custom, xs []Rep, x, y []float64, out []Rep, p Pullback) {
 	args := make([]int32, len(xs))
 	for i, r := range xs {
 		args[i] = t.Own(r)
 	}
-	t.calls = append(t.calls, tapeCall{rule: c, args: args, first: t.next + 1, m: len(y), x: x, y: y})
+	t.calls = append(t.calls, tapeCall{rule: pulledBy(c, p), args: args, first: t.next + 1, m: len(y), x: x, y: y})
 	t.push(callEntry, int32(len(t.calls)-1), 0, 0, 0)
 	for i, v := range y {
 		out[i] = t.push(0, 0, 0, 0, v)
