@@ -52,7 +52,7 @@ func TestCheckpoint(t *testing.T) {
 func TestCheckpointOfRandomFunctions(t *testing.T) {
 	longtest.Serial(t)
 	engines := []nabla.Backend{reversediff.Backend{Compile: true}, tracker.Backend{}}
-	for seed := range uint64(longtest.Cases(*scanPrograms, 20, 50, 1000)) {
+	for seed := range longtest.Seeds(20, 50, 1000) {
 		p, xs := randfunc.New(randomData(seed), 2, randfunc.Options{M: 2})
 		f := p.Real().Vector
 		run := nabla.Checkpoint(f)

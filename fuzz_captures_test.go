@@ -18,8 +18,9 @@ import (
 // the call, or there is an error.
 func TestRandomCaptures(t *testing.T) {
 	stale, right := 0, 0
-	n := longtest.Cases(*fuzzCases, 30, 40, 1000)
-	for seed := *fuzzFrom; seed < *fuzzFrom+uint64(n); seed++ {
+	n := 0
+	for seed := range longtest.Seeds(30, 40, 1000) {
+		n++
 		p, xs := randfunc.New(randomData(seed), 3, randfunc.Options{M: 1})
 		r := rand.New(rand.NewPCG(seed, 4))
 		w := []float64{1, 1}

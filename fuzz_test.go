@@ -1,7 +1,6 @@
 package nabla_test
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -21,12 +20,6 @@ import (
 	"github.com/nabla-ad/nabla/internal/engines"
 	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/randfunc"
-)
-
-var (
-	fuzzCases = flag.Int("fuzzcases", 0,
-		"random functions that TestRandomFunctions compares; 0 is as many as the length of the tests asks for")
-	fuzzFrom = flag.Uint64("fuzzfrom", 0, "the first seed of TestRandomFunctions")
 )
 
 // firstOrder are the engines that are compared. The infinite and undefined components of the first two, in forward
@@ -57,19 +50,13 @@ var secondOrder = []nabla.Backend{
 // plain numbers, with derivatives computed without any engine and with finite
 // differences.
 func TestRandomFunctions(t *testing.T) {
-	found := map[string]int{}
-	n := uint64(longtest.Cases(*fuzzCases, 200, 200, 3000))
-	for seed := *fuzzFrom; seed < *fuzzFrom+n; seed++ {
-		if kind := fuzzOne(t, fmt.Sprint("seed ", seed), randomData(seed), found); kind != "" {
-			found[kind]++
-			if len(found) > 5 {
-				t.Fatal("more kinds of failures are not looked at")
-			}
-		}
-	}
-	for kind, n := range found {
-		t.Logf("%d × %s", n, kind)
-	}
+	longtest.Search{Few: 200, Usual: 200, Many: 3000, Check: func(seed uint64) (points int, err error) {
+		p, xs, v := fuzzProgram(randomData(seed))
+		return len(xs), checkProgram(p, xs, v)
+	}, Describe: func(seed uint64, err error) string {
+		p, xs, v := fuzzProgram(randomData(seed))
+		return shrunk(p, xs, v, err)
+	}}.Run(t)
 }
 
 // randomData returns the bytes from which the program of a seed is generated.
@@ -107,29 +94,22 @@ func FuzzEngines(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { fuzzOne(t, "fuzz", data, nil) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, xs, v := fuzzProgram(data)
+		if err := checkProgram(p, xs, v); err != nil {
+			t.Error(shrunk(p, xs, v, err))
+		}
+	})
 }
 
-// fuzzOne checks the function that data makes, and reports a failure, shrunk, once
-// for each kind.
-func fuzzOne(t *testing.T, name string, data []byte, known map[string]int) (kind string) {
-	t.Helper()
-	p, xs, v := fuzzProgram(data)
-	err := checkProgram(p, xs, v)
-	if err == nil {
-		return ""
-	}
-	kind = failureKind(err)
-	if known[kind] > 0 {
-		t.Fail()
-		return kind
-	}
+// shrunk describes the smallest program that fails in checkProgram as p does.
+func shrunk(p *randfunc.Prog, xs [][]float64, v variant, err error) string {
+	kind := failureKind(err)
 	q, ys := randfunc.Shrink(p, xs, func(p *randfunc.Prog, xs [][]float64) bool {
 		e := checkProgram(p, xs, v)
 		return e != nil && failureKind(e) == kind
 	})
-	t.Errorf("%s, %+v: %v\n%s%s", name, v, checkProgram(q, ys, v), q, randfunc.Points(ys))
-	return kind
+	return fmt.Sprintf("%+v: %v\n%s%s", v, checkProgram(q, ys, v), q, randfunc.Points(ys))
 }
 
 // failureKind is an error without its numbers.
@@ -305,7 +285,8 @@ func checkProgram(p *randfunc.Prog, xs [][]float64, variant variant) error {
 	if p.Size()%3 != 0 {
 		return nil
 	}
-	return checkHessian(p, f, xs, secondOrder)
+	_, err := checkHessian(p, f, xs, secondOrder)
+	return err
 }
 
 // agreeWithOracle compares the gradient of output i where no factor is infinite.
@@ -408,26 +389,28 @@ func checkDifferences(plain *randfunc.Plain, o *randfunc.Oracle, x []float64) er
 	return nil
 }
 
-// checkHessian compares the Hessians of the engines with the oracle and, where it has none, with each other.
-func checkHessian(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs [][]float64, engines []nabla.Backend) error {
+// checkHessian compares the Hessians of the engines with the oracle and, where it has none, with each other. It returns
+// the number of entries that it compared.
+func checkHessian(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs [][]float64, engines []nabla.Backend,
+) (compared int, err error) {
 	var others [3]*mat.SymDense // of the first pair, by point
 	for _, b := range engines {
 		prep, err := nabla.PrepareHessian(f, b, xs[0])
 		if err != nil {
-			return fmt.Errorf("prepare Hessian with %s: %w", b.Name(), err)
+			return compared, fmt.Errorf("prepare Hessian with %s: %w", b.Name(), err)
 		}
 		for k := range xs {
 			x := xs[len(xs)-1-k]
 			o := p.Oracle(x)
 			v, g, h, err := prep.ValueGradientAndHessian(nil, nil, x)
 			if err != nil {
-				return fmt.Errorf("Hessian with %s: at %v: %w", b.Name(), x, err)
+				return compared, fmt.Errorf("Hessian with %s: at %v: %w", b.Name(), x, err)
 			}
 			if o.Smooth && !sameNumber(v, o.Y[0]) && !(math.Abs(v-o.Y[0]) < 1e-290) { // a part of it may be 0
-				return fmt.Errorf("value of Hessian with %s: at %v: %v, want %v", b.Name(), x, v, o.Y[0])
+				return compared, fmt.Errorf("value of Hessian with %s: at %v: %v, want %v", b.Name(), x, v, o.Y[0])
 			}
 			if err := agreeWithOracle(o, 0, g); err != nil {
-				return fmt.Errorf("gradient of Hessian with %s wrong: at %v: %w", b.Name(), x, err)
+				return compared, fmt.Errorf("gradient of Hessian with %s wrong: at %v: %w", b.Name(), x, err)
 			}
 			if o.Big || !finite(o.Scale[0]) || !finite(o.Scale2[0]) {
 				continue
@@ -435,8 +418,10 @@ func checkHessian(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs [][]floa
 			if !o.Smooth { // a derivative inside: the pairs agree with each other
 				if others[k] == nil {
 					others[k] = h.(*mat.SymDense)
-				} else if err := agreeRoughly(o, others[k], h.(*mat.SymDense)); err != nil {
-					return fmt.Errorf("third order with %s: at %v: %w", b.Name(), x, err)
+				} else if k, err := agreeRoughly(o, others[k], h.(*mat.SymDense)); err != nil {
+					return compared, fmt.Errorf("third order with %s: at %v: %w", b.Name(), x, err)
+				} else {
+					compared += k
 				}
 				continue
 			}
@@ -447,34 +432,38 @@ func checkHessian(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs [][]floa
 					if s > 1e150 {
 						continue
 					}
+					compared++
 					if !(math.Abs(h.At(i, j)-o.Hess[0][i*n+j]) <= 1e-10*s+1e-200) {
-						return fmt.Errorf("Hessian with %s wrong: at %v: element %d %d is %v, want %v ± %g", b.Name(),
-							x, i, j, h.At(i, j), o.Hess[0][i*n+j], 1e-10*s)
+						return compared, fmt.Errorf("Hessian with %s wrong: at %v: element %d %d is %v, want %v ± %g",
+							b.Name(), x, i, j, h.At(i, j), o.Hess[0][i*n+j], 1e-10*s)
 					}
 				}
 			}
 		}
 	}
-	return nil
+	return compared, nil
 }
 
 // agreeRoughly compares Hessians of a function with derivatives inside, which are
-// as accurate as third derivatives are conditioned.
-func agreeRoughly(o *randfunc.Oracle, a, b *mat.SymDense) error {
+// as accurate as third derivatives are conditioned, and returns how many entries.
+func agreeRoughly(o *randfunc.Oracle, a, b *mat.SymDense) (compared int, err error) {
 	x, y := a.RawSymmetric().Data, b.RawSymmetric().Data
 	if !finite(x) || !finite(y) || !knownValue(o, 0) {
-		return nil
+		return 0, nil
 	}
 	size := 1.0
 	for i := range x {
 		size = max(size, math.Abs(x[i]), math.Abs(y[i]))
 	}
+	if size >= 1e6 {
+		return 0, nil
+	}
 	for i := range x {
-		if size < 1e6 && math.Abs(x[i]-y[i]) > 1e-6*size {
-			return fmt.Errorf("%v and %v", x, y)
+		if math.Abs(x[i]-y[i]) > 1e-6*size {
+			return 0, fmt.Errorf("%v and %v", x, y)
 		}
 	}
-	return nil
+	return len(x), nil
 }
 
 func finite(a []float64) bool {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/randfunc"
 )
 
@@ -16,8 +17,7 @@ import (
 // inputs, so that equal operations stand side by side and are run together.
 func TestRandomFunctionsManyTimes(t *testing.T) {
 	failures := 0
-	for seed := range uint64(max(*fuzzCases/10, 50)) {
-		seed += *fuzzFrom
+	for seed := range longtest.Seeds(50, 50, 50) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		data := make([]byte, 10+r.IntN(100))
 		for i := range data {

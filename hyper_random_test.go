@@ -1,7 +1,6 @@
 package nabla_test
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"testing"
@@ -15,9 +14,6 @@ import (
 	"github.com/nabla-ad/nabla/internal/randfunc"
 )
 
-var hyperPrograms = flag.Int("hyperprograms", 0,
-	"random functions that TestHyperDualsOfRandomFunctions compares; 0 is as many as the length of the tests asks for")
-
 // hyperEngines are hyper-dual numbers with chunks of several sizes behind forward over reverse.
 var hyperEngines = []nabla.Backend{
 	nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}},
@@ -28,37 +24,43 @@ var hyperEngines = []nabla.Backend{
 // the reference of package randfunc, and the products with vectors with the Hessians.
 func TestHyperDualsOfRandomFunctions(t *testing.T) {
 	longtest.Serial(t)
-	n := uint64(longtest.Cases(*hyperPrograms, 200, 500, 3000))
-	compared, evaluations := 0, 0
-	for seed := range n {
+	check := func(p *randfunc.Prog, xs [][]float64, v variant) (int, error) {
+		f, _ := v.scalar(p)
+		compared, err := checkHessian(p, f, xs, hyperEngines)
+		if err != nil {
+			return compared, err
+		}
+		products, err := checkHyperProducts(p, f, xs)
+		return compared + products, err
+	}
+	longtest.Search{Few: 200, Usual: 500, Many: 3000, Check: func(seed uint64) (int, error) {
 		p, xs, v := fuzzProgram(randomData(seed))
 		if p.M > 1 {
-			continue
+			return 0, fmt.Errorf("several outputs have no Hessian: %w", longtest.ErrRefused)
 		}
-		compared++
-		evaluations += len(xs) * len(hyperEngines)
-		f, _ := v.scalar(p)
-		err := checkHessian(p, f, xs, hyperEngines)
-		if err == nil {
-			err = checkHyperProducts(p, f, xs)
-		}
-		if err != nil {
-			t.Errorf("seed %d, %+v: %v\n%s%s", seed, v, err, p, randfunc.Points(xs))
-		}
-	}
-	t.Logf("%d programs, %d with one output compared, %d Hessians", n, compared, evaluations)
+		return check(p, xs, v)
+	}, Describe: func(seed uint64, err error) string {
+		p, xs, v := fuzzProgram(randomData(seed))
+		q, ys := randfunc.Shrink(p, xs, func(p *randfunc.Prog, xs [][]float64) bool {
+			_, e := check(p, xs, v)
+			return e != nil && failureKind(e) == failureKind(err)
+		})
+		_, err = check(q, ys, v)
+		return fmt.Sprintf("%+v: %v\n%s%s", v, err, q, randfunc.Points(ys))
+	}}.Run(t)
 }
 
-// checkHyperProducts compares the products of Hessians with two vectors with the Hessians, by the same engine.
-func checkHyperProducts(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs [][]float64) error {
+// checkHyperProducts compares the products of Hessians with two vectors with the Hessians, by the same engine, and
+// returns how many elements.
+func checkHyperProducts(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs [][]float64) (compared int, err error) {
 	e := forwarddiff.Hyper{Chunk: 2}
 	hessian, err := nabla.PrepareHessian(f, e, xs[0])
 	if err != nil {
-		return err
+		return compared, err
 	}
 	hvp, err := nabla.PrepareHVP(f, e, xs[0])
 	if err != nil {
-		return err
+		return compared, err
 	}
 	for _, x := range xs {
 		n, o := len(x), p.Oracle(x)
@@ -72,11 +74,11 @@ func checkHyperProducts(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs []
 		}
 		h, err := hessian.Dense(nil, x)
 		if err != nil {
-			return err
+			return compared, err
 		}
 		got, err := hvp.HVPBatch(nil, x, vs)
 		if err != nil {
-			return err
+			return compared, err
 		}
 		for i := range n {
 			for k := range 2 {
@@ -88,12 +90,16 @@ func checkHyperProducts(p *randfunc.Prog, f func([]nabla.Real) nabla.Real, xs []
 					want += h.At(i, j) * vs.At(j, k)
 					size += math.Abs(vs.At(j, k)) * (o.Scale2[0][i*n+j] + math.Abs(h.At(i, j)))
 				}
-				if d := got.At(i, k) - want; size < 1e200 && !(math.Abs(d) <= 1e-10*size+1e-200) {
-					return fmt.Errorf("product: at %v: element %d of product %d is %v, want %v", x, i, k,
+				if !(size < 1e200) {
+					continue
+				}
+				compared++
+				if d := got.At(i, k) - want; !(math.Abs(d) <= 1e-10*size+1e-200) {
+					return compared, fmt.Errorf("product: at %v: element %d of product %d is %v, want %v", x, i, k,
 						got.At(i, k), want)
 				}
 			}
 		}
 	}
-	return nil
+	return compared, nil
 }

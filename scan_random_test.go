@@ -1,7 +1,6 @@
 package nabla_test
 
 import (
-	"flag"
 	"math"
 	"slices"
 	"testing"
@@ -15,9 +14,6 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/internal/randfunc"
 )
-
-var scanPrograms = flag.Int("scanprograms", 0,
-	"random steps that TestScanOfRandomSteps compares; 0 is as many as the length of the tests asks for")
 
 // randomScan returns a loop whose step is a random function.
 func randomScan(seed uint64) (scanCase, [][]float64) {
@@ -43,7 +39,7 @@ func TestScanOfRandomSteps(t *testing.T) {
 		nabla.SecondOrder{Outer: tracker.Backend{}, Inner: reversediff.Backend{}},
 	}
 	compared := 0
-	for seed := range uint64(longtest.Cases(*scanPrograms, 20, 60, 1500)) {
+	for seed := range longtest.Seeds(20, 60, 1500) {
 		c, xs := randomScan(seed)
 		c.s.Memory = int64(1+seed%3) * 8 * (4*int64(c.state) + 1)
 		run, plain := c.s.Func(), unrolled(c.s)

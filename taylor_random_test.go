@@ -1,7 +1,6 @@
 package nabla_test
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -13,46 +12,36 @@ import (
 	"github.com/nabla-ad/nabla/internal/randfunc"
 )
 
-var taylorPrograms = flag.Int("taylorprograms", 0, "number of random programs that TestTaylorRandom compares")
-
 // TestTaylorRandom compares Taylor coefficients of random programs with nested derivatives by dual numbers, to order 3.
 func TestTaylorRandom(t *testing.T) {
-	n := longtest.Cases(*taylorPrograms, 100, 1000, 30_000)
-	const report = "%d programs: %d coefficients compared, %d of them finite, %d programs differ"
-	compared, finite, failed := 0, 0, 0
-	for i := range n {
-		if i%1000 == 999 {
-			t.Logf(report, i+1, compared, finite, failed)
+	c := longtest.Search{Few: 100, Usual: 1000, Many: 30_000, Check: func(seed uint64) (int, error) {
+		p, xs := taylorProgram(seed)
+		if p.Has(randfunc.Box) {
+			return 0, fmt.Errorf("derivatives inside end at order 2: %w", longtest.ErrRefused)
 		}
-		data := randomData(uint64(i) + 7_000_000)
-		o := randfunc.Options{M: 1, Nested: i%4 == 0, Escapes: i%4 == 1}
-		p, xs := randfunc.New(data, 2, o)
-		if p.Has(randfunc.Box) { // ends at order 2
-			continue
-		}
-		c, f, err := checkTaylor(p, xs)
-		compared, finite = compared+c, finite+f
-		if err == nil {
-			continue
-		}
-		if failed++; failed > 5 {
-			continue
-		}
+		return checkTaylor(p, xs)
+	}, Describe: func(seed uint64, err error) string {
+		p, xs := taylorProgram(seed)
 		q, ys := randfunc.Shrink(p, xs, func(p *randfunc.Prog, xs [][]float64) bool {
-			_, _, e := checkTaylor(p, xs)
+			_, e := checkTaylor(p, xs)
 			return e != nil && failureKind(e) == failureKind(err)
 		})
-		_, _, err = checkTaylor(q, ys)
-		t.Errorf("program %d: %v\n%s%s", i, err, q, randfunc.Points(ys))
-	}
-	t.Logf(report, n, compared, finite, failed)
-	if finite < 5*n {
-		t.Errorf("only %d finite coefficients are compared", finite)
+		_, err = checkTaylor(q, ys)
+		return fmt.Sprintf("%v\n%s%s", err, q, randfunc.Points(ys))
+	}}.Run(t)
+	if c.Compared < 5*c.Cases {
+		t.Errorf("only %d coefficients are compared", c.Compared)
 	}
 }
 
-// checkTaylor compares the coefficients of p at the points, and returns how many, and how many of them are finite.
-func checkTaylor(p *randfunc.Prog, xs [][]float64) (compared, finite int, err error) {
+// taylorProgram returns the program of a seed of TestTaylorRandom, with points.
+func taylorProgram(seed uint64) (*randfunc.Prog, [][]float64) {
+	o := randfunc.Options{M: 1, Nested: seed%4 == 0, Escapes: seed%4 == 1}
+	return randfunc.New(randomData(seed+7_000_000), 2, o)
+}
+
+// checkTaylor compares the coefficients of p at the points, and returns how many of them are finite.
+func checkTaylor(p *randfunc.Prog, xs [][]float64) (compared int, err error) {
 	f := p.Real().Scalar
 	v := make([]float64, p.N)
 	for i := range v {
@@ -65,11 +54,11 @@ func checkTaylor(p *randfunc.Prog, xs [][]float64) (compared, finite int, err er
 		}
 		got, err := nabla.TaylorCoefficients(f, x, v, order)
 		if err != nil {
-			return compared, finite, fmt.Errorf("taylor: at %v: %w", x, err)
+			return compared, fmt.Errorf("taylor: at %v: %w", x, err)
 		}
 		want, err := nestedCoefficients(f, x, v)
 		if err != nil {
-			return compared, finite, fmt.Errorf("forwarddiff: at %v: %w", x, err)
+			return compared, fmt.Errorf("forwarddiff: at %v: %w", x, err)
 		}
 		// How much the coefficients change with the input bounds how accurate they can be.
 		spread := make([]float64, order+1)
@@ -80,7 +69,7 @@ func checkTaylor(p *randfunc.Prog, xs [][]float64) (compared, finite int, err er
 			}
 			c, err := nabla.TaylorCoefficients(f, near, v, order)
 			if err != nil {
-				return compared, finite, fmt.Errorf("taylor: at %v: %w", near, err)
+				return compared, fmt.Errorf("taylor: at %v: %w", near, err)
 			}
 			for k := range c {
 				if d := math.Abs(c[k] - got[k]); !(d <= spread[k]) {
@@ -93,7 +82,7 @@ func checkTaylor(p *randfunc.Prog, xs [][]float64) (compared, finite int, err er
 			near[i] += 1e-12 * (1 + math.Abs(x[i]))
 			c, err := nestedCoefficients(f, near, v)
 			if err != nil {
-				return compared, finite, fmt.Errorf("forwarddiff: at %v: %w", near, err)
+				return compared, fmt.Errorf("forwarddiff: at %v: %w", near, err)
 			}
 			for k := range c {
 				if d := math.Abs(c[k] - want[k]); !(d <= spread[k]) {
@@ -111,30 +100,29 @@ func checkTaylor(p *randfunc.Prog, xs [][]float64) (compared, finite int, err er
 			}
 		}
 		for k := range got {
-			compared++
 			g, w, s := got[k], want[k], spread[k]
 			if g-g == 0 && w-w == 0 {
-				finite++
+				compared++
 				// Terms of coefficient k have the size of the power of coefficient 1, and may cancel.
 				terms := math.Pow(max(math.Abs(got[1]), math.Abs(want[1])), float64(k))
 				tol := 1e-9*max(math.Abs(g), math.Abs(w)) + 100*s + 1e-13*largest + 1e-14*terms + 1e-280
 				if !(s <= 1e200) || terms-terms != 0 || math.Abs(g-w) <= tol {
 					continue
 				}
-				return compared, finite, differs("differs", k, x, g, w)
+				return compared, differs("differs", k, x, g, w)
 			}
 			if k <= 1 && !sameNumber(g, w) {
-				return compared, finite, differs("has another singularity", k, x, g, w)
+				return compared, differs("has another singularity", k, x, g, w)
 			}
 			if g == 0 && w != w && !tiny { // powers of tiny numbers are 0
-				return compared, finite, differs("is 0 for NaN", k, x, g, w)
+				return compared, differs("is 0 for NaN", k, x, g, w)
 			}
 			if g-g == 0 && math.IsInf(w, 0) && math.Abs(g) < 1e290 {
-				return compared, finite, differs("is finite for Inf", k, x, g, w)
+				return compared, differs("is finite for Inf", k, x, g, w)
 			}
 		}
 	}
-	return compared, finite, nil
+	return compared, nil
 }
 
 // differs returns the error for coefficient k.

@@ -101,6 +101,13 @@ func TestDifferences(t *testing.T) {
 					}
 				}
 			}
+			if len(a) == 1 {
+				v := value(o, a...)
+				p, pp := Derivatives1(o, a[0], v)
+				if !sameBits(p, Partial1(o, a[0], v)) || !sameBits(pp, Second1(o, a[0], v)) {
+					t.Errorf("Derivatives1 of %v%v: %v, %v differ from the single ones", o, a, p, pp)
+				}
+			}
 			if len(a) == 2 {
 				px, py := Partials2(o, a[0], a[1], value(o, a...))
 				if px != numeric(o, 0, a...) || py != numeric(o, 1, a...) {
@@ -116,4 +123,9 @@ func with(a []float64, i int, s float64) []float64 {
 	b := append([]float64(nil), a...)
 	b[i] = s
 	return b
+}
+
+// sameBits does not distinguish NaNs.
+func sameBits(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
 }

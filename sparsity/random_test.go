@@ -2,7 +2,6 @@ package sparsity_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,15 +13,13 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-var cases = flag.Int("cases", 0,
-	"random functions that TestRandomFunctions looks at; 0 is as many as the length of the tests asks for")
-
 // TestRandomFunctions looks for a derivative that differs from zero outside the
 // pattern: at any point for Global, at the points given for Local and Recorded.
 func TestRandomFunctions(t *testing.T) {
-	n := longtest.Cases(*cases, 400, 400, 10000)
+	n := 0
 	var seen counts
-	for seed := range uint64(n) {
+	for seed := range longtest.Seeds(400, 400, 10000) {
+		n++
 		r := rand.New(rand.NewPCG(seed, 11))
 		data := make([]byte, 10+r.IntN(150))
 		for i := range data {

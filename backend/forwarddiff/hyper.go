@@ -14,15 +14,17 @@ import (
 //
 // A sweep covers the Hessian entries of a pair of chunks of inputs, those on and above the diagonal if the chunks are
 // the same. A Hessian of n inputs with k = ⌈n/Chunk⌉ chunks takes k(k+1)/2 sweeps, and a Hessian-vector product k.
-// Numbers carry only the derivatives that are not structurally zero because of the inputs they depend on, or because
-// they are linear in them.
+// The second derivatives of a function with one output are a sum over its operations, which a sweep computes at its end
+// from the first derivatives of the numbers. Where that may be inexact or is not finite, and in functions that call
+// rules, each number gets second derivatives of its own: those that are not structurally zero because of the inputs it
+// depends on, or because it is linear in them.
 type Hyper struct {
 	// Chunk is the number of inputs in a chunk, at most 64. Zero selects the fewest chunks of nearly equal size and at
 	// most 24 inputs. Larger ones take fewer sweeps, and more memory.
 	Chunk int
 
-	// Workers and Limit are those of Backend. An operation takes up to 4·Chunk² bytes if the chunks are the same and
-	// 8·Chunk² otherwise.
+	// Workers and Limit are those of Backend. An operation takes 64 bytes and 8 for each input of its chunks or, where
+	// numbers have second derivatives, up to 4·Chunk² bytes if the chunks are the same and 8·Chunk² otherwise.
 	Workers, Limit int
 }
 
@@ -81,21 +83,16 @@ type hyperRunner struct {
 	t      *engine.Tracer
 	xs, ys []engine.Real
 	limit  int
-	put    func(i, j int, d float64)
-	row    []float64
 
 	// The sweep: inputs r to r+rows-1 are the rows. The columns are inputs c to c+cols-1, or the vectors of block v.
 	r, rows, c, cols int
 	v                engine.Block
-	hess             engine.Block
 }
 
 func (h Hyper) newRunner(f *engine.Function) *hyperRunner {
 	n, m := f.Dims()
-	r := &hyperRunner{f: f, t: new(engine.Tracer), xs: make([]engine.Real, n), ys: make([]engine.Real, m),
-		limit: h.Limit, row: make([]float64, core.MaxHyper)}
-	r.put = r.store
-	return r
+	return &hyperRunner{f: f, t: new(engine.Tracer), xs: make([]engine.Real, n), ys: make([]engine.Real, m),
+		limit: h.Limit}
 }
 
 // run runs f at x over the directions of the sweep. If a derivative is NaN, it runs f again with structural zeros.
@@ -116,7 +113,7 @@ func (r *hyperRunner) once(x []float64, strong bool) error {
 	if r.v.B == 0 && r.r == r.c {
 		cols = 0 // the same as the rows
 	}
-	r.t.StartHyper(len(x), r.rows, cols, r.limit, strong)
+	r.t.StartHyper(len(x), r.rows, cols, r.limit, strong, len(r.ys) == 1)
 	defer r.t.Close()
 	for i, v := range x {
 		row := i - r.r
@@ -136,16 +133,6 @@ func (r *hyperRunner) once(x []float64, strong bool) error {
 	return r.f.OverIn(r.t, r.ys, r.xs)
 }
 
-// store writes second derivative (i, j) of the sweep to the Hessian, or to the products with the vectors.
-func (r *hyperRunner) store(i, j int, d float64) {
-	if r.v.B > 0 {
-		r.hess.Row(r.r + i)[j] = d
-		return
-	}
-	r.hess.Row(r.r + i)[r.c+j] = d
-	r.hess.Row(r.c + j)[r.r+i] = d
-}
-
 // gradient writes the derivatives of output 0 along the rows to their places in grad.
 func (r *hyperRunner) gradient(grad []float64) {
 	if dst := grad[r.r : r.r+r.rows]; r.ys[0].ID == 0 {
@@ -155,12 +142,29 @@ func (r *hyperRunner) gradient(grad []float64) {
 	}
 }
 
-// second writes the second derivatives of output 0 to hess, which is zero before.
+// second writes the second derivatives of output 0 to hess, the Hessian or the products with the vectors, which is zero
+// before.
 func (r *hyperRunner) second(hess engine.Block) {
-	if r.ys[0].ID != 0 {
-		r.hess = hess
-		r.t.HyperSecond(r.ys[0].ID, r.put)
-		r.hess = engine.Block{}
+	if r.ys[0].ID == 0 {
+		return
+	}
+	d := r.t.HyperSecond(r.ys[0].ID)
+	if r.v.B > 0 {
+		for i := range r.rows {
+			copy(hess.Row(r.r + i)[:r.cols], d[i*r.cols:])
+		}
+		return
+	}
+	for i := range r.rows {
+		from := 0
+		if r.r == r.c {
+			from = i
+		}
+		row := d[i*r.cols+from : (i+1)*r.cols]
+		copy(hess.Row(r.r + i)[r.c+from:], row)
+		for j, s := range row {
+			hess.Row(r.c + from + j)[r.r+i] = s
+		}
 	}
 }
 
@@ -341,10 +345,8 @@ func (s *hyperSecond) ValueDerivativeAndSecond(y, dy, d2y []float64, t float64) 
 		y[i], dy[i], d2y[i] = v.V, 0, 0
 		if v.ID != 0 {
 			s.t.HyperFirst(dy[i:i+1], v.ID)
-			s.hess = engine.Column(d2y[i : i+1])
-			s.t.HyperSecond(v.ID, s.put)
+			d2y[i] = s.t.HyperSecond(v.ID)[0]
 		}
 	}
-	s.hess = engine.Block{}
 	return nil
 }

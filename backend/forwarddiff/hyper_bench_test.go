@@ -88,9 +88,9 @@ func point(n int) []float64 {
 	return x
 }
 
-// BenchmarkHyper reports the time of a Hessian by hyper-dual numbers, and how many times as long it takes by forward
-// over forward and by forward over reverse, from samples taken in turns: ratios of the shortest samples, and medians
-// of the ratios. Those marked once are of calls with their preparation.
+// BenchmarkHyper reports the time of a Hessian by hyper-dual numbers in units of that by nested duals, by compiled
+// forward over forward, and by compiled forward over reverse, from samples taken in turns: ratios of the shortest
+// samples, and medians of the ratios. Those marked once are of calls with their preparation.
 func BenchmarkHyper(b *testing.B) {
 	for _, c := range hyperCases() {
 		for _, n := range c.sizes {
@@ -99,11 +99,19 @@ func BenchmarkHyper(b *testing.B) {
 	}
 }
 
+// comparators are what hyper-dual numbers are compared with.
+var comparators = []struct {
+	name string
+	nabla.Backend
+}{
+	{"nested", nestedDuals{}},
+	{"forward", compiledForward{}},
+	{"reverse", nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: reversediff.Backend{Compile: true}}},
+}
+
 func hyperRatios(b *testing.B, f func(x []nabla.Real) nabla.Real, x []float64) {
-	dual, tape := forwarddiff.Backend{}, reversediff.Backend{Compile: true}
 	var calls, once []func()
-	for _, e := range []nabla.Backend{forwarddiff.Hyper{}, nabla.SecondOrder{Outer: dual, Inner: dual},
-		nabla.SecondOrder{Outer: dual, Inner: tape}} {
+	add := func(e nabla.Backend) {
 		p, err := nabla.PrepareHessian(f, e, x)
 		if err != nil {
 			b.Fatal(err)
@@ -120,16 +128,20 @@ func hyperRatios(b *testing.B, f func(x []nabla.Real) nabla.Real, x []float64) {
 			}
 		})
 	}
+	add(forwarddiff.Hyper{})
+	for _, c := range comparators {
+		add(c.Backend)
+	}
+	k := len(calls)
 	samples := inTurns(b, append(calls, once...))
-	b.ReportMetric(slices.Min(samples[4])/slices.Min(samples[3]), "forward/hyper-once")
-	b.ReportMetric(slices.Min(samples[5])/slices.Min(samples[3]), "reverse/hyper-once")
-	for i, name := range []string{"forward/hyper", "reverse/hyper"} {
+	for i, c := range comparators {
 		var ratios []float64
-		for k, t := range samples[i+1] {
-			ratios = append(ratios, t/samples[0][k])
+		for j, t := range samples[i+1] {
+			ratios = append(ratios, samples[0][j]/t)
 		}
-		b.ReportMetric(slices.Min(samples[i+1])/slices.Min(samples[0]), name)
-		b.ReportMetric(timing.Median(ratios), name+"-median")
+		b.ReportMetric(slices.Min(samples[0])/slices.Min(samples[i+1]), "hyper/"+c.name)
+		b.ReportMetric(timing.Median(ratios), "hyper/"+c.name+"-median")
+		b.ReportMetric(slices.Min(samples[k])/slices.Min(samples[k+i+1]), "hyper/"+c.name+"-once")
 	}
 	b.ReportMetric(slices.Min(samples[0]), "ns/hyper")
 	b.ReportMetric(0, "ns/op")

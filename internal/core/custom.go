@@ -216,7 +216,7 @@ func (t *Tracer) called(c Custom, xs []Rep, x, y []float64, p Pullback) []Rep {
 		t.recordCall(c, xs, y, out, p)
 	case kindDual:
 		t.dualCall(c, xs, x, y, out)
-	case kindHyper:
+	case kindHyper, kindDeferred:
 		t.hyperCall(c, xs, x, y, out)
 	case kindTape:
 		t.tapeCall(c, xs, x, y, out, p)

@@ -84,6 +84,7 @@ func (t *Tracer) restart(x []Rep) {
 		t.rewindTape()
 	case kindHyper:
 		t.filled = t.base
+	case kindDeferred: // numbers are overwritten
 	}
 }
 

@@ -35,6 +35,7 @@ type hyper struct {
 	base   int  // filled by the inputs
 	pad    [2][]float64
 	inner  *Tracer // of derivatives that rules give over numbers, nil until there is one
+	deferral
 }
 
 // A hyperNumber is the description of a number: its directions as sets of bits, and its place in the arena. There are
@@ -66,21 +67,43 @@ func (h *hyper) shape(rows, cols uint64) hyperNumber {
 }
 
 // StartHyper opens t for hyper-dual numbers over nIn inputs, with the given numbers of rows and columns of at most
-// MaxHyper. With cols 0 the columns are the rows. limit and strong are those of StartDual. The inputs are set by
-// UnitHyper and AlongHyper.
-func (t *Tracer) StartHyper(nIn, rows, cols, limit int, strong bool) {
+// MaxHyper. With cols 0 the columns are the rows. limit and strong are those of StartDual. With one set, the second
+// derivatives of one number are asked for, and deferred unless strong is set. The inputs are set by UnitHyper and
+// AlongHyper.
+func (t *Tracer) StartHyper(nIn, rows, cols, limit int, strong, one bool) {
 	h := &t.hyper
 	h.square, h.filled, h.base = cols == 0, 0, 0
+	h.deferred, h.settled, h.nr, h.nc = one && !strong, 0, rows, cols
+	if h.square {
+		h.nc = rows
+	}
+	if len(h.second) < h.nr*h.nc {
+		h.second = make([]float64, h.nr*h.nc)
+	}
 	h.full = h.shape(1<<rows-1, 1<<cols-1).size
 	if limit <= 0 {
 		limit = (1 << 28) / max(h.full, 1) // 2 GiB
 	}
-	t.open(kindHyper, min(limit, math.MaxInt/(16*max(h.full, 1))-nIn))
+	kind := kindHyper
+	if h.deferred {
+		kind = kindDeferred
+	}
+	t.open(kind, min(limit, math.MaxInt/(16*max(h.full, 1))-nIn))
 	t.strong = strong
 	t.begin(nIn + 1)
-	if len(h.nums) <= nIn {
-		h.nums = make([]hyperNumber, nIn+64)
-		h.mem = make([]float64, 4*h.full+8*(nIn+64))
+	if h.deferred {
+		t.startDeferral(nIn)
+	} else {
+		t.startNumbers()
+	}
+}
+
+// startNumbers provides memory for the inputs and the first operations, with second derivatives.
+func (t *Tracer) startNumbers() {
+	h := &t.hyper
+	if n := int(t.first) + 63; len(h.nums) < int(t.first) {
+		h.nums = make([]hyperNumber, n)
+		h.mem = make([]float64, 4*h.full+8*n)
 	}
 	for i := range h.pad {
 		if len(h.pad[i]) < h.full {
@@ -120,6 +143,9 @@ func (t *Tracer) AlongHyper(i int, v float64, r int, cols []float64) Rep {
 func (t *Tracer) inputHyper(i int, v float64, rows, on uint64, cols []float64) Rep {
 	if rows|on == 0 {
 		return Rep{V: v}
+	}
+	if t.deferred {
+		return t.deferInput(int32(i)+1, v, rows, on, cols)
 	}
 	h := &t.hyper
 	n := h.shape(rows, on)
@@ -189,11 +215,12 @@ func (t *Tracer) hyperUnary(op rules.Op, a Rep, v float64) Rep {
 	if !activeIn[op][0] {
 		return Rep{V: v}
 	}
-	p := rules.Partial1(op, a.V, v)
+	var p, pp float64
 	curved := rules.Curved(op) != 0
-	pp := 0.0
 	if curved {
-		pp = rules.Second1(op, a.V, v)
+		p, pp = rules.Derivatives1(op, a.V, v)
+	} else {
+		p = rules.Partial1(op, a.V, v)
 	}
 	if t.strong || rules.Extreme(op, 0, p) || curved && rules.Extreme(op, 0, pp) || pp-pp != 0 {
 		return t.strictly(op, operandOf(a, 0), operand2{}, v)
@@ -201,9 +228,8 @@ func (t *Tracer) hyperUnary(op rules.Op, a Rep, v float64) Rep {
 	return t.alone(a.ID, p, pp, curved, v)
 }
 
-// alone returns a number with value v that depends on number a alone, with first derivative p and second derivative
-// pp, which is structurally zero unless curved is set.
-func (t *Tracer) alone(a int32, p, pp float64, curved bool, v float64) Rep {
+// hyperAlone is alone of a trace that does not defer second derivatives.
+func (t *Tracer) hyperAlone(a int32, p, pp float64, curved bool, v float64) Rep {
 	n := t.nums[a]
 	if !curved {
 		id, dst := t.freshHyper(n)
@@ -277,19 +303,19 @@ func (t *Tracer) hyperBinary(op rules.Op, a, b Rep, v float64) Rep {
 			return b
 		case t.strong:
 		case a.ID == 0:
-			return t.alone(b.ID, -1, 0, false, v)
+			return t.hyperAlone(b.ID, -1, 0, false, v)
 		default:
-			return t.sum(a.ID, b.ID, sign, v)
+			return t.hyperSum(a.ID, b.ID, sign, v)
 		}
 	case rules.Mul:
 		switch {
 		case t.strong:
 		case a.ID == 0:
-			return t.alone(b.ID, a.V, 0, false, v)
+			return t.hyperAlone(b.ID, a.V, 0, false, v)
 		case b.ID == 0:
-			return t.alone(a.ID, b.V, 0, false, v)
+			return t.hyperAlone(a.ID, b.V, 0, false, v)
 		default:
-			return t.both(a.ID, b.ID, b.V, a.V, 0, 1, 0, v)
+			return t.hyperBoth(a.ID, b.ID, b.V, a.V, 0, 1, 0, v)
 		}
 	}
 	return t.hyperGeneral(op, a, b, v)
@@ -344,8 +370,8 @@ func outOfRange(op rules.Op, d float64) bool {
 	return d-d != 0 || rules.Extreme(op, 0, d) || rules.Extreme(op, 1, d)
 }
 
-// sum returns a number with value v whose derivatives are those of number a plus sign times those of number b.
-func (t *Tracer) sum(a, b int32, sign float64, v float64) Rep {
+// hyperSum returns a number with value v whose derivatives are those of number a plus sign times those of number b.
+func (t *Tracer) hyperSum(a, b int32, sign float64, v float64) Rep {
 	na, nb := t.nums[a], t.nums[b]
 	n := na
 	if na.rows == nb.rows && na.cols == nb.cols {
@@ -452,9 +478,8 @@ func (t *Tracer) expanded(id int32, to hyperNumber, i int) []float64 {
 	return dst
 }
 
-// both returns a number with value v that depends on the numbers a and b, with first derivatives pa and pb and second
-// derivatives xx, xy and yy.
-func (t *Tracer) both(a, b int32, pa, pb, xx, xy, yy, v float64) Rep {
+// hyperBoth is both of a trace that does not defer second derivatives.
+func (t *Tracer) hyperBoth(a, b int32, pa, pb, xx, xy, yy, v float64) Rep {
 	na, nb := t.nums[a], t.nums[b]
 	n := t.shape(na.rows|nb.rows, na.cols|nb.cols)
 	id, dst := t.freshHyper(n)
@@ -500,6 +525,10 @@ func (t *Tracer) both(a, b int32, pa, pb, xx, xy, yy, v float64) Rep {
 // rows.
 func (t *Tracer) HyperFirst(dst []float64, id int32) {
 	clear(dst)
+	if t.deferred {
+		copy(dst, t.Tangents(id)[:t.nr])
+		return
+	}
 	n := t.nums[id]
 	m := n.rows
 	for _, s := range t.of(n)[:n.k()] {
@@ -508,26 +537,42 @@ func (t *Tracer) HyperFirst(dst []float64, id int32) {
 	}
 }
 
-// HyperSecond calls put with each second derivative of number id that is stored, along row i and column j. In a square
-// trace j is at least i.
-func (t *Tracer) HyperSecond(id int32, put func(i, j int, d float64)) {
+// HyperSecond returns the second derivatives of number id, row by row: those of a row begin at a multiple of the number
+// of columns. In a square trace those below the diagonal have no meaning. They are valid until the next call. If they
+// are deferred HyperNaN must have been called for id.
+func (t *Tracer) HyperSecond(id int32) []float64 {
+	dst := t.second[:t.nr*t.nc]
+	if id != 0 && t.settled == id {
+		return dst
+	}
+	clear(dst)
+	if id == 0 {
+		return dst
+	}
 	n := t.nums[id]
 	src := t.of(n)[n.first():]
-	if len(src) == 0 {
-		return
-	}
-	for r := n.rows; r != 0; r &= r - 1 {
+	for r := n.rows; r != 0 && len(src) > 0; r &= r - 1 {
 		cols := n.cols
 		if t.square {
 			cols = r
 		}
-		i := bits.TrailingZeros64(r)
+		row := dst[bits.TrailingZeros64(r)*t.nc:]
 		for ; cols != 0; cols &= cols - 1 {
-			put(i, bits.TrailingZeros64(cols), src[0]+0)
+			row[bits.TrailingZeros64(cols)] = src[0] + 0 // a structural zero is -0
 			src = src[1:]
 		}
 	}
+	return dst
 }
 
 // HyperNaN reports whether a derivative of number id is NaN.
-func (t *Tracer) HyperNaN(id int32) bool { return AnyNaN(t.of(t.nums[id])) }
+func (t *Tracer) HyperNaN(id int32) bool {
+	if t.deferred {
+		if t.settle(id) {
+			return false
+		}
+		t.settled = 0
+		t.undefer()
+	}
+	return AnyNaN(t.of(t.nums[id]))
+}

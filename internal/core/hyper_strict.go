@@ -27,6 +27,9 @@ type jet struct {
 
 // strictly returns op(a, b), with value v, by the slow path. At least one operand is no constant.
 func (t *Tracer) strictly(op rules.Op, a, b operand2, v float64) Rep {
+	if t.deferred {
+		t.undefer()
+	}
 	var na, nb hyperNumber
 	if a.id != 0 {
 		na = t.nums[a.id]
@@ -266,6 +269,9 @@ func value(op rules.Op, a [3]jet) float64 {
 // hyperCall computes the derivatives of a custom rule and sets out to its outputs: first ones by a JVP for each
 // direction, second ones by a JVP of the tangent for each pair.
 func (t *Tracer) hyperCall(c Custom, xs []Rep, x, y []float64, out []Rep) {
+	if t.deferred {
+		t.undefer()
+	}
 	n, m := len(x), len(y)
 	var rows, cols uint64
 	flat := true

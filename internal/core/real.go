@@ -8,6 +8,7 @@
 //	tape      its partial derivatives are appended to a tape (tape.go)
 //	dual      tangents are computed in an arena (dual.go)
 //	hyper     first and second derivatives are computed in an arena (hyper.go)
+//	deferred  those of hyper, the second ones at the end (hyper_deferred.go)
 //	series    Taylor coefficients are computed in an arena (series.go)
 //	hook      a foreign engine is called (hook.go)
 //
@@ -54,6 +55,7 @@ const (
 	kindTape
 	kindDual
 	kindHyper
+	kindDeferred // hyper-dual numbers whose second derivatives are deferred
 	kindSeries
 	kindHook
 )
@@ -201,6 +203,8 @@ func Unary(op rules.Op, a Rep, v float64) Rep {
 		return t.dualUnary(op, a, v)
 	case kindHyper:
 		return t.hyperUnary(op, a, v)
+	case kindDeferred:
+		return t.deferUnary(op, a, v)
 	case kindTape:
 		return t.tapeUnary(op, a, v)
 	case kindSeries:
@@ -212,13 +216,17 @@ func Unary(op rules.Op, a Rep, v float64) Rep {
 // Binary returns the result of op on two numbers, at least one of which is traced. v is its value.
 func Binary(op rules.Op, a, b Rep, v float64) Rep {
 	t := a.T
-	if t != b.T {
+	switch {
+	case t == b.T || b.ID == 0:
+	case a.ID == 0:
+		t = b.T
+	default:
 		t = latest(a, b)
 	}
 	if t == nil || t.owner.Load() != goroutine() {
 		return strayBinary(t, op, a, b, v)
 	}
-	if gen := t.gen.Load(); t != a.T || t != b.T || a.Gen != gen || b.Gen != gen {
+	if gen := t.gen.Load(); a.ID != 0 && (t != a.T || a.Gen != gen) || b.ID != 0 && (t != b.T || b.Gen != gen) {
 		a, b = t.bring(a), t.bring(b)
 	}
 	switch t.kind {
@@ -228,6 +236,8 @@ func Binary(op rules.Op, a, b Rep, v float64) Rep {
 		return t.dualBinary(op, a, b, v)
 	case kindHyper:
 		return t.hyperBinary(op, a, b, v)
+	case kindDeferred:
+		return t.deferBinary(op, a, b, v)
 	case kindTape:
 		return t.tapeBinary(op, a, b, v)
 	case kindSeries:

@@ -28,23 +28,27 @@ func (g *generator) seconds() {
 		}
 	}
 	g.WriteString("}\n\n")
+	const zero = "\n// It is 0 if it is structurally zero; see [Curved]."
 	g.secondFunction(1, "Second1(o Op, x, v float64) float64",
-		"Second1 returns d²v/dx² of an op with one argument, given its value v at x.")
+		"Second1 returns d²v/dx² of an op with one argument, given its value v at x."+zero,
+		func(o rules.Op) []*rules.Expr { s := secondsOf(o); return s[:1] })
+	g.secondFunction(1, "Derivatives1(o Op, x, v float64) (p, pp float64)",
+		"Derivatives1 returns what Partial1 and Second1 do, in less time where they have operations in common.",
+		func(o rules.Op) []*rules.Expr { return []*rules.Expr{rules.Partial(o, 0), secondsOf(o)[0]} })
 	g.secondFunction(2, "Seconds2(o Op, x, y, v float64) (xx, xy, yy float64)",
-		"Seconds2 returns d²v/dx², d²v/dxdy and d²v/dy² of an op with two arguments, given its value v at (x, y).")
+		"Seconds2 returns d²v/dx², d²v/dxdy and d²v/dy² of an op with two arguments, given its value v at (x, y)."+zero,
+		func(o rules.Op) []*rules.Expr { s := secondsOf(o); return s[:] })
 }
 
-// secondFunction writes a switch over the ops with the given number of arguments and curvature. Max and Min have none.
-func (g *generator) secondFunction(arity int, signature, comment string) {
-	fmt.Fprintf(g, "// %s\n// It is 0 if it is structurally zero; see [Curved].\nfunc %s {\nswitch o {\n",
-		comment, signature)
-	zeros := "0"
-	if arity == 2 {
-		zeros = "0, 0, 0"
-	}
+// secondFunction writes a switch over the ops with the given number of arguments, which returns the expressions of an
+// op, or zeros.
+func (g *generator) secondFunction(arity int, signature, comment string, of func(o rules.Op) []*rules.Expr) {
+	fmt.Fprintf(g, "// %s\nfunc %s {\nswitch o {\n", comment, signature)
+	zeros := ""
 	for _, o := range opsOf(arity) {
-		list := secondsOf(o)
-		if body := bodyOf(o, list[:2*arity-1]); body != "return "+zeros {
+		list := of(o)
+		zeros = "0" + strings.Repeat(", 0", len(list)-1)
+		if body := bodyOf(o, list); body != "return "+zeros {
 			fmt.Fprintf(g, "case %s:\n%s\n", g.idents[o], body)
 		}
 	}
