@@ -116,7 +116,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
 		"gen/activity gen/adjoint gen/current gen/internal/license gen/internal/lift gen/ir gen/lanes gen/library " +
-			"gen/lower gen/print gen/shortcut gen/simplify gen/tangent gen/traced internal/spelling"},
+			"gen/lower gen/print gen/shortcut gen/simplify gen/tangent gen/traced internal/linetable " +
+			"internal/spelling"},
 	{"gen/current", "whether generated code is out of date, from hashes; for tests of users", ""},
 	{"gen/lower", "Go packages to the intermediate representation, or a refusal with position and remedy",
 		"gen/activity gen/current gen/ir gen/library gen/lower/retype rules"},
@@ -133,8 +134,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/lanes", "derivatives in several directions or for several seeds at once", "gen/activity gen/ir"},
 	{"gen/traced", "the function over `nabla.Real`", "gen/activity gen/ir"},
 	{"gen/simplify", "passes over the representation: inlining, unrolling, dead code, windows, bounds", "gen/ir"},
-	{"gen/print", "the representation as Go source", "gen/ir"},
-	{"gen/rt", "run-time support of generated code", "internal/core rules"},
+	{"gen/print", "the representation as Go source", "gen/ir internal/linetable"},
+	{"gen/rt", "run-time support of generated code", "internal/core internal/linetable rules"},
 	{"gen/rt/avx", "vector operations of generated code", ""},
 	{"gen/rt/checkpoint", "schedules of snapshots", ""},
 	{"gen/rt/realrule", "functions with rules as operations over `nabla.Real`, for generated code", "."},
@@ -151,7 +152,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/internal/census", "a tool: how much of a library can be differentiated",
 		"gen/activity gen/adjoint gen/internal/natives gen/ir gen/library gen/lower gen/print gen/shortcut " +
 			"gen/tangent"},
-	{"gen/internal/edges", "functions with singular points, for tests", ". backend/source gen/rt"},
+	{"gen/internal/edges", "functions with singular points, for tests",
+		". backend/source gen/library/floatsad gen/rt gen/rt/realrule"},
 	{"gen/internal/fourier", "the fast Fourier transform with generated code, for tests", ". gen/rt"},
 	{"gen/internal/kalman", "a Kalman filter over matrices of gonum/mat with generated code, for tests",
 		". gen/library/blas64ad gen/library/matad gen/rt gen/rt/realrule"},
@@ -194,7 +196,9 @@ var layering = []struct{ path, contents, imports string }{
 		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/symbolic backend/taylor " +
 			"backend/tracker coloring difftest difftest/coded difftest/zero internal/spelling sparsity"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed", ". gen/rt"},
-	{"internal/nonfinite", "finds the operation that made a NaN or an infinity", "engine internal/core rules"},
+	{"internal/nonfinite", "finds the operation that made a NaN or an infinity",
+		"engine internal/core internal/linetable rules"},
+	{"internal/linetable", "the lines of the source that lines of generated code were made from", ""},
 	{"internal/network", "a neural network with its weights in a struct, with generated code, for tests",
 		". gen/library/blas64ad gen/library/matad gen/rt"},
 	{"internal/bench", "the benchmark of the command, its reports and their columns",
