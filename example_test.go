@@ -378,6 +378,21 @@ func ExampleTrace() {
 	// the derivative is not finite: true
 }
 
+func ExampleTraceHessian() {
+	// The distance to the power of 1.5 has a first derivative where two points meet, and no second one.
+	f := func(x []nabla.Real) nabla.Real { return nabla.Hypot(x[0], x[1]).PowConst(1.5).Scale(2) }
+	bad, err := nabla.TraceHessian(f, []float64{0, 0})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(bad.Op, bad.Args, "inputs", bad.Input, bad.Input2)
+	fmt.Printf("second derivative with respect to operands %d and %d, times %g times %g\n", bad.Arg, bad.Arg2,
+		bad.Cotangent, bad.Tangent)
+	// Output:
+	// pow [0 1.5] inputs 0 0
+	// second derivative with respect to operands 0 and 0, times 2 times 0
+}
+
 // The sensitivity of a pendulum, integrated for a hundred thousand steps, with respect to its first state and to its
 // damping. The reverse sweep keeps at most a mebibyte of states.
 func ExampleScan() {

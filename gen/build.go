@@ -402,6 +402,7 @@ func (u *unit) source(funcs ...print.Func) print.Source {
 	return print.Source{
 		Pkg: u.pkg.Types, Funcs: funcs, Replaced: u.program.lower.Generated,
 		Constraint: u.file.Constraint, Suffix: u.output.Suffix, Others: u.others, Notice: u.notice,
+		Origin: u.linePlace,
 	}
 }
 

@@ -38,8 +38,9 @@ var operators = []struct {
 	{"CurveSecondDerivative", pullbacks | seconds}, {"Linearize", pushforwards | pullbacks | batches},
 }
 
-// expanding lists the operators that only engines with Taylor series have. These run the form over Reals.
-var expanding = []string{"Derivatives", "TaylorCoefficients"}
+// recording lists the operators that run the form over Reals: those that only engines with Taylor series have, and
+// those that look for an operation.
+var recording = []string{"Derivatives", "TaylorCoefficients", "Trace", "TraceHessian"}
 
 // operatorWords returns the words by which a directive names operators.
 func operatorWords() (list []string) {
@@ -50,9 +51,9 @@ func operatorWords() (list []string) {
 }
 
 // demandOf returns the derivatives that a use of a function needs. known reports whether the operator is one of
-// operators or expanding; the use may need any derivative otherwise.
+// operators or recording; the use may need any derivative otherwise.
 func demandOf(u lower.Use) (d demand, known bool) {
-	if slices.ContainsFunc(expanding, func(name string) bool { return strings.HasSuffix(u.Operator, name) }) {
+	if slices.ContainsFunc(recording, func(name string) bool { return strings.HasSuffix(u.Operator, name) }) {
 		return 0, true
 	}
 	name := ""

@@ -45,6 +45,7 @@ func Held(x []float64, d *Data) float64    { return math.Sin(x[0]) * d.W[0] }
 func Escapes(x []float64, d *Data) float64 { return math.Sin(x[0]) * d.W[0] }
 func Kept(x []float64, d *Data) float64    { return math.Sin(x[0]) * d.W[0] }
 func Twice(x []float64) float64           { return math.Sin(x[0]) }
+func Traced(x []float64) float64          { return math.Sin(x[0]) }
 
 //nabla:differentiate
 func Marked(x []float64) float64 { return math.Sin(x[0]) }
@@ -86,6 +87,8 @@ func Use(b nabla.Backend, x []float64) any {
 	nabla.Gradient(Twice, nil, x)
 	nabla.HVP(Twice, nil, x, x)
 	nabla.Hessian(Marked, nil, x)
+	nabla.Trace(Traced, x)
+	nabla.TraceHessian(Traced, x)
 	return nabla.Bind(Escapes, &Data{})
 }
 `
@@ -119,7 +122,8 @@ func TestDemand(t *testing.T) {
 		"Product": product, "Mixed": all, "Reals": "traced", "Differences": "traced", "Nested": all,
 		"Curve": "tangent traced", "Bend": product, "Map": "tangent tangent4 adjoint adjoint4 traced",
 		"Called": "tangent " + gradient, "Wrapped": gradient, "Held": product, "Escapes": all, "Kept": gradient,
-		"Twice": product, "Marked": all, "Listed": gradient, "Also": "tangent traced", "Table": gradient,
+		"Traced": "traced", "Twice": product, "Marked": all, "Listed": gradient, "Also": "tangent traced",
+		"Table": gradient,
 	}
 	got := map[string][]string{}
 	for _, f := range r.Packages[0].Functions {

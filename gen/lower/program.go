@@ -94,6 +94,9 @@ type Program struct {
 	functionVars map[*types.Func]*ir.Var    // declared functions as values
 	readTables   map[*types.Var]bool        // parameters with tables of functions that are only read or not, on demand
 	declared     []*decl                    // decls in the order of their positions, on demand
+	// declarationSites holds the ranges of declarations by file, made of the first sitesOf of them, on demand.
+	declarationSites map[string][]declarationSite
+	sitesOf          int
 	// initialisers and writtenVars describe package variables, computed on demand; homes are the lowerers of
 	// initialisers.
 	initialisers map[types.Object]initialiser

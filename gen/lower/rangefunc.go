@@ -159,7 +159,7 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 		l.inlining.pending = append(l.inlining.pending, pendingExit{r, next})
 	}
 	body := outer.block(func() {
-		outer.assignRange(r.s, args)
+		outer.assignRange(r.s, call, args)
 		outer.jumps = append(outer.jumps, jump{name: r.label, brk: r.stop, cont: outer.target(next)})
 		outer.stmts(r.s.Body.List)
 		outer.jumps = outer.jumps[:len(outer.jumps)-1]
@@ -174,8 +174,8 @@ func (l *lowerer) yield(call *ast.CallExpr, r *rangeFunc) ir.Expr {
 	return outer.temp(r.s, "ok", result.T, outer.coerce(r.more.Load(), result.T, r.s)).Load()
 }
 
-// assignRange assigns the values of an iteration to the variables of a loop.
-func (l *lowerer) assignRange(s *ast.RangeStmt, es []ir.Expr) {
+// assignRange assigns the values of an iteration, the arguments of a call of yield, to the variables of a loop.
+func (l *lowerer) assignRange(s *ast.RangeStmt, call ast.Node, es []ir.Expr) {
 	var places []*ir.Place
 	var values []ir.Expr
 	for i, e := range es {
@@ -185,15 +185,15 @@ func (l *lowerer) assignRange(s *ast.RangeStmt, es []ir.Expr) {
 		}
 		if to == nil || isBlank(to) {
 			if mayPanic(e) {
-				l.temp(s, "unused", e.Type(), e)
+				l.temp(call, "unused", e.Type(), e)
 			}
 			continue
 		}
 		if o := l.newVar(to, s.Tok == token.DEFINE); o != nil {
-			l.declare(to, o, e)
+			l.declare(call, o, e)
 			continue
 		}
-		v := l.temp(s, "t", e.Type(), e).Load()
+		v := l.temp(call, "t", e.Type(), e).Load()
 		var p *ir.Place
 		before := l.block(func() { p = l.lvalue(to) })
 		if p == nil {
@@ -210,5 +210,5 @@ func (l *lowerer) assignRange(s *ast.RangeStmt, es []ir.Expr) {
 		t, _ := placeType(p, nil)
 		places, values = append(places, p), append(values, l.coerce(v, t, s))
 	}
-	l.parallel(s, places, values)
+	l.parallel(call, places, values)
 }

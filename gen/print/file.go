@@ -30,6 +30,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/internal/linetable"
 )
 
 // Header is the first line of a generated file.
@@ -91,6 +92,9 @@ type Source struct {
 	Rests []string
 	// SIMD, if it is not nil, returns the SIMD variant of a function, nil if it has none.
 	SIMD func(f *ir.Func) *SIMDVariant
+	// Origin, if it is not nil, returns the place of a position in the source as the table of lines names it, the zero
+	// Place for one in code of nabla. Parts with functions over Reals have a table.
+	Origin func(pos token.Position) linetable.Place
 }
 
 // Print returns the formatted file, see [File]. The functions must be in part "".
@@ -105,6 +109,7 @@ func (s Source) file() *file {
 		pkg: s.Pkg, suffix: s.Suffix, others: s.Others, replaced: s.Replaced, typeDocs: s.Types,
 		names: map[*ir.Func]string{}, dispatch: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
 		packages: map[string]map[string]*types.Package{}, declaredStructs: map[*types.Struct]bool{},
+		origins: s.Origin != nil, forms: map[string][]*form{},
 		operations: map[*ir.Func]string{}, layouts: map[*ir.Func][]string{}, copies: map[types.Object]string{},
 	}
 }
@@ -161,6 +166,9 @@ func (s Source) printParts(f *file) map[string]string {
 		if s.Rest != nil {
 			texts[part] += "\n" + s.Rest(&Scope{f}, part)
 		}
+		if len(f.forms[part]) > 0 {
+			f.lines = f.declarer("the table of lines").runtime("Lines")
+		}
 	}
 	return texts
 }
@@ -181,6 +189,9 @@ func (s Source) print(f *file) (parts map[string][]byte, err error) {
 		text, err := format.Source(b.Bytes())
 		if err != nil {
 			return nil, fmt.Errorf("print: %w\n%s", err, b.Bytes())
+		}
+		if forms := f.forms[part]; len(forms) > 0 {
+			text = s.appendLines(text, f.lines, forms)
 		}
 		parts[part] = text
 	}
@@ -253,6 +264,11 @@ type file struct {
 	mirrors    []*mirror
 	boundaries []*boundary
 	layouts    map[*ir.Func][]string // function → comparisons of layouts that it depends on by itself
+	// origins is set if the file has tables of lines; forms are the functions in them, by part, and lines the name of
+	// the function that takes a table.
+	origins bool
+	forms   map[string][]*form
+	lines   string
 	// copied are the variables that the file declares copies of, copies the names of these.
 	copied []*ir.Var
 	copies map[types.Object]string
@@ -473,6 +489,7 @@ func (f *file) imports() string {
 func (f *file) printPart() string {
 	var b strings.Builder
 	b.WriteString(f.declarations())
+	f.forms[f.part] = nil
 	first := true
 	for _, fn := range f.list {
 		if f.partOf[fn.Func] != f.part {
@@ -484,6 +501,10 @@ func (f *file) printPart() string {
 		first = false
 		p := &printer{file: f, f: fn.Func, disjoint: fn.Disjoint, shadows: fn.Shadows, workspaces: fn.Workspaces,
 			requested: fn.Name != ""}
+		if f.origins && overReals(fn.Func) {
+			p.form = &form{name: f.names[fn.Func], operation: operationOf(fn.Func) != nil}
+			f.forms[f.part] = append(f.forms[f.part], p.form)
+		}
 		doc := fn.Doc
 		if doc == "" {
 			doc = "is " + fn.Func.Name
@@ -496,7 +517,7 @@ func (f *file) printPart() string {
 		}
 		b.WriteString("// " + f.names[fn.Func] + " " + strings.ReplaceAll(doc, "\n", "\n// ") + "\n")
 		p.function()
-		b.WriteString(p.b.String())
+		b.WriteString(p.form.finish(p.b.String()))
 	}
 	return b.String()
 }

@@ -30,6 +30,7 @@ type printer struct {
 	requested  bool     // whether it is a function that the file was asked for, which other code calls
 	kernel     bool     // whether it is a kernel, which computes with vectors
 	scratch    string   // name of the scratch row, see scratchRow
+	form       *form    // its lines, for a function over Reals in a file with a table of them
 	consts     []string // constants of a kernel, which are loaded from a variable
 }
 
@@ -177,6 +178,7 @@ func (p *printer) block(b ir.Block, tail map[*ir.Label]bool, branch bool) {
 		if i < len(b)-1 {
 			inner = nil
 		}
+		p.begin(b[i])
 		switch s := b[i].(type) {
 		case *ir.Leave:
 			if !inner[s.L] || branch && len(b) == 1 {
@@ -214,6 +216,10 @@ func (p *printer) returned(b ir.Block) int {
 		if !ok || len(set.P.Path) > 0 {
 			return 0
 		}
+		// Operations of several lines of the source stay on several lines.
+		if p.form != nil && set.Pos.Line != b[0].Position().Line {
+			return 0
+		}
 		// In a return statement all operands are evaluated before any result is assigned.
 		if n > 1 && p.mentionsResult(set.E) {
 			return 0
@@ -230,6 +236,7 @@ func (p *printer) returned(b ir.Block) int {
 		}
 		values[at] = p.expr(set.E, set.P.Type())
 	}
+	p.begin(b[0])
 	p.line("return %s", strings.Join(errorLast(values, p.f.Results), ", "))
 	return n + 1
 }
@@ -289,6 +296,7 @@ func (p *printer) declared(b ir.Block) int {
 	if len(lets) > 0 {
 		return 0
 	}
+	p.begin(c)
 	p.call(c, ":=")
 	return n + 1
 }
@@ -317,6 +325,7 @@ func (p *printer) branches(s *ir.If, tail map[*ir.Label]bool) {
 			break
 		}
 		s = next
+		p.begin(s)
 		p.line("} else if %s {", p.expr(s.Cond, types.Typ[types.Bool]))
 		p.block(s.Then, tail, true)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/linetable"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -27,11 +28,19 @@ type Finding struct {
 	Args       []float64 // operands
 	Values     []float64 // results: one, or those of a rule
 	Output     int       // output of the function that is not finite, or whose derivative is not
-	Derivative bool      // the value of the output is finite, its derivative is not
+	Derivative bool      // the value of the output is finite, a derivative is not
 	Input      int       // input with respect to which the derivative is not finite, or that is not finite itself
 	Arg        int       // operand that is not finite, or with respect to which the derivative is not; -1 for none
 	Cotangent  float64   // derivative of the output with respect to the result; 0 for rules with several results
 	Frame      runtime.Frame
+
+	// Second is set if first derivatives are finite, and the second one with respect to inputs Input and Input2 is not.
+	// Arg2 is the other operand of the second derivative of the operation, and Tangent the derivative of that operand
+	// with respect to Input2. If Arg2 is -1, it is a first derivative of the operation times Cotangent, which is then
+	// the second derivative of the output with respect to the result and Input2.
+	Second       bool
+	Input2, Arg2 int
+	Tangent      float64
 }
 
 // op is an operation on numbers a and b, 0 for a constant or none.
@@ -60,8 +69,9 @@ type observer struct {
 	sites map[uintptr]*runtime.Frame // nil for a frame within nabla
 }
 
-// Find runs f at x, and returns the operation to blame, or nil if values and derivatives are finite.
-func Find(f *engine.Function, x []float64) (*Finding, error) {
+// Find runs f at x, and returns the operation to blame, or nil if values and derivatives are finite: first derivatives,
+// and second ones if order is 2.
+func Find(f *engine.Function, x []float64, order int) (*Finding, error) {
 	n, m := f.Dims()
 	o := &observer{n: n, sites: map[uintptr]*runtime.Frame{}}
 	t := engine.Overload(o)
@@ -76,7 +86,10 @@ func Find(f *engine.Function, x []float64) (*Finding, error) {
 	if found := o.value(x, ys); found != nil {
 		return found, nil
 	}
-	return o.derivative(ys), nil
+	if found := o.derivative(ys); found != nil || order < 2 {
+		return found, nil
+	}
+	return o.second(f.Name(), ys)
 }
 
 func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
@@ -130,7 +143,10 @@ func (o *observer) site() *runtime.Frame {
 		at, known := o.sites[pc]
 		if !known {
 			frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-			if !within(frame) {
+			if p, generated := linetable.Of(frame.File, frame.Line); generated {
+				frame.Function, frame.File, frame.Line = p.Function, p.File, p.Line
+			}
+			if frame.File != "" && !within(frame) {
 				at = &frame
 			}
 			o.sites[pc] = at
@@ -295,29 +311,24 @@ func (e *op) back(bars []blame, b *blame, id int32) {
 		}
 		return
 	}
-	if e.op.Arity() == 1 {
-		if rules.Partial(e.op, 0) != nil {
-			p := rules.Partial1(e.op, e.av, e.v)
-			bars[e.a].add(b, id, 0, e.times(b.bar, 0, p))
+	for i, a := range []int32{e.a, e.b}[:e.op.Arity()] {
+		if a != 0 && rules.Partial(e.op, i) != nil {
+			bars[a].add(b, id, i, e.times(b.bar, i))
 		}
-		return
-	}
-	for i, a := range [2]int32{e.a, e.b} {
-		if a == 0 || rules.Partial(e.op, i) == nil {
-			continue
-		}
-		p := 0.0
-		if i == 0 {
-			p = rules.PartialX2(e.op, e.av, e.bv, e.v)
-		} else {
-			p = rules.PartialY2(e.op, e.av, e.bv, e.v)
-		}
-		bars[a].add(b, id, i, e.times(b.bar, i, p))
 	}
 }
 
-// times returns the product of a cotangent and the partial derivative p with respect to operand i.
-func (e *op) times(g float64, i int, p float64) float64 {
+// times returns the product of a cotangent and the partial derivative with respect to operand i.
+func (e *op) times(g float64, i int) float64 {
+	var p float64
+	switch {
+	case e.op.Arity() == 1:
+		p = rules.Partial1(e.op, e.av, e.v)
+	case i == 0:
+		p = rules.PartialX2(e.op, e.av, e.bv, e.v)
+	default:
+		p = rules.PartialY2(e.op, e.av, e.bv, e.v)
+	}
 	if !rules.Extreme(e.op, i, p) {
 		return g * p
 	}

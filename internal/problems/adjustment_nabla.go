@@ -1445,3 +1445,8 @@ func init() {
 		},
 	})
 }
+
+// Lines of the source that functions over Reals were made from.
+var _ = rt.Lines(
+	"902+16|.AdjustmentPlain|adjustment.go:37|1:1 6:5 7:5",
+)

@@ -699,3 +699,9 @@ func init() {
 		},
 	})
 }
+
+// Lines of the source that functions over Reals were made from.
+var _ = rt.Lines(
+	"495+3|.BrusselatorOn|brusselator.go:17|1:0",
+	"71+15|.BrusselatorPlain|brusselator.go:24|1:1 3:2",
+)

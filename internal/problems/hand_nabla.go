@@ -4869,3 +4869,12 @@ func init() {
 		},
 	})
 }
+
+// Lines of the source that functions over Reals were made from.
+var _ = rt.Lines(
+	"1839+70|.HandPlain|hand.go:88|1:1 2:1 4:2 7:4 8:4 9:4 12:4 14:5 21:11 25:14 27:15 30:17 39:25 41:26 42:26 49:32 61:43 63:44 64:46",
+	"12+10|.turn|hand.go:79|1:1 2:1 4:2 6:3 7:3 8:3",
+	"14+12|.(*affine).mul|hand.go:49|1:1 10:7",
+	"14+12|.(*affine).mul|hand.go:49|1:1 10:7",
+	"62+6|.(*affine).apply|hand.go:71|1:1 4:2",
+)

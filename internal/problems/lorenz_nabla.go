@@ -907,3 +907,10 @@ func init() {
 		},
 	})
 }
+
+// Lines of the source that functions over Reals were made from.
+var _ = rt.Lines(
+	"21+19|.LorenzPlain|lorenz.go:17|1:1 3:2 4:2 8:5 10:6 12:7",
+	"5+3|.lorenzPlain|lorenz.go:32|1:1",
+	"40+3|.alongPlain|lorenz.go:36|1:1",
+)

@@ -466,3 +466,9 @@ func init() {
 		},
 	})
 }
+
+// Lines of the source that functions over Reals were made from.
+var _ = rt.Lines(
+	"208+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
+	"97+8|.DiffSquaresPlain|squares.go:62|1:1",
+)
