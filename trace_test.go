@@ -352,8 +352,8 @@ func TestTraceHessian(t *testing.T) {
 	}
 }
 
-// power is a rule over Reals, x^1.5 of its first argument, whose second derivative is infinite at 0.
-var power = nabla.Rule{
+// rootCubed is a rule over Reals, x^1.5 of its first argument, whose second derivative is infinite at 0.
+var rootCubed = nabla.Rule{
 	Name:  "threehalves",
 	Value: func(y, x []float64) { y[0] = math.Sqrt(x[0]) * x[0] },
 	JVPReal: func(ydot, x, y, xdot []nabla.Real) {
@@ -380,8 +380,8 @@ var bothHalves = nabla.Rule{
 	},
 }.Func()
 
-// threeHalves is power, pureHalves the same as a rule whose operations programs inline.
-var threeHalves, pureHalves = power.Func(), pure(power).Func()
+// threeHalves is rootCubed, pureHalves the same as a rule whose operations programs inline.
+var threeHalves, pureHalves = rootCubed.Func(), pure(rootCubed).Func()
 
 func pure(r nabla.Rule) nabla.Rule {
 	r.Pure = true
