@@ -106,6 +106,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"sparse", "matrices over a pattern", "internal/mmio sparsity"},
 	{"linalg", "matrices of Reals; products, solutions, factorisations and eigenvalues as operations with derivatives",
 		". internal/core rules"},
+	{"optim", "optimisation with derivatives: problems for gonum, least squares, Newton methods", ". sparse"},
 	{"rules", "elementary functions and their derivatives, one table", ""},
 	{"backend/finitediff", "the engine of finite and complex differences", "engine internal/core program rules"},
 	{"backend/forwarddiff", "the engines of dual and hyper-dual numbers", "engine internal/core"},
