@@ -97,7 +97,8 @@ type LeastSquaresResult struct {
 // An error other than one of the arguments and the preparation comes with a result that has the best point: a
 // *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError] for residuals that are not finite, a *[StopError] of the
 // context or Progress, a *[RankError] if there is no covariance, and errors of f, such as a *[nabla.PanicError]. Trial
-// points at which residuals are not finite are rejected, and an error only if no shorter step is left.
+// points at which residuals are not finite are rejected, and an error only if the run ends beside one where neither the
+// gradient nor the residuals are small.
 //
 // A run prepares the Jacobian once and allocates its memory at the start: for m residuals and n unknowns, m·n elements
 // for the dense Jacobian and as many for the bounds.
@@ -127,12 +128,14 @@ type leastSquares struct {
 
 	x, r       []float64 // the best point and its residuals
 	norm       float64   // of r
+	initial    float64   // of r at the start
 	trial, rt  []float64 // another point with its residuals
 	grad       []float64
 	scale      []float64
 	jacobians  int
 	iterations int
-	badTrial   *NonFiniteError // the last trial point had such residuals
+	badTrial   *NonFiniteError // of the last trial point with residuals that are not finite
+	badAt      int             // its number
 }
 
 // newLeastSquares checks the settings and returns a run without its function.
@@ -210,9 +213,11 @@ func (l *leastSquares) solve() (*LeastSquaresResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if i := nonFinite(l.r); i >= 0 {
+	l.norm = floats.Norm(l.r, 2)
+	l.initial = l.norm
+	if nonFinite(l.r) >= 0 {
 		err = l.bad(l.r, l.x)
-	} else if l.norm = floats.Norm(l.r, 2); math.IsInf(l.norm, 0) {
+	} else if math.IsInf(l.norm, 0) {
 		err = &NonFiniteError{l.op, "norm of the residuals", 0, l.norm, slices.Clone(l.x)}
 	} else if d, ok := l.model.(*dense); ok && l.set.Method == LevenbergMarquardt && !l.box.bounded() {
 		status, err = l.lmder(d)
@@ -266,8 +271,8 @@ func (l *leastSquares) try() (float64, error) {
 	if err := l.evaluate(l.rt, l.trial); err != nil {
 		return 0, err
 	}
-	if l.badTrial = nil; nonFinite(l.rt) >= 0 {
-		l.badTrial = l.bad(l.rt, l.trial)
+	if nonFinite(l.rt) >= 0 {
+		l.badTrial, l.badAt = l.bad(l.rt, l.trial), l.evaluations
 		return math.NaN(), nil
 	}
 	return floats.Norm(l.rt, 2), nil
@@ -308,10 +313,11 @@ func (l *leastSquares) jacobian() error {
 	return nil
 }
 
-// end returns the result of a run that ends with a status because no shorter step is left: an error if the last trial
-// point had residuals that are not finite.
-func (l *leastSquares) end(s Status) (Status, error) {
-	if l.badTrial != nil {
+// end returns the result of a run that ends with the status s where the gradient is gnorm. It is an error if a trial
+// point shortly before had residuals that are not finite, and neither the gradient nor the residuals are small: the steps
+// may be short because the function is not defined beyond, and the point is no solution.
+func (l *leastSquares) end(s Status, gnorm float64) (Status, error) {
+	if l.badTrial != nil && l.evaluations-l.badAt < 10 && gnorm > 1e-5 && l.norm > rootEps*l.initial {
 		return Stopped, l.badTrial
 	}
 	return s, nil

@@ -398,17 +398,16 @@ func TestTolerances(t *testing.T) {
 	}
 }
 
-// TestIterationsAllocate nothing: longer runs allocate as much as short ones, but for the runs of the function.
-func TestIterationsAllocate(t *testing.T) {
-	y := make([]float64, 40)
-	for i := range y {
-		y[i] = math.Exp(-0.1*float64(i)) + 0.01*math.Sin(float64(7*i))
+// decay is a model of two unknowns, in place, for data that it does not fit.
+func decay(f, x reals) {
+	for i := range f {
+		f[i] = x[0].Mul(nabla.Exp(x[1].Scale(float64(-i)))).AddConst(-1 / float64(i+1))
 	}
-	f := nabla.InPlace(40, func(f, x reals) {
-		for i := range f {
-			f[i] = x[0].Mul(nabla.Exp(x[1].Scale(float64(-i)))).AddConst(-math.Exp(-0.1 * float64(i)))
-		}
-	})
+}
+
+// TestIterationsAllocate nothing: longer runs allocate as much as short ones.
+func TestIterationsAllocate(t *testing.T) {
+	f := nabla.InPlace(40, decay)
 	for _, set := range []optim.LeastSquaresSettings{{}, {Lower: same(2, -10)}} {
 		set.FTol, set.XTol = -1, -1
 		run := func(limit int) float64 {
@@ -419,8 +418,8 @@ func TestIterationsAllocate(t *testing.T) {
 				}
 			})
 		}
-		if short, long := run(2), run(8); long > short+3 {
-			t.Errorf("%v allocations for 2 evaluations, %v for 8", short, long)
+		if short, long := run(2), run(6); long > short {
+			t.Errorf("%v allocations for 2 evaluations, %v for 6", short, long)
 		}
 	}
 }

@@ -116,7 +116,7 @@ func (l *leastSquares) lmder(d *dense) (Status, error) {
 			case EvaluationLimit:
 				return s, nil
 			default:
-				return l.end(s)
+				return l.end(s, gnorm)
 			}
 		}
 	}

@@ -125,7 +125,7 @@ func (l *leastSquares) projected() (Status, error) {
 					lambda *= factor
 					factor *= 2
 				default:
-					lambda = max(lambda*max(1./3, 1-q*q*q), 1e-16)
+					lambda = max(lambda*max(1./3, 1-q*q*q), 1e-200)
 					factor = 2
 				}
 			}
@@ -136,7 +136,7 @@ func (l *leastSquares) projected() (Status, error) {
 			case status == EvaluationLimit:
 				return status, nil
 			case status != Stopped:
-				return l.end(status)
+				return l.end(status, gnorm)
 			}
 			if accepted {
 				break
