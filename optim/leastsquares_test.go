@@ -185,10 +185,10 @@ func TestSparse(t *testing.T) {
 		start
 		norm float64
 	}{
-		{start{"extended Rosenbrock", extendedRosenbrock, repeat(2000, -1.2, 1)}, 0},
-		{start{"extended Powell", extendedPowell, repeat(400, 3, -1, 0, 1)}, 0},
-		{start{"Broyden tridiagonal", broydenTridiagonal, same(2000, -1)}, 0},
-		{start{"Broyden banded", broydenBanded, same(300, -1)}, 0},
+		{start{"extended Rosenbrock", extendedRosenbrock, repeat(400, -1.2, 1)}, 0},
+		{start{"extended Powell", extendedPowell, repeat(80, 3, -1, 0, 1)}, 0},
+		{start{"Broyden tridiagonal", broydenTridiagonal, same(400, -1)}, 0},
+		{start{"Broyden banded", broydenBanded, same(60, -1)}, 0},
 		{start{"Bard", bard, same(3, 1)}, 9.0635960e-2},
 		{start{"Kowalik–Osborne", kowalikOsborne, []float64{0.25, 0.39, 0.415, 0.39}}, 1.7535838e-2},
 		{start{"Freudenstein–Roth", freudensteinRoth, []float64{0.5, -2}}, 6.9988752},
@@ -201,7 +201,6 @@ func TestSparse(t *testing.T) {
 		if norm := floats.Norm(res.Residuals, 2); err != nil || math.Abs(norm-s.norm) > 1e-5*s.norm+1e-7 {
 			t.Errorf("%s: norm %v, want %v; %v", s.name, norm, s.norm, err)
 		}
-		t.Log(s.name, res.Evaluations, res.Status, res.GradientNorm)
 	}
 	// A nil backend selects a sparse Jacobian for such a function.
 	res, err := optim.LeastSquares(broydenTridiagonal, nil, same(500, -1), nil)
