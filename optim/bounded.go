@@ -41,13 +41,16 @@ func Bounded[F nabla.ScalarFunc](f F, b nabla.Backend, x0, lower, upper []float6
 	if err := d.start(); err != nil {
 		return d.result(Stopped, err)
 	}
-	return d.result(d.bounded(h))
+	return d.result(d.bounded(newFreeNewton(len(x0)), func(dst *mat.SymDense, x []float64) error {
+		_, err := h.Dense(dst, x)
+		return err
+	}))
 }
 
-// bounded runs the method from the point of d.
-func (d *descent) bounded(h *nabla.HessianPrep) (Status, error) {
+// bounded runs the method from the point of d. hessian writes the Hessian at x to dst.
+func (d *descent) bounded(matrix *freeNewton, hessian func(dst *mat.SymDense, x []float64) error) (Status, error) {
 	n := len(d.res.X)
-	hess, matrix := mat.NewSymDense(n, nil), newFreeNewton(n)
+	hess := matrix.hess
 	a := arc{box: d.box, p: make([]float64, n), free: make([]bool, n)}
 	shift := 0.0
 	for {
@@ -56,7 +59,7 @@ func (d *descent) bounded(h *nabla.HessianPrep) (Status, error) {
 		}
 		x, g := d.res.X, d.res.Gradient
 		d.res.Hessians++
-		if _, err := h.Dense(hess, x); err != nil {
+		if err := hessian(hess, x); err != nil {
 			return Stopped, err
 		}
 		if i := nonFinite(hess.RawSymmetric().Data); i >= 0 {
@@ -71,7 +74,7 @@ func (d *descent) bounded(h *nabla.HessianPrep) (Status, error) {
 		}
 		d.box.active(a.free, x, g, min(1e-3, math.Sqrt(width)))
 		a.x, a.g, a.trial = x, g, d.trial
-		shift = matrix.direction(a.p, hess, g, a.free)
+		shift = matrix.direction(a.p, g, a.free)
 		a.direct()
 		for alpha := 1.0; ; alpha /= 2 {
 			slope := a.at(alpha)
@@ -101,19 +104,21 @@ func (d *descent) bounded(h *nabla.HessianPrep) (Status, error) {
 
 // A freeNewton computes Newton directions of free unknowns.
 type freeNewton struct {
+	hess  *mat.SymDense
 	index []int
 	data  []float64
 	rhs   []float64
 }
 
 func newFreeNewton(n int) *freeNewton {
-	return &freeNewton{make([]int, 0, n), make([]float64, n*n), make([]float64, n)}
+	return &freeNewton{mat.NewSymDense(n, nil), make([]int, 0, n), make([]float64, n*n), make([]float64, n)}
 }
 
 // direction stores -(H_F + τ·I)⁻¹·g_F in the free elements of p and returns τ, 0 if the Hessian H_F of the free unknowns
 // is positive definite and otherwise the first of a geometric sequence with which the Cholesky factorisation succeeds
 // (Nocedal and Wright 2006, algorithm 3.3).
-func (m *freeNewton) direction(p []float64, hess *mat.SymDense, g []float64, free []bool) (tau float64) {
+func (m *freeNewton) direction(p, g []float64, free []bool) (tau float64) {
+	hess := m.hess
 	m.index = m.index[:0]
 	for i, f := range free {
 		if f {

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/nabla-ad/nabla"
 )
 
 // MinimizeSettings are the settings of [NewtonCG] and [Bounded]. The zero value has the defaults.
@@ -47,10 +45,16 @@ type descent struct {
 	gtol   float64
 	radius float64
 	box    box
-	prep   *nabla.GradientPrep
+	prep   derivatives
 	res    MinimizeResult // X and Gradient are those of the current point
 	trial  []float64
 	next   []float64 // the gradient at the trial point
+}
+
+// derivatives has the value and the gradient of a function, as a *nabla.GradientPrep has.
+type derivatives interface {
+	Value(x []float64) (float64, error)
+	ValueAndGradient(dst, x []float64) (y float64, grad []float64, err error)
 }
 
 // newDescent checks the settings and returns a run without its function.
@@ -87,16 +91,23 @@ func newDescent(op string, x0 []float64, s *MinimizeSettings) (*descent, error) 
 	return d, nil
 }
 
-// start computes value and gradient at the start.
-func (d *descent) start() (err error) {
-	if d.res.Value, err = d.gradientAt(d.res.Gradient, d.res.X); err != nil {
+// start computes value and gradient at the start, and makes the tolerance of the gradient absolute.
+func (d *descent) start() error {
+	if err := d.refresh(); err != nil {
 		return err
 	}
-	d.measure()
 	if d.gtol > 0 {
 		d.gtol *= max(1, d.res.GradientNorm)
 	}
 	return nil
+}
+
+// refresh computes value and gradient at the current point.
+func (d *descent) refresh() (err error) {
+	if d.res.Value, err = d.gradientAt(d.res.Gradient, d.res.X); err == nil {
+		d.measure()
+	}
+	return err
 }
 
 // gradientAt writes the gradient at x to g and returns the value, which are finite.
