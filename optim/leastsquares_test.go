@@ -123,6 +123,25 @@ func TestAgainstMINPACK(t *testing.T) {
 	}
 }
 
+// TestProjectedMethod takes the same starts with the method for bounds, which do not bind: it ends no higher than lmder.
+func TestProjectedMethod(t *testing.T) {
+	evaluations, minpacks := 0, 0
+	for _, p := range minpack {
+		if p.info == optim.EvaluationLimit {
+			continue
+		}
+		x := scaled(p.x, p.factor)
+		res, err := optim.LeastSquares(p.f, compiled, x, &optim.LeastSquaresSettings{Upper: same(len(x), math.Inf(1))})
+		if norm := floats.Norm(res.Residuals, 2); err != nil || !(norm <= p.norm*(1+1e-5)+1e-10) {
+			t.Errorf("%s ×%v: norm %v, want %v; %v, %v", p.name, p.factor, norm, p.norm, res.Status, err)
+		}
+		evaluations, minpacks = evaluations+res.Evaluations, minpacks+p.nfev
+	}
+	if evaluations > 2*minpacks {
+		t.Errorf("%d evaluations, MINPACK takes %d", evaluations, minpacks)
+	}
+}
+
 // line is a model with two unknowns that is linear, x₀ + x₁·t, at t = 1 … 5.
 var lineData = []float64{2.1, 3.9, 6.2, 7.8, 10.1}
 

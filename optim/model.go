@@ -137,8 +137,8 @@ func (d *dense) damped(p, r []float64, root float64, scale []float64, free []boo
 	a := blas64.General{Rows: d.m, Cols: k, Stride: k, Data: d.tall.Data}
 	for i := range d.m {
 		from, to := d.jac.RawRowView(i), a.Data[i*k:(i+1)*k]
-		for at, j := range d.index {
-			to[at] = from[j]
+		for at, j := range d.index { // in the unknowns D·p, whose columns are of one size, so that the rank is meaningful
+			to[at] = from[j] / scale[j]
 		}
 		d.rhs[i] = -r[i]
 	}
@@ -146,8 +146,8 @@ func (d *dense) damped(p, r []float64, root float64, scale []float64, free []boo
 		a.Rows += k
 		clear(a.Data[d.m*k : a.Rows*k])
 		clear(d.rhs[d.m:a.Rows])
-		for at, j := range d.index {
-			a.Data[(d.m+at)*k+at] = root * scale[j]
+		for at := range k {
+			a.Data[(d.m+at)*k+at] = root
 		}
 	}
 	a.Data = a.Data[:a.Rows*k]
@@ -160,7 +160,8 @@ func (d *dense) damped(p, r []float64, root float64, scale []float64, free []boo
 			Data: a.Data}, blas64.Vector{N: rank, Data: b, Inc: 1})
 	}
 	for i, v := range b {
-		p[d.index[perm[i]]] = v
+		j := d.index[perm[i]]
+		p[j] = v / scale[j]
 	}
 }
 
@@ -175,20 +176,30 @@ func rankOf(a blas64.General, n int) int {
 	return n
 }
 
-// covariance returns (JᵀJ)⁻¹ = P·R⁻¹·R⁻ᵀ·Pᵀ.
+// covariance returns (JᵀJ)⁻¹ = D⁻¹·P·R⁻¹·R⁻ᵀ·Pᵀ·D⁻¹, from a factorisation of J·D⁻¹ whose columns have the norm 1.
 func (d *dense) covariance() (*mat.SymDense, error) {
-	copy(d.qr.Data, d.jac.RawMatrix().Data)
+	scale := make([]float64, d.n)
+	d.norms(scale)
+	for i := range d.m {
+		row := d.qr.Data[i*d.n : (i+1)*d.n]
+		copy(row, d.jac.RawRowView(i))
+		for j, v := range scale {
+			if v > 0 {
+				row[j] /= v
+			}
+		}
+	}
 	d.decompose(d.qr, d.perm, d.tau, d.qtb)
 	if rank := rankOf(d.qr, d.n); rank < d.n {
 		return nil, &RankError{rank, d.n}
 	}
-	t := blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: d.n, Stride: d.qr.Stride, Data: d.qr.Data}
-	lapack64.Trtri(t)
+	lapack64.Trtri(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: d.n, Stride: d.n, Data: d.qr.Data})
 	cov := mat.NewSymDense(d.n, nil)
-	for i := range d.n {
+	for i, a := range d.perm {
 		for j := i; j < d.n; j++ {
+			b := d.perm[j]
 			row, other := d.qr.Data[i*d.n+j:(i+1)*d.n], d.qr.Data[j*d.n+j:(j+1)*d.n]
-			cov.SetSym(d.perm[i], d.perm[j], floats.Dot(row, other))
+			cov.SetSym(a, b, floats.Dot(row, other)/scale[a]/scale[b])
 		}
 	}
 	return cov, nil

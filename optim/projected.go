@@ -49,7 +49,8 @@ func (a *arc) direct() {
 // projected runs the two-metric projection method of Bertsekas (1982) with the matrix JᵀJ + λD² in place of the Hessian.
 // Unknowns near a bound beyond which the negative gradient points move to it, the others along the damped Gauss–Newton
 // direction; λ is 0 with GaussNewton and follows the gain otherwise (Nielsen 1999). Without bounds it is a damped
-// Gauss–Newton method with a line search.
+// Gauss–Newton method with a line search. After four points on the arc without a sufficient decrease, the direction is
+// computed again with more damping: ever shorter steps along a poor direction would end the run.
 func (l *leastSquares) projected() (Status, error) {
 	n := l.n
 	scale, growing := l.scale, l.scale == nil
@@ -62,7 +63,7 @@ func (l *leastSquares) projected() (Status, error) {
 	if l.set.Method == GaussNewton {
 		lambda = 0
 	}
-	for {
+	for again := false; ; {
 		if err := l.jacobian(); err != nil {
 			return Stopped, err
 		}
@@ -84,13 +85,17 @@ func (l *leastSquares) projected() (Status, error) {
 			step := l.x[j] - min(max(l.x[j]-l.grad[j]/(scale[j]*scale[j]), lo), up)
 			width += step * step
 		}
-		if err := l.report(Iteration{Number: l.iterations, X: l.x, Cost: l.norm * l.norm / 2, Gradient: gnorm,
-			Damping: lambda}); err != nil {
-			return Stopped, err
+		if !again {
+			if err := l.report(Iteration{Number: l.iterations, X: l.x, Cost: l.norm * l.norm / 2, Gradient: gnorm,
+				Damping: lambda}); err != nil {
+				return Stopped, err
+			}
+			if gnorm <= l.gtol || l.norm == 0 {
+				return GradientConverged, nil
+			}
 		}
-		if gnorm <= l.gtol || l.norm == 0 {
-			return GradientConverged, nil
-		}
+		damped := again
+		again = false
 		l.box.active(a.free, l.x, l.grad, min(1e-3, math.Sqrt(width)))
 		a.x, a.trial = l.x, l.trial
 		l.model.damped(a.p, l.r, math.Sqrt(lambda), scale, a.free, min(1e-2, gnorm))
@@ -129,6 +134,9 @@ func (l *leastSquares) projected() (Status, error) {
 					factor = 2
 				}
 			}
+			if accepted && lambda > 1e-3 && (ratio > 0.25 || damped || halvings > 0) {
+				step, actual = math.Inf(1), math.Inf(1) // the step may be short because of the damping alone
+			}
 			if !accepted {
 				actual, predicted, ratio = math.Inf(1), math.Inf(1), math.Inf(1) // no reduction to compare
 			}
@@ -139,6 +147,11 @@ func (l *leastSquares) projected() (Status, error) {
 				return l.end(status, gnorm)
 			}
 			if accepted {
+				break
+			}
+			if again = halvings == 3 && lambda > 0; again { // the direction is poor: damp it
+				lambda *= factor
+				factor *= 2
 				break
 			}
 		}
