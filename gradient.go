@@ -84,8 +84,8 @@ func (p *GradientPrep) ValueAndGradient(dst, x []float64) (y float64, grad []flo
 	return y, dst, nil
 }
 
-// Value returns f(x) alone, from a run of the function over plain numbers: cheaper than a gradient where none is wanted,
-// as at the trial points of a line search. It does not allocate unless the function does.
+// Value returns f(x) alone, from a run of the function over plain numbers: cheaper than a gradient where none is
+// wanted, as at the trial points of a line search. It does not allocate unless the function does.
 func (p *GradientPrep) Value(x []float64) (y float64, err error) {
 	if err := p.base().begin(x); err != nil {
 		return 0, err

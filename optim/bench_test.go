@@ -13,8 +13,8 @@ import (
 	"github.com/nabla-ad/nabla/optim"
 )
 
-// BenchmarkMinimize solves the chained Rosenbrock problem of 100 unknowns with the derivatives of nabla's generated code
-// and with differences of gonum's diff/fd, preparation included. The metrics are the calls of Func, Grad and Hess.
+// BenchmarkMinimize solves the chained Rosenbrock problem of 100 unknowns with the derivatives of nabla's generated
+// code and with differences of gonum's diff/fd, preparation included. The metrics are the calls of Func, Grad and Hess.
 func BenchmarkMinimize(b *testing.B) {
 	x0 := repeat(100, -1.2, 1)
 	nablas := func() optimize.Problem {
@@ -26,7 +26,8 @@ func BenchmarkMinimize(b *testing.B) {
 	}
 	differences := func() optimize.Problem {
 		set := &fd.Settings{Formula: fd.Central}
-		return optimize.Problem{Func: problems.RosenbrockPlain, Grad: func(g, x []float64) { fd.Gradient(g, problems.RosenbrockPlain, x, set) }}
+		grad := func(g, x []float64) { fd.Gradient(g, problems.RosenbrockPlain, x, set) }
+		return optimize.Problem{Func: problems.RosenbrockPlain, Grad: grad}
 	}
 	for _, c := range []struct {
 		name    string
@@ -70,7 +71,7 @@ func BenchmarkMinimize(b *testing.B) {
 
 // BenchmarkLeastSquares fits Osborne's second model with Jacobians of nabla and of differences.
 func BenchmarkLeastSquares(b *testing.B) {
-	x0 := []float64{1.3, 0.65, 0.65, 0.7, 0.6, 3, 5, 7, 2, 4.5, 5.5}
+	x0 := osborne2Start
 	for _, engine := range []nabla.Backend{forwarddiff.Backend{}, compiled, finitediff.Backend{}} {
 		b.Run(engine.Name(), func(b *testing.B) {
 			var res *optim.LeastSquaresResult

@@ -16,8 +16,8 @@ import (
 // Bounded minimises f from x0 subject to lower ≤ x ≤ upper by the projected Newton method of Bertsekas (1982): unknowns
 // near a bound beyond which the negative gradient points move to it, the others along the Newton direction of the exact
 // Hessian among them, and the step is searched along its projection to the bounds. If that Hessian is not positive
-// definite, a multiple of the identity is added. A nil slice of bounds, or an infinite one, does not bind. x0 is projected
-// to the bounds; an upper bound must be above the lower one.
+// definite, a multiple of the identity is added. A nil slice of bounds, or an infinite one, does not bind. x0 is
+// projected to the bounds; an upper bound must be above the lower one.
 //
 // f is prepared twice on b, for values and for Hessians, which are dense and symmetric, of n² numbers. Errors are those
 // of [NewtonCG].
@@ -114,9 +114,9 @@ func newFreeNewton(n int) *freeNewton {
 	return &freeNewton{mat.NewSymDense(n, nil), make([]int, 0, n), make([]float64, n*n), make([]float64, n)}
 }
 
-// direction stores -(H_F + τ·I)⁻¹·g_F in the free elements of p and returns τ, 0 if the Hessian H_F of the free unknowns
-// is positive definite and otherwise the first of a geometric sequence with which the Cholesky factorisation succeeds
-// (Nocedal and Wright 2006, algorithm 3.3).
+// direction stores -(H_F + τ·I)⁻¹·g_F in the free elements of p and returns τ, 0 if the Hessian H_F of the free
+// unknowns is positive definite and otherwise the first of a geometric sequence with which the Cholesky factorisation
+// succeeds (Nocedal and Wright 2006, algorithm 3.3).
 func (m *freeNewton) direction(p, g []float64, free []bool) (tau float64) {
 	hess := m.hess
 	m.index = m.index[:0]

@@ -56,8 +56,8 @@ func (b box) project(x []float64) {
 	}
 }
 
-// active stores in free which unknowns are free at x with the gradient g: all but those that are within width of a bound
-// beyond which -g points. It returns how many there are.
+// active stores in free which unknowns are free at x with the gradient g: all but those that are within width of a
+// bound beyond which -g points. It returns how many there are.
 func (b box) active(free []bool, x, g []float64, width float64) (count int) {
 	for i, v := range x {
 		l, u := b.at(i)

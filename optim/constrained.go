@@ -14,13 +14,13 @@ import (
 
 // ConstrainedSettings are the settings of [Constrained]. The zero value has the defaults.
 type ConstrainedSettings struct {
-	// Lower and Upper are bounds of the unknowns, and ConstraintLower and ConstraintUpper bounds of the constraints, with
-	// an element for each. Infinite ones do not bind, nil slices of bounds of the unknowns neither. A constraint with
-	// equal bounds is an equation; if both slices are nil, all constraints are equations with 0.
+	// Lower and Upper are bounds of the unknowns, and ConstraintLower and ConstraintUpper bounds of the constraints,
+	// with an element for each. Infinite ones do not bind, nil slices of bounds of the unknowns neither. A constraint
+	// with equal bounds is an equation; if both slices are nil, all constraints are equations with 0.
 	Lower, Upper                     []float64
 	ConstraintLower, ConstraintUpper []float64
-	// GTol is the largest element of the gradient of the Lagrangian, without components that point out of the bounds, at
-	// which the solver ends, relative to that of the objective at the start if it exceeds 1 there: 1e-7 by default.
+	// GTol is the largest element of the gradient of the Lagrangian, without components that point out of the bounds,
+	// at which the solver ends, relative to that of the objective at the start if it exceeds 1 there: 1e-7 by default.
 	GTol float64
 	// CTol is the largest violation of a constraint at the solution: 1e-8 by default.
 	CTol float64
@@ -28,8 +28,8 @@ type ConstrainedSettings struct {
 	MaxEvaluations int
 	// Context, unless nil, ends the run when it is done.
 	Context context.Context
-	// Progress, unless nil, is called with each point that is accepted, whose Cost is the augmented Lagrangian and whose
-	// Damping is the shift of its Hessian. An error ends the run. X has the unknowns, and then a slack for each
+	// Progress, unless nil, is called with each point that is accepted, whose Cost is the augmented Lagrangian and
+	// whose Damping is the shift of its Hessian. An error ends the run. X has the unknowns, and then a slack for each
 	// constraint that is no equation.
 	Progress func(Iteration) error
 }
@@ -58,8 +58,8 @@ type ConstrainedResult struct {
 type InfeasibleError struct{ Violation, Penalty float64 }
 
 func (e *InfeasibleError) Error() string {
-	return fmt.Sprintf("optim: Constrained: constraints are violated by %.3g with the penalty parameter %.3g; start nearer "+
-		"to a point that satisfies them, or look for constraints that contradict each other", e.Violation, e.Penalty)
+	return fmt.Sprintf("optim: Constrained: constraints are violated by %.3g with the penalty parameter "+
+		"%.3g; start nearer to a point that satisfies them, or look for constraints that contradict each other", e.Violation, e.Penalty)
 }
 
 // Constrained minimises output 0 of f from x0 subject to bounds of its other outputs, the constraints, and of the
@@ -67,9 +67,9 @@ func (e *InfeasibleError) Error() string {
 // estimates of the multipliers and a penalty parameter that follow the violation of the constraints, as LANCELOT does
 // (Conn, Gould and Toint 1991); constraints that are no equations get bounded slacks.
 //
-// f is prepared twice on b, for Jacobians and as a [nabla.PrepareKKT], from which the Hessian of the Lagrangian comes with
-// the Jacobian. Matrices are dense: the cost of an iteration is that of n+s unknowns for s slacks, cubed. Settings may be
-// nil.
+// f is prepared twice on b, for Jacobians and as a [nabla.PrepareKKT], from which the Hessian of the Lagrangian comes
+// with the Jacobian. Matrices are dense: the cost of an iteration is that of n+s unknowns for s slacks, cubed. Settings
+// may be nil.
 //
 // An error other than one of the arguments and the preparation comes with a result: an *[InfeasibleError], a
 // *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError], a *[StopError], and errors of f.

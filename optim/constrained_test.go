@@ -58,7 +58,8 @@ var hockSchittkowski = []struct {
 	{start{"43", func(x reals) reals {
 		a, b, c, d := x[0], x[1], x[2], x[3]
 		return reals{
-			a.Sq().Add(b.Sq()).Add(c.Sq().Scale(2)).Add(d.Sq()).Sub(a.Scale(5)).Sub(b.Scale(5)).Sub(c.Scale(21)).Add(d.Scale(7)),
+			a.Sq().Add(b.Sq()).Add(c.Sq().Scale(2)).Add(d.Sq()).Sub(a.Scale(5)).Sub(b.Scale(5)).Sub(c.Scale(21)).
+				Add(d.Scale(7)),
 			nabla.Dot(x, x).Add(a).Sub(b).Add(c).Sub(d),
 			a.Sq().Add(b.Sq().Scale(2)).Add(c.Sq()).Add(d.Sq().Scale(2)).Sub(a).Sub(d),
 			a.Sq().Scale(2).Add(b.Sq()).Add(c.Sq()).Add(a.Scale(2)).Sub(b).Sub(d),
@@ -80,8 +81,8 @@ func hs71(x reals) reals {
 var hs71Bounds = optim.ConstrainedSettings{Lower: same(4, 1), Upper: same(4, 5),
 	ConstraintLower: []float64{25, 40}, ConstraintUpper: []float64{math.Inf(1), 40}}
 
-// TestHockSchittkowski compares minima with the published ones, and checks the conditions of Karush, Kuhn and Tucker with
-// the multipliers: the gradient of the Lagrangian, signs, and complementarity.
+// TestHockSchittkowski compares minima with the published ones, and checks the conditions of Karush, Kuhn and Tucker
+// with the multipliers: the gradient of the Lagrangian, signs, and complementarity.
 func TestHockSchittkowski(t *testing.T) {
 	for _, p := range hockSchittkowski {
 		for _, b := range []nabla.Backend{compiled, nabla.AutoSparse{Dense: compiled}} {
@@ -126,7 +127,8 @@ func TestHockSchittkowski(t *testing.T) {
 					t.Errorf("problem %s: constraint %d is %v, not in [%v, %v]", p.name, j, c, lower, upper)
 				}
 				if c > lower+1e-6 && l > 1e-6 || c < upper-1e-6 && l < -1e-6 {
-					t.Errorf("problem %s: constraint %d is %v in [%v, %v] with the multiplier %v", p.name, j, c, lower, upper, l)
+					t.Errorf("problem %s: constraint %d is %v in [%v, %v], its multiplier %v", p.name, j, c, lower, upper,
+						l)
 				}
 			}
 		}

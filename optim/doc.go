@@ -1,5 +1,5 @@
-// Package optim connects derivatives of package nabla with optimisation: it makes problems for gonum's optimize package,
-// and solves the problems that need Jacobians, exact Hessians or products with them.
+// Package optim connects derivatives of package nabla with optimisation: it makes problems for gonum's optimize
+// package, and solves the problems that need Jacobians, exact Hessians or products with them.
 //
 //   - [Problem] is a function with its gradient and Hessian for gonum's optimize.Minimize.
 //   - [LeastSquares] minimises a sum of squares, with bounds on the unknowns or without: the Levenberg–Marquardt method

@@ -18,9 +18,9 @@ type Method int
 
 const (
 	// LevenbergMarquardt limits the steps by a damping of the unknowns. With a dense Jacobian and without bounds it is
-	// MINPACK's lmder (Moré 1978): a trust region scaled by the norms of the columns, whose parameter solves the secular
-	// equation of a QR factorisation with pivoting. With bounds, or with a sparse Jacobian, the damping follows the gain
-	// of the last step (Nielsen 1999), and the step is searched along the projected arc of Bertsekas (1982).
+	// MINPACK's lmder (Moré 1978): a trust region scaled by the norms of the columns, whose parameter solves the
+	// secular equation of a QR factorisation with pivoting. With bounds, or with a sparse Jacobian, the damping follows
+	// the gain of the last step (Nielsen 1999), and the step is searched along the projected arc of Bertsekas (1982).
 	LevenbergMarquardt Method = iota
 	// GaussNewton minimises the linear model and searches along its solution, or along the projected arc, without
 	// damping. It is fast near solutions with small residuals. If columns of the Jacobian are dependent, unknowns keep
@@ -47,17 +47,17 @@ type LeastSquaresSettings struct {
 	FTol float64
 	// XTol is the relative size of the step, scaled, at which the solver ends: 1.5e-8 by default.
 	XTol float64
-	// GTol is the cosine of the angle between the residuals and any column of the Jacobian at which the solver ends. The
-	// default is 0, which is reached only at points where the gradient vanishes exactly. With bounds, components of the
-	// gradient that point out of the box do not count.
+	// GTol is the cosine of the angle between the residuals and any column of the Jacobian at which the solver ends.
+	// The default is 0, which is reached only at points where the gradient vanishes exactly. With bounds, components of
+	// the gradient that point out of the box do not count.
 	GTol float64
 	// MaxEvaluations is the limit of evaluations of the residuals: 100·(n+1) by default.
 	MaxEvaluations int
 	// Factor limits the first step of a dense problem without bounds to this multiple of the scaled norm of x: 100 by
 	// default. Values between 0.1 and 100 are useful.
 	Factor float64
-	// Scale has positive factors of the unknowns. By default it has the norms of the columns of the Jacobian, which grow
-	// with it during the run.
+	// Scale has positive factors of the unknowns. By default it has the norms of the columns of the Jacobian, which
+	// grow with it during the run.
 	Scale []float64
 	// Lower and Upper are bounds of the unknowns; infinite ones do not bind, nil means none. The start is projected to
 	// them. An upper bound must be above the lower one.
@@ -77,8 +77,8 @@ type LeastSquaresResult struct {
 	Cost      float64   // ½·Σ fᵢ(X)²
 	// GradientNorm is the largest element of Jᵀf at X, without components that point out of the bounds.
 	GradientNorm float64
-	// Covariance is (JᵀJ)⁻¹ at X if it was asked for. Times 2·Cost/(m-n) it is the usual estimate of the covariance of the
-	// unknowns for m residuals of equal variance.
+	// Covariance is (JᵀJ)⁻¹ at X if it was asked for. Times 2·Cost/(m-n) it is the usual estimate of the covariance of
+	// the unknowns for m residuals of equal variance.
 	Covariance  *mat.SymDense
 	Iterations  int // accepted steps
 	Evaluations int // of the residuals
@@ -95,10 +95,10 @@ type LeastSquaresResult struct {
 // problems are solved by [LSMR], to a precision that grows towards the solution.
 //
 // An error other than one of the arguments and the preparation comes with a result that has the best point: a
-// *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError] for residuals that are not finite, a *[StopError] of the
-// context or Progress, a *[RankError] if there is no covariance, and errors of f, such as a *[nabla.PanicError]. Trial
-// points at which residuals are not finite are rejected, and an error only if the run ends beside one where neither the
-// gradient nor the residuals are small.
+// *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError] for residuals that are not finite, a *[StopError] of
+// the context or Progress, a *[RankError] if there is no covariance, and errors of f, such as a *[nabla.PanicError].
+// Trial points at which residuals are not finite are rejected, and an error only if the run ends beside one where
+// neither the gradient nor the residuals are small.
 //
 // A run prepares the Jacobian once and allocates its memory at the start: for m residuals and n unknowns, m·n elements
 // for the dense Jacobian and as many for the bounds.
@@ -314,8 +314,8 @@ func (l *leastSquares) jacobian() error {
 }
 
 // end returns the result of a run that ends with the status s where the gradient is gnorm. It is an error if a trial
-// point shortly before had residuals that are not finite, and neither the gradient nor the residuals are small: the steps
-// may be short because the function is not defined beyond, and the point is no solution.
+// point shortly before had residuals that are not finite, and neither the gradient nor the residuals are small: the
+// steps may be short because the function is not defined beyond, and the point is no solution.
 func (l *leastSquares) end(s Status, gnorm float64) (Status, error) {
 	if l.badTrial != nil && l.evaluations-l.badAt < 10 && gnorm > 1e-5 && l.norm > rootEps*l.initial {
 		return Stopped, l.badTrial

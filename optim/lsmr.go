@@ -147,7 +147,8 @@ func newLSMR(m, n int) *lsmr {
 	return &lsmr{u: next(m), au: next(m), v: next(n), av: next(n), h: next(n), hbar: next(n)}
 }
 
-// bidiagonalise is a step of Golub and Kahan: next = A·other - coefficient·vec, normalised into vec, and returns the norm.
+// bidiagonalise is a step of Golub and Kahan: next = A·other - coefficient·vec, normalised into vec, and returns the
+// norm.
 func bidiagonalise(vec, next []float64, coefficient float64) float64 {
 	floats.AddScaled(next, -coefficient, vec)
 	norm := floats.Norm(next, 2)

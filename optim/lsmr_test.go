@@ -67,7 +67,8 @@ func TestLSMRAgainstFactorisations(t *testing.T) {
 		r := mat.NewVecDense(m, nil)
 		r.MulVec(a, mat.NewVecDense(n, res.X))
 		r.SubVec(mat.NewVecDense(m, b), r)
-		if norm := math.Hypot(mat.Norm(r, 2), damp*floats.Norm(res.X, 2)); math.Abs(res.Residual-norm) > 1e-8*max(1, norm) {
+		norm := math.Hypot(mat.Norm(r, 2), damp*floats.Norm(res.X, 2))
+		if math.Abs(res.Residual-norm) > 1e-8*max(1, norm) {
 			t.Errorf("%d×%d: the norm of the residual is %v, estimated as %v", m, n, norm, res.Residual)
 		}
 		g := mat.NewVecDense(n, nil)

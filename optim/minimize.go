@@ -11,9 +11,9 @@ import (
 
 // MinimizeSettings are the settings of [NewtonCG] and [Bounded]. The zero value has the defaults.
 type MinimizeSettings struct {
-	// GTol is the largest element of the gradient at which the solver ends, relative to that at the start if it exceeds 1
-	// there: 1e-8 by default. With bounds, components that point out of the box do not count. A negative number turns the
-	// test off; the run ends where rounding errors end it.
+	// GTol is the largest element of the gradient at which the solver ends, relative to that at the start if it exceeds
+	// 1 there: 1e-8 by default. With bounds, components that point out of the box do not count. A negative number turns
+	// the test off; the run ends where rounding errors end it.
 	GTol float64
 	// MaxEvaluations is the limit of evaluations of the function: 1000 by default.
 	MaxEvaluations int

@@ -31,11 +31,11 @@ var minima = []struct {
 	{start{"Box, three unknowns", box3, []float64{0, 10, 20}}, []float64{0}},
 	{start{"Powell singular", powellSingular, []float64{3, -1, 0, 1}}, []float64{0}},
 	{start{"Wood", wood, []float64{-3, -1, -3, -1}}, []float64{0}},
-	{start{"Kowalik–Osborne", kowalikOsborne, []float64{0.25, 0.39, 0.415, 0.39}}, []float64{3.07505603849238e-4}},
+	{start{"Kowalik–Osborne", kowalikOsborne, kowalikStart}, []float64{3.07505603849238e-4}},
 	{start{"Brown–Dennis", brownDennis, []float64{25, 5, -5, -1}}, []float64{85822.2016263563}},
 	{start{"Osborne 1", osborne1, []float64{0.5, 1.5, -1, 0.01, 0.02}}, []float64{5.46489469748e-5}},
 	{start{"Biggs EXP6", biggsExp6, []float64{1, 2, 1, 1, 1, 1}}, []float64{0, 5.65564992628e-3}},
-	{start{"Osborne 2", osborne2, []float64{1.3, 0.65, 0.65, 0.7, 0.6, 3, 5, 7, 2, 4.5, 5.5}},
+	{start{"Osborne 2", osborne2, osborne2Start},
 		[]float64{4.01377362935e-2, 8.75947240934e-2}}, // and a second local minimum
 	{start{"Watson, 6", watson, same(6, 0)}, []float64{2.28767005355e-3}},
 	{start{"Watson, 9", watson, same(9, 0)}, []float64{1.39976013110e-6}},
@@ -54,8 +54,8 @@ var minima = []struct {
 	{start{"linear of full rank", linearFullRank(20), same(10, 1)}, []float64{10}},
 	{start{"linear of rank 1", linearRankOne(20), same(10, 1)}, []float64{20. * 19 / (2 * 41)}},
 	{start{"linear of rank 1 with zeros", linearRankOneZeros(20), same(10, 1)}, []float64{(400. + 60 - 6) / (2 * 37)}},
-	{start{"Chebyquad, 8", chebyquad(8), along(8, func(i float64) float64 { return i / 9 })}, []float64{3.51687372568e-3}},
-	{start{"Chebyquad, 10", chebyquad(10), along(10, func(i float64) float64 { return i / 11 })},
+	{start{"Chebyquad, 8", chebyquad(8), even(8)}, []float64{3.51687372568e-3}},
+	{start{"Chebyquad, 10", chebyquad(10), even(10)},
 		[]float64{6.50395480067e-3, 4.77271369637e-3}},
 }
 
@@ -77,8 +77,8 @@ func TestMinima(t *testing.T) {
 				continue
 			}
 			if !slices.ContainsFunc(p.values, func(v float64) bool { return math.Abs(res.Value-v) <= 1e-6*v+1e-8 }) {
-				t.Errorf("%s of %s: %.12g, want one of %v; %v, %d evaluations", name, p.name, res.Value, p.values, res.Status,
-					res.Evaluations)
+				t.Errorf("%s of %s: %.12g, want one of %v; %v, %d evaluations", name, p.name, res.Value, p.values,
+					res.Status, res.Evaluations)
 			}
 		}
 		res, err := optim.LeastSquares(p.f, compiled, p.x, &optim.LeastSquaresSettings{MaxEvaluations: 3000})
@@ -103,8 +103,8 @@ func TestNewtonCGOfManyUnknowns(t *testing.T) {
 	}
 	res, err = optim.NewtonCG(objective(extendedRosenbrock), compiled, repeat(1000, -1.2, 1), nil)
 	if err != nil || res.Value > 1e-10 || res.Evaluations > 60 || res.Products > 200 {
-		t.Errorf("extended Rosenbrock: value %v, %d evaluations, %d products, %v", res.Value, res.Evaluations, res.Products,
-			err)
+		t.Errorf("extended Rosenbrock: value %v, %d evaluations, %d products, %v", res.Value, res.Evaluations,
+			res.Products, err)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestBoundsOfMinima(t *testing.T) {
 		{start{"Rosenbrock, x ≤ 0.5", rosenbrock, []float64{-1.2, 1}}, nil, []float64{0.5, inf}, 0.25},
 		{start{"Rosenbrock, y ≥ 4", rosenbrock, []float64{-1.2, 5}}, []float64{0, 4}, nil, math.NaN()},
 		{start{"Wood, corner", wood, []float64{-3, -1, -3, -1}}, same(4, -10), []float64{0.5, 10, 10, 0.8}, math.NaN()},
-		{start{"Osborne 2, at bounds", osborne2, []float64{1.3, 0.65, 0.65, 0.7, 0.6, 3, 5, 7, 2, 4.5, 5.5}}, same(11, 0.5),
+		{start{"Osborne 2, at bounds", osborne2, osborne2Start}, same(11, 0.5),
 			same(11, 5.5), math.NaN()},
 		{start{"Chebyquad in the unit cube", chebyquad(8), same(8, 0.2)}, same(8, 0), same(8, 1), math.NaN()},
 		{start{"extended Rosenbrock", extendedRosenbrock, repeat(20, -1.2, 1)}, nil, repeat(20, 0.5, 10), 2.5},
@@ -143,12 +143,15 @@ func TestBoundsOfMinima(t *testing.T) {
 // TestMinimizeErrors has the errors that the solvers document.
 func TestMinimizeErrors(t *testing.T) {
 	f, x0 := objective(rosenbrock), []float64{-1.2, 1}
-	solvers := map[string]func(f func(reals) nabla.Real, x0 []float64,
-		s *optim.MinimizeSettings) (*optim.MinimizeResult, error){
-		"NewtonCG": func(f func(reals) nabla.Real, x0 []float64, s *optim.MinimizeSettings) (*optim.MinimizeResult, error) {
+	type (
+		function = func(reals) nabla.Real
+		settings = *optim.MinimizeSettings
+	)
+	solvers := map[string]func(f function, x0 []float64, s settings) (*optim.MinimizeResult, error){
+		"NewtonCG": func(f function, x0 []float64, s settings) (*optim.MinimizeResult, error) {
 			return optim.NewtonCG(f, forwarddiff.Backend{}, x0, s)
 		},
-		"Bounded": func(f func(reals) nabla.Real, x0 []float64, s *optim.MinimizeSettings) (*optim.MinimizeResult, error) {
+		"Bounded": func(f function, x0 []float64, s settings) (*optim.MinimizeResult, error) {
 			return optim.Bounded(f, forwarddiff.Backend{}, x0, nil, nil, s)
 		},
 	}
@@ -169,8 +172,8 @@ func TestMinimizeErrors(t *testing.T) {
 			t.Errorf("%s, cancelled: %+v, %v", name, res, err)
 		}
 		enough := errors.New("enough")
-		if _, err = solve(f, x0, &optim.MinimizeSettings{Progress: func(optim.Iteration) error { return enough }}); !errors.Is(err,
-			enough) {
+		_, err = solve(f, x0, &optim.MinimizeSettings{Progress: func(optim.Iteration) error { return enough }})
+		if !errors.Is(err, enough) {
 			t.Errorf("%s, ended by Progress: %v", name, err)
 		}
 		var bad *optim.NonFiniteError

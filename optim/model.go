@@ -137,7 +137,7 @@ func (d *dense) damped(p, r []float64, root float64, scale []float64, free []boo
 	a := blas64.General{Rows: d.m, Cols: k, Stride: k, Data: d.tall.Data}
 	for i := range d.m {
 		from, to := d.jac.RawRowView(i), a.Data[i*k:(i+1)*k]
-		for at, j := range d.index { // in the unknowns D·p, whose columns are of one size, so that the rank is meaningful
+		for at, j := range d.index { // of the unknowns D·p: columns of one size, whose rank is meaningful
 			to[at] = from[j] / scale[j]
 		}
 		d.rhs[i] = -r[i]

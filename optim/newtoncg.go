@@ -17,8 +17,8 @@ import (
 // about as much as two gradients. Settings may be nil.
 //
 // An error other than one of the arguments and the preparation comes with a result that has the best point: a
-// *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError], a *[StopError] of the context or Progress, and errors of
-// f. At trial points the value may be NaN or infinite: they are rejected.
+// *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError], a *[StopError] of the context or Progress, and errors
+// of f. At trial points the value may be NaN or infinite: they are rejected.
 func NewtonCG[F nabla.ScalarFunc](f F, b nabla.Backend, x0 []float64, s *MinimizeSettings) (*MinimizeResult, error) {
 	d, err := newDescent("NewtonCG", x0, s)
 	if err != nil {
@@ -100,8 +100,8 @@ func newSteihaug(n int) *steihaug {
 	return &steihaug{p: room[:n:n], r: room[n : 2*n : 2*n], v: room[2*n : 3*n : 3*n], w: room[3*n:]}
 }
 
-// solve stores the minimiser in p, until the gradient of the model is forcing times that at 0, and returns the reduction
-// of the model and whether p is on the boundary.
+// solve stores the minimiser in p, until the gradient of the model is forcing times that at 0, and returns the
+// reduction of the model and whether p is on the boundary.
 func (c *steihaug) solve(g []float64, radius, forcing float64) (reduction float64, boundary bool, err error) {
 	clear(c.p)
 	copy(c.r, g)

@@ -18,9 +18,9 @@ import (
 //	p, err := optim.Problem(f, nil, x0)
 //	result, err := optimize.Minimize(p, x0, nil, &optimize.Newton{})
 //
-// gonum asks for value, gradient and Hessian at a point one after the other. They are computed together: a gradient or a
-// Hessian brings the value along, and Func computes the gradient too if it predicts from the last points that gonum will
-// ask for it, which it does not for a NelderMead. A result is passed on once; a second request computes it again.
+// gonum asks for value, gradient and Hessian at a point one after the other. They are computed together: a gradient or
+// a Hessian brings the value along, and Func computes the gradient too if it predicts from the last points that gonum
+// will ask for it, which it does not for a NelderMead. A result is passed on once; a second request computes it again.
 //
 // The functions may be called by several goroutines, as with Settings.Concurrent: each works with a clone. If f returns
 // an error or panics, Func returns NaN, Grad and Hess write NaN, and Status returns the first error with the status
@@ -34,7 +34,8 @@ func Problem[F nabla.ScalarFunc](f F, b nabla.Backend, x0 []float64) (optimize.P
 		return optimize.Problem{}, err
 	}
 	x0 = slices.Clone(x0)
-	p := &problem{n: len(x0), gradAt: newPredictor(), hessian: func() (*nabla.HessianPrep, error) { return nabla.PrepareHessian(f, b, x0) }}
+	p := &problem{n: len(x0), gradAt: newPredictor()}
+	p.hessian = func() (*nabla.HessianPrep, error) { return nabla.PrepareHessian(f, b, x0) }
 	p.workers = []*worker{{gradient: g, x: make([]float64, p.n), g: make([]float64, p.n)}}
 	p.free = slices.Clone(p.workers)
 	return optimize.Problem{Func: p.value, Grad: p.grad, Hess: p.hess, Status: p.status}, nil
@@ -81,8 +82,8 @@ const (
 
 // A predictor predicts a yes or no from the outcomes before it, as processors do for branches (Yeh and Patt 1991): each
 // pair of last outcomes has a saturating counter. It learns to alternate, as a line search does whose first step is
-// always too long. A counter rises by 1 and falls by 2, so that it predicts a yes if more than two thirds of the outcomes
-// are: a gradient in vain costs twice the value that it saves.
+// always too long. A counter rises by 1 and falls by 2, so that it predicts a yes if more than two thirds of the
+// outcomes are: a gradient in vain costs twice the value that it saves.
 type predictor struct {
 	counters [4]int8 // yes from 2
 	last     uint8   // the two last outcomes, as bits

@@ -158,8 +158,8 @@ func TestNewton(t *testing.T) {
 	}
 }
 
-// TestConcurrentTasks uses the functions of a problem from several goroutines, with a function that writes to the struct
-// bound to it.
+// TestConcurrentTasks uses the functions of a problem from several goroutines, with a function that writes to the
+// struct bound to it.
 func TestConcurrentTasks(t *testing.T) {
 	type model struct{ Work []float64 }
 	f := nabla.Bind(func(x []float64, m *model) float64 {
@@ -270,7 +270,8 @@ func TestErrorsEndTheRun(t *testing.T) {
 	if _, err := p.Status(); !errors.As(err, &shape) {
 		t.Errorf("a point of another length: %v", err)
 	}
-	if _, err := optim.Problem(func(x []float64) float64 { return x[0] }, nil, x0); !errors.Is(err, nabla.ErrUnsupported) {
+	_, err = optim.Problem(func(x []float64) float64 { return x[0] }, nil, x0)
+	if !errors.Is(err, nabla.ErrUnsupported) {
 		t.Errorf("a black box without a backend: %v", err)
 	}
 }

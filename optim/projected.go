@@ -32,7 +32,8 @@ func (a *arc) at(alpha float64) (predicted float64) {
 	return predicted
 }
 
-// direct stores in p the direction of the unknowns that are not free: along the negative gradient, as far as a bound is.
+// direct stores in p the direction of the unknowns that are not free: along the negative gradient, as far as a bound
+// is.
 func (a *arc) direct() {
 	for i, f := range a.free {
 		if !f {
@@ -46,11 +47,11 @@ func (a *arc) direct() {
 	}
 }
 
-// projected runs the two-metric projection method of Bertsekas (1982) with the matrix JᵀJ + λD² in place of the Hessian.
-// Unknowns near a bound beyond which the negative gradient points move to it, the others along the damped Gauss–Newton
-// direction; λ is 0 with GaussNewton and follows the gain otherwise (Nielsen 1999). Without bounds it is a damped
-// Gauss–Newton method with a line search. After four points on the arc without a sufficient decrease, the direction is
-// computed again with more damping: ever shorter steps along a poor direction would end the run.
+// projected runs the two-metric projection method of Bertsekas (1982) with the matrix JᵀJ + λD² in place of the
+// Hessian. Unknowns near a bound beyond which the negative gradient points move to it, the others along the damped
+// Gauss–Newton direction; λ is 0 with GaussNewton and follows the gain otherwise (Nielsen 1999). Without bounds it is a
+// damped Gauss–Newton method with a line search. After four points on the arc without a sufficient decrease, the
+// direction is computed again with more damping: ever shorter steps along a poor direction would end the run.
 func (l *leastSquares) projected() (Status, error) {
 	n := l.n
 	scale, growing := l.scale, l.scale == nil
@@ -79,8 +80,8 @@ func (l *leastSquares) projected() (Status, error) {
 			if v > 0 && l.norm > 0 {
 				gnorm = max(gnorm, math.Abs(l.box.gradient(j, l.x, l.grad)/v/l.norm))
 			}
-			// The width of the bounds, ε of Bertsekas: the length of the projected step along the gradient, in the metric
-			// of the scale, at most 1e-3.
+			// The width of the bounds, ε of Bertsekas: the length of the projected step along the gradient, in the
+			// metric of the scale, at most 1e-3.
 			lo, up := l.box.at(j)
 			step := l.x[j] - min(max(l.x[j]-l.grad[j]/(scale[j]*scale[j]), lo), up)
 			width += step * step

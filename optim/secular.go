@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// A secular has a factorisation J·P = Q·R and finds the Levenberg–Marquardt parameter for it (Moré 1978): the par ≥ 0 for
-// which the solution p of
+// A secular has a factorisation J·P = Q·R and finds the Levenberg–Marquardt parameter for it (Moré 1978): the par ≥ 0
+// for which the solution p of
 //
 //	min ‖J·p - b‖² + par·‖D·p‖²
 //

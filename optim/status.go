@@ -56,8 +56,8 @@ type ConvergenceError struct {
 }
 
 func (e *ConvergenceError) Error() string {
-	return fmt.Sprintf("optim: %s: not converged after %d evaluations, with the cost %.6g; start from the result again, "+
-		"raise MaxEvaluations, or scale the unknowns", e.Op, e.Evaluations, e.Cost)
+	return fmt.Sprintf("optim: %s: not converged after %d evaluations, with the cost %.6g; start from the result "+
+		"again, raise MaxEvaluations, or scale the unknowns", e.Op, e.Evaluations, e.Cost)
 }
 
 // A NonFiniteError reports a NaN or an infinity among the values or the derivatives of the function.
@@ -96,8 +96,8 @@ func (e *UnderdeterminedError) Error() string {
 type RankError struct{ Rank, Unknowns int }
 
 func (e *RankError) Error() string {
-	return fmt.Sprintf("optim: LeastSquares: the Jacobian has rank %d for %d unknowns, so there is no covariance; remove "+
-		"unknowns or leave Covariance unset", e.Rank, e.Unknowns)
+	return fmt.Sprintf("optim: LeastSquares: the Jacobian has rank %d for %d unknowns, so there is no covariance; "+
+		"remove unknowns or leave Covariance unset", e.Rank, e.Unknowns)
 }
 
 // A StopError reports that the context or Progress ended a run. It unwraps to the error of the context, or to that of
