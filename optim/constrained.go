@@ -59,7 +59,8 @@ type InfeasibleError struct{ Violation, Penalty float64 }
 
 func (e *InfeasibleError) Error() string {
 	return fmt.Sprintf("optim: Constrained: constraints are violated by %.3g with the penalty parameter "+
-		"%.3g; start nearer to a point that satisfies them, or look for constraints that contradict each other", e.Violation, e.Penalty)
+		"%.3g; start nearer to a point that satisfies them, or look for constraints that contradict each other",
+		e.Violation, e.Penalty)
 }
 
 // Constrained minimises output 0 of f from x0 subject to bounds of its other outputs, the constraints, and of the

@@ -127,8 +127,8 @@ func TestHockSchittkowski(t *testing.T) {
 					t.Errorf("problem %s: constraint %d is %v, not in [%v, %v]", p.name, j, c, lower, upper)
 				}
 				if c > lower+1e-6 && l > 1e-6 || c < upper-1e-6 && l < -1e-6 {
-					t.Errorf("problem %s: constraint %d is %v in [%v, %v], its multiplier %v", p.name, j, c, lower, upper,
-						l)
+					t.Errorf("problem %s: constraint %d is %v in [%v, %v], its multiplier %v", p.name, j, c, lower,
+						upper, l)
 				}
 			}
 		}

@@ -134,11 +134,10 @@ type lsmrLimits struct {
 
 // An lsmr has the vectors of the iteration.
 type lsmr struct {
-	product  func(dst, v []float64, trans bool) // au = A·v, or av = Aᵀ·u
-	u, au    []float64
-	v, av    []float64
-	h, hbar  []float64
-	maxSteps int
+	product func(dst, v []float64, trans bool) // au = A·v, or av = Aᵀ·u
+	u, au   []float64
+	v, av   []float64
+	h, hbar []float64
 }
 
 func newLSMR(m, n int) *lsmr {
