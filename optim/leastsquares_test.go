@@ -280,6 +280,20 @@ func TestBoundsOfLeastSquares(t *testing.T) {
 	}
 }
 
+// TestStartNearBounds: an unknown that starts near a bound of the solution gets there, exactly.
+func TestStartNearBounds(t *testing.T) {
+	x0 := []float64{0.5 - 1e-7, 0.25}
+	set := &optim.LeastSquaresSettings{Upper: []float64{0.5, 9}}
+	res, err := optim.LeastSquares(rosenbrock, compiled, x0, set)
+	if err != nil || res.X[0] != 0.5 {
+		t.Errorf("LeastSquares: %+v, %v", res, err)
+	}
+	other, err := optim.Bounded(objective(rosenbrock), compiled, x0, nil, set.Upper, nil)
+	if err != nil || other.X[0] != 0.5 {
+		t.Errorf("Bounded: %+v, %v", other, err)
+	}
+}
+
 // optimal reports x if it is outside of the bounds or if the projected gradient there is not small beside the gradient
 // and the curvature.
 func optimal(t *testing.T, name string, f func(x reals) nabla.Real, x, lower, upper []float64, tol float64) {

@@ -74,6 +74,18 @@ func TestOrderOfCalls(t *testing.T) {
 	}
 }
 
+// TestZerosAreTwoPoints: what is kept at 0 is not the result at -0.
+func TestZerosAreTwoPoints(t *testing.T) {
+	p, err := optim.Problem(func(x reals) nabla.Real { return x[0].Inv() }, forwarddiff.Backend{}, []float64{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Grad(make([]float64, 1), []float64{0}) // computes the value too
+	if y := p.Func([]float64{math.Copysign(0, -1)}); !math.IsInf(y, -1) {
+		t.Errorf("1/-0 is %v", y)
+	}
+}
+
 // TestCostOfMethods counts runs of a function whose gradient takes n+1 of them: a method that asks for gradients at all
 // points pays one gradient for each and no values besides, and one that never asks for any pays values.
 func TestCostOfMethods(t *testing.T) {
