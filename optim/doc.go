@@ -6,6 +6,7 @@
 //     as MINPACK has it, the Gauss–Newton method, and an iterative method for large sparse Jacobians.
 //   - [NewtonCG] minimises a function of many unknowns from products with its Hessian.
 //   - [Bounded] minimises a function with bounds on the unknowns from its Hessian.
+//   - [Constrained] minimises a function subject to equations, inequalities and bounds.
 //   - [LSMR] solves linear least-squares problems with an operator, such as a *nabla.LinearOp or a *sparse.CSC.
 //
 // Functions and backends are those of package nabla: a nil backend selects an engine. Each call prepares what it

@@ -62,7 +62,8 @@ type LeastSquaresSettings struct {
 	// Lower and Upper are bounds of the unknowns; infinite ones do not bind, nil means none. The start is projected to
 	// them. An upper bound must be above the lower one.
 	Lower, Upper []float64
-	// Covariance asks for (JᵀJ)⁻¹ at the solution, which needs a dense Jacobian.
+	// Covariance asks for (JᵀJ)⁻¹ at the solution, which needs a dense Jacobian. Bounds that hold with equality there do
+	// not change it.
 	Covariance bool
 	// Context, unless nil, ends the run when it is done; it is checked before each evaluation.
 	Context context.Context
@@ -100,8 +101,8 @@ type LeastSquaresResult struct {
 // Trial points at which residuals are not finite are rejected, and an error only if the run ends beside one where
 // neither the gradient nor the residuals are small.
 //
-// A run prepares the Jacobian once and allocates its memory at the start: for m residuals and n unknowns, m·n elements
-// for the dense Jacobian and as many for the bounds.
+// A run prepares the Jacobian once and allocates its memory at the start: for m residuals and n unknowns about 2·m·n
+// numbers with a dense Jacobian, and 3·m·n with bounds.
 func LeastSquares[F nabla.VectorFunc](f F, b nabla.Backend, x0 []float64,
 	s *LeastSquaresSettings) (*LeastSquaresResult, error) {
 	l, err := newLeastSquares(x0, s)
@@ -243,11 +244,10 @@ func (l *leastSquares) result(status Status, err error) (*LeastSquaresResult, er
 				res.GradientNorm = max(res.GradientNorm, math.Abs(l.box.gradient(i, l.x, l.grad)))
 			}
 			if l.set.Covariance && err == nil {
-				res.Covariance, e = l.model.(*dense).covariance()
+				res.Covariance, err = l.model.(*dense).covariance()
 			}
-		}
-		if err == nil {
-			err = e
+		} else if err == nil {
+			status, err = Stopped, e
 		}
 	} else {
 		status = Stopped
