@@ -338,6 +338,40 @@ func discreteBoundary(x reals) reals {
 	return f
 }
 
+// discreteIntegral is the discrete integral equation function.
+func discreteIntegral(x reals) reals {
+	n := len(x)
+	f, h := make(reals, n), 1/float64(n+1)
+	for i, v := range x {
+		t, sum := float64(i+1)*h, constant(0)
+		for j, w := range x {
+			s := float64(j+1) * h
+			cube := w.AddConst(s + 1)
+			cube = cube.Sq().Mul(cube)
+			if j <= i {
+				sum = sum.Add(cube.Scale((1 - t) * s))
+			} else {
+				sum = sum.Add(cube.Scale(t * (1 - s)))
+			}
+		}
+		f[i] = v.Add(sum.Scale(h / 2))
+	}
+	return f
+}
+
+var gaussianData = []float64{0.0009, 0.0044, 0.0175, 0.0540, 0.1295, 0.2420, 0.3521, 0.3989, 0.3521, 0.2420, 0.1295,
+	0.0540, 0.0175, 0.0044, 0.0009}
+
+// gaussian has x₁·exp(-x₂·(t-x₃)²/2) - y.
+func gaussian(x reals) reals {
+	f := make(reals, 15)
+	for i, y := range gaussianData {
+		t := float64(7-i) / 2
+		f[i] = x[0].Mul(nabla.Exp(constant(t).Sub(x[2]).Sq().Mul(x[1]).Scale(-0.5))).AddConst(-y)
+	}
+	return f
+}
+
 func broydenTridiagonal(x reals) reals {
 	n := len(x)
 	f := make(reals, n)
