@@ -62,7 +62,7 @@ type LeastSquaresSettings struct {
 	// Lower and Upper are bounds of the unknowns; infinite ones do not bind, nil means none. The start is projected to
 	// them. An upper bound must be above the lower one.
 	Lower, Upper []float64
-	// Covariance asks for (JᵀJ)⁻¹ at the solution, which needs a dense Jacobian. Bounds that hold with equality there do
+	// Covariance asks for (JᵀJ)⁻¹ at the solution, which needs a dense Jacobian. Bounds that hold with equality do
 	// not change it.
 	Covariance bool
 	// Context, unless nil, ends the run when it is done; it is checked before each evaluation.
