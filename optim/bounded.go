@@ -92,11 +92,11 @@ func (d *descent) bounded(matrix *freeNewton, hessian func(dst *mat.SymDense, x 
 			}
 			switch {
 			case precision:
-				return CostPrecision, nil
+				return d.precision(a.at(1))
 			case d.evaluations >= d.limit:
 				return EvaluationLimit, nil
 			case alpha*floats.Norm(a.p, 2) <= eps*floats.Norm(x, 2):
-				return StepPrecision, nil
+				return d.stuck()
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func (e *InfeasibleError) Error() string {
 // may be nil.
 //
 // An error other than one of the arguments and the preparation comes with a result: an *[InfeasibleError], a
-// *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError], a *[StopError], and errors of f.
+// *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError], a *[DescentError], a *[StopError], and errors of f.
 func Constrained[F nabla.VectorFunc](f F, b nabla.Backend, x0 []float64,
 	s *ConstrainedSettings) (*ConstrainedResult, error) {
 	l := &lagrangian{n: len(x0)}

@@ -49,6 +49,8 @@ type descent struct {
 	res    MinimizeResult // X and Gradient are those of the current point
 	trial  []float64
 	next   []float64 // the gradient at the trial point
+
+	undefined *NonFiniteError // of the last value, nil if it was finite
 }
 
 // derivatives has the value and the gradient of a function, as a *nabla.GradientPrep has.
@@ -135,7 +137,28 @@ func (d *descent) valueAt(x []float64) (float64, error) {
 		return 0, err
 	}
 	d.evaluations++
-	return d.prep.Value(x)
+	y, err := d.prep.Value(x)
+	if d.undefined = nil; err == nil && y-y != 0 {
+		d.undefined = &NonFiniteError{d.op, "value", 0, y, slices.Clone(x)}
+	}
+	return y, err
+}
+
+// precision returns the end of a run whose last step was rejected with a reduction of the size of rounding errors: a
+// success if the full step, which reduces the model by predicted, promises little more.
+func (d *descent) precision(predicted float64) (Status, error) {
+	if predicted <= rootEps*math.Abs(d.res.Value) {
+		return CostPrecision, nil
+	}
+	return d.stuck()
+}
+
+// stuck returns the end of a run that finds no shorter step to try.
+func (d *descent) stuck() (Status, error) {
+	if d.undefined != nil {
+		return Stopped, d.undefined
+	}
+	return Stopped, &DescentError{d.op, d.res.GradientNorm}
 }
 
 // measure computes the norm of the projected gradient.

@@ -204,6 +204,26 @@ func TestMinimizeErrors(t *testing.T) {
 			math.Abs(res.X[0]-1) > 1e-5 {
 			t.Errorf("%s without tests: %+v, %v", name, res, err)
 		}
+		// A gradient of the wrong sign, and a kink: no step decreases the function.
+		var descent *optim.DescentError
+		res, err = solve(func(x reals) nabla.Real {
+			return nabla.StopGradient(nabla.Dot(x, x).Scale(2)).Sub(nabla.Dot(x, x))
+		}, []float64{3, 4}, nil)
+		if !errors.As(err, &descent) || res.Status.Converged() || res.X[0] != 3 {
+			t.Errorf("%s, a wrong gradient: %+v, %v", name, res, err)
+		}
+		res, err = solve(func(x reals) nabla.Real { return x[0].AddConst(-1).Abs().Add(x[1].Sq()).AddConst(1) },
+			[]float64{3, 4}, nil)
+		if err == nil || math.Abs(res.X[0]-1) > 1e-6 {
+			t.Errorf("%s, a kink: %+v, %v", name, res, err)
+		}
+		// The derivatives of the second order are infinite where those of the first are not.
+		res, err = solve(func(x reals) nabla.Real {
+			return x[0].Abs().Pow(constant(1.5)).Add(x[0]).Add(x[1].Sq())
+		}, []float64{0, 1}, nil)
+		if !errors.As(err, &bad) || res == nil || res.Iterations != 0 {
+			t.Errorf("%s, an infinite Hessian: %+v, %v", name, res, err)
+		}
 		nan := math.NaN()
 		var setting *optim.SettingError
 		for _, set := range []optim.MinimizeSettings{{GTol: nan}, {MaxEvaluations: -2}, {Radius: -1}, {Radius: nan}} {

@@ -2,6 +2,7 @@ package optim
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -17,8 +18,8 @@ import (
 // about as much as two gradients. Settings may be nil.
 //
 // An error other than one of the arguments and the preparation comes with a result that has the best point: a
-// *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError], a *[StopError] of the context or Progress, and errors
-// of f. At trial points the value may be NaN or infinite: they are rejected.
+// *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError], a *[DescentError], a *[StopError] of the context or
+// Progress, and errors of f. At trial points the value may be NaN or infinite: they are rejected.
 func NewtonCG[F nabla.ScalarFunc](f F, b nabla.Backend, x0 []float64, s *MinimizeSettings) (*MinimizeResult, error) {
 	d, err := newDescent("NewtonCG", x0, s)
 	if err != nil {
@@ -45,8 +46,13 @@ func (d *descent) newtonCG(h *nabla.HVPPrep) (Status, error) {
 			return err
 		}
 		d.res.Products++
-		_, err := h.HVP(dst, d.res.X, v)
-		return err
+		if _, err := h.HVP(dst, d.res.X, v); err != nil {
+			return err
+		}
+		if i := nonFinite(dst); i >= 0 {
+			return &NonFiniteError{d.op, "element of a product with the Hessian", i, dst[i], slices.Clone(d.res.X)}
+		}
+		return nil
 	}
 	initial := floats.Norm(d.res.Gradient, 2)
 	radius := d.radius
@@ -74,7 +80,12 @@ func (d *descent) newtonCG(h *nabla.HVPPrep) (Status, error) {
 		case accepted:
 			d.accept(value)
 		case precision:
-			return CostPrecision, nil
+			if boundary { // short because steps before were rejected
+				if predicted, _, err = c.solve(d.res.Gradient, 1e6*d.radius, forcing); err != nil {
+					return Stopped, err
+				}
+			}
+			return d.precision(predicted)
 		}
 		switch {
 		case precision:
@@ -84,7 +95,7 @@ func (d *descent) newtonCG(h *nabla.HVPPrep) (Status, error) {
 			radius *= 2
 		}
 		if length <= eps*floats.Norm(d.res.X, 2) && !accepted {
-			return StepPrecision, nil
+			return d.stuck()
 		}
 	}
 }

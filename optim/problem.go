@@ -162,8 +162,14 @@ func (p *problem) grow() *worker {
 	return w
 }
 
-// prepareHessian gives every worker a Hessian.
-func (p *problem) prepareHessian() error {
+// prepareHessian gives every worker a Hessian, unless w has one.
+func (p *problem) prepareHessian(w *worker) error {
+	p.world.RLock()
+	prepared := w.hessian != nil
+	p.world.RUnlock()
+	if prepared {
+		return nil
+	}
 	p.world.Lock()
 	defer p.world.Unlock()
 	if p.workers[0].hessian != nil {
@@ -252,7 +258,7 @@ func (p *problem) compute(w *worker, part, more parts, hess *mat.SymDense, x []f
 	}
 	wanted := part | more
 	if wanted&hessian != 0 {
-		if err := p.prepareHessian(); err != nil {
+		if err := p.prepareHessian(w); err != nil {
 			return err
 		}
 	}

@@ -100,6 +100,18 @@ func (e *RankError) Error() string {
 		"remove unknowns or leave Covariance unset", e.Rank, e.Unknowns)
 }
 
+// A DescentError reports that no step decreases the function, however short, though the gradient at the point of the
+// result beside it says that some do.
+type DescentError struct {
+	Op           string
+	GradientNorm float64 // its largest element
+}
+
+func (e *DescentError) Error() string {
+	return fmt.Sprintf("optim: %s: no step decreases the function, whose gradient is %.3g; raise GTol if that is a "+
+		"rounding error, compare the derivatives with finite differences, or smooth the kinks", e.Op, e.GradientNorm)
+}
+
 // A StopError reports that the context or Progress ended a run. It unwraps to the error of the context, or to that of
 // Progress.
 type StopError struct {
