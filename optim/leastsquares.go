@@ -96,10 +96,10 @@ type LeastSquaresResult struct {
 // problems are solved by [LSMR], to a precision that grows towards the solution.
 //
 // An error other than one of the arguments and the preparation comes with a result that has the best point: a
-// *[ConvergenceError] after MaxEvaluations, a *[NonFiniteError] for residuals that are not finite, a *[StopError] of
-// the context or Progress, a *[RankError] if there is no covariance, and errors of f, such as a *[nabla.PanicError].
-// Trial points at which residuals are not finite are rejected, and an error only if the run ends beside one where
-// neither the gradient nor the residuals are small.
+// *[ConvergenceError] after MaxEvaluations, a *[DescentError], a *[NonFiniteError] for residuals that are not finite, a
+// *[StopError] of the context or Progress, a *[RankError] if there is no covariance, and errors of f, such as a
+// *[nabla.PanicError]. Trial points at which residuals are not finite are rejected, and an error only if the run ends
+// beside one where neither the gradient nor the residuals are small.
 //
 // A run prepares the Jacobian once and allocates its memory at the start: for m residuals and n unknowns about 2·m·n
 // numbers with a dense Jacobian, and 3·m·n with bounds.
@@ -313,12 +313,17 @@ func (l *leastSquares) jacobian() error {
 	return nil
 }
 
-// end returns the result of a run that ends with the status s where the gradient is gnorm. It is an error if a trial
-// point shortly before had residuals that are not finite, and neither the gradient nor the residuals are small: the
-// steps may be short because the function is not defined beyond, and the point is no solution.
-func (l *leastSquares) end(s Status, gnorm float64) (Status, error) {
-	if l.badTrial != nil && l.evaluations-l.badAt < 10 && gnorm > 1e-5 && l.norm > rootEps*l.initial {
+// end returns the result of a run that ends with the status s where the gradient is gnorm, after a step that was
+// accepted or not. If neither the gradient nor the residuals are small, the steps may be short for other reasons than a
+// solution: it is an error if a trial point shortly before had residuals that are not finite, as the function is not
+// defined beyond, and if the last step was rejected, as the Jacobian promises a decrease that is not there.
+func (l *leastSquares) end(s Status, gnorm float64, accepted bool) (Status, error) {
+	switch {
+	case gnorm <= 1e-5 || l.norm <= rootEps*l.initial:
+	case l.badTrial != nil && l.evaluations-l.badAt < 10:
 		return Stopped, l.badTrial
+	case !accepted && gnorm > 1e-3: // ends with large residuals leave about 1e-5
+		return Stopped, &DescentError{l.op, gnorm * l.norm}
 	}
 	return s, nil
 }

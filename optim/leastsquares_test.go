@@ -387,6 +387,18 @@ func TestLeastSquaresErrors(t *testing.T) {
 	if res, err := optim.LeastSquares(root, compiled, []float64{2}, nil); !errors.As(err, &bad) || res == nil {
 		t.Errorf("the square root: %+v, %v", res, err)
 	}
+	// A Jacobian of the wrong sign: no step decreases the residuals.
+	wrong := func(x reals) reals {
+		return reals{nabla.StopGradient(x[0].Scale(2)).Sub(x[0]).AddConst(1),
+			nabla.StopGradient(x[1].Scale(2)).Sub(x[1])}
+	}
+	for _, set := range []optim.LeastSquaresSettings{{}, {Lower: same(2, -100)}, {Method: optim.GaussNewton}} {
+		var descent *optim.DescentError
+		res, err := optim.LeastSquares(wrong, compiled, []float64{3, 4}, &set)
+		if !errors.As(err, &descent) || res.X[0] != 3 || res.Status.Converged() {
+			t.Errorf("a wrong Jacobian: %+v, %v", res, err)
+		}
+	}
 	// The derivative is infinite where the value is not.
 	steep := func(x reals) reals { return reals{nabla.Cbrt(x[0]).AddConst(1), x[0]} }
 	if res, err := optim.LeastSquares(steep, compiled, []float64{0}, nil); !errors.As(err, &bad) || res == nil {

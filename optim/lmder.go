@@ -116,7 +116,7 @@ func (l *leastSquares) lmder(d *dense) (Status, error) {
 			case EvaluationLimit:
 				return s, nil
 			default:
-				return l.end(s, gnorm)
+				return l.end(s, gnorm, ratio >= 1e-4)
 			}
 		}
 	}

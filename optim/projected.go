@@ -145,7 +145,7 @@ func (l *leastSquares) projected() (Status, error) {
 			case status == EvaluationLimit:
 				return status, nil
 			case status != Stopped:
-				return l.end(status, gnorm)
+				return l.end(status, gnorm, accepted)
 			}
 			if accepted {
 				break
