@@ -123,6 +123,33 @@ func TestCostOfMethods(t *testing.T) {
 	}
 }
 
+// TestResultsAreShared: what a gradient or a Hessian brings along costs nothing afterwards, once.
+func TestResultsAreShared(t *testing.T) {
+	runs := 0
+	p, err := optim.Problem(func(x []float64) float64 { runs++; return x[0]*x[0]*x[1] + x[1] }, finitediff.Backend{},
+		[]float64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, h, x := make([]float64, 2), mat.NewSymDense(2, nil), []float64{3, 4}
+	p.Hess(h, x)
+	runs = 0
+	p.Grad(g, x)
+	y := p.Func(x)
+	if runs != 0 || y != 40 || math.Abs(g[0]-24) > 1e-4 {
+		t.Errorf("after the Hessian value and gradient are %v and %v, from %d runs", y, g, runs)
+	}
+	x[0] = 5
+	p.Grad(g, x)
+	runs = 0
+	if y := p.Func(x); runs != 0 || y != 104 {
+		t.Errorf("after the gradient the value is %v, from %d runs", y, runs)
+	}
+	if p.Func(x); runs == 0 {
+		t.Error("a value is passed on twice")
+	}
+}
+
 // TestHessianIsPreparedLate: a method without Hessians does not prepare one.
 func TestHessianIsPreparedLate(t *testing.T) {
 	runs := 0
