@@ -69,6 +69,7 @@ func inPlace(t testing.TB, b nabla.Backend, n int, of functions) map[string]func
 	must(err)
 	fast["Gradient"] = func() error { _, err := gp.Gradient(grad, x); return err }
 	fast["ValueAndGradient"] = func() error { _, _, err := gp.ValueAndGradient(grad, x); return err }
+	fast["GradientPrep.Value"] = func() error { _, err := gp.Value(x); return err }
 
 	f := nabla.InPlace(3, of.triple)
 	push, err := nabla.PreparePushforward(f, b, x)
@@ -93,6 +94,7 @@ func inPlace(t testing.TB, b nabla.Backend, n int, of functions) map[string]func
 	must(err)
 	J := mat.NewDense(3, n, nil)
 	fast["Jacobian"] = func() error { _, err := jp.Jacobian(J, x); return err }
+	fast["JacobianPrep.Value"] = func() error { _, err := jp.Value(y, x); return err }
 	fast["Jacobian.Dense"] = func() error { _, err := jp.Dense(J, x); return err }
 	fast["ValueAndDense"] = func() error { _, _, err := jp.ValueAndDense(y, J, x); return err }
 	fast["ValueAndJacobian"] = func() error { _, _, err := jp.ValueAndJacobian(y, J, x); return err }
@@ -121,10 +123,17 @@ func inPlace(t testing.TB, b nabla.Backend, n int, of functions) map[string]func
 	fast["LinearOp.ApplyBatch"] = func() error { _, err := op.ApplyBatch(JV, V); return err }
 	fast["LinearOp.TransposeBatch"] = func() error { _, err := op.TransposeBatch(JW, W); return err }
 	fast["LinearOp.Transpose"] = func() error { _, err := op.Transpose(xbar, w); return err }
+	dyVec, wVec := mat.NewVecDense(3, dy), mat.NewVecDense(3, w)
+	vVec, xbarVec := mat.NewVecDense(n, v), mat.NewVecDense(n, xbar)
+	column := HV.ColView(2)
+	fast["LinearOp.MulVecTo"] = func() error { op.MulVecTo(dyVec, false, vVec); return nil }
+	fast["LinearOp.MulVecTo of a column"] = func() error { op.MulVecTo(dyVec, false, column); return nil }
+	fast["LinearOp.MulVecTo, transposed"] = func() error { op.MulVecTo(xbarVec, true, wVec); return nil }
 	hop, err := hp.At(x)
 	must(err)
 	fast["HessianOp.ApplyBatch"] = func() error { _, err := hop.ApplyBatch(HV, V); return err }
 	fast["HessianOp.Apply"] = func() error { _, err := hop.Apply(hv, v); return err }
+	fast["HessianOp.MulVecTo"] = func() error { hop.MulVecTo(xbarVec, false, xbarVec); return nil }
 
 	d, err := nabla.PrepareDerivative(of.curve, b, 0.5)
 	must(err)

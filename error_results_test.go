@@ -56,6 +56,9 @@ func TestResultsBesideErrors(t *testing.T) {
 			}
 			failed := 0
 			for _, m := range methods[p.typ().Name()] {
+				if m.name == "MulVecTo" { // has no results and panics; see TestMulVecTo
+					continue
+				}
 				for way := range 3 {
 					broken = way == 0
 					f, _ := reflect.TypeOf(o).MethodByName(m.name)

@@ -32,6 +32,7 @@ type GradientPrep struct {
 	prep
 	g    engine.Gradient
 	bare engine.BareGradient // nil if the value costs nothing
+	y    [1]float64          // the result of Value
 }
 
 func (p *GradientPrep) base() *prep {
@@ -81,6 +82,19 @@ func (p *GradientPrep) ValueAndGradient(dst, x []float64) (y float64, grad []flo
 		return 0, nil, err
 	}
 	return y, dst, nil
+}
+
+// Value returns f(x) alone, from a run of the function over plain numbers: cheaper than a gradient where none is
+// wanted, as at the trial points of a line search. It does not allocate unless the function does.
+func (p *GradientPrep) Value(x []float64) (y float64, err error) {
+	if err := p.base().begin(x); err != nil {
+		return 0, err
+	}
+	defer p.end(&err)
+	if err := p.f.Value(p.y[:], x); err != nil {
+		return 0, err
+	}
+	return p.y[0], nil
 }
 
 // Recordings returns how often p has recorded the function: 1 if every replay was valid, 0 for

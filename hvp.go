@@ -163,8 +163,26 @@ func (p *HVPPrep) At(x []float64) (op *HessianOp, err error) {
 // from a second one returns ErrBusy. It shares parts of the bound struct with the object that
 // created it; see [Bind].
 type HessianOp struct {
-	h HVPPrep
-	x []float64
+	h    HVPPrep
+	x    []float64
+	room []float64 // buffers of MulVecTo
+}
+
+// Dims returns the number of inputs of the function, twice.
+func (o *HessianOp) Dims() (r, c int) {
+	if o == nil {
+		return 0, 0
+	}
+	return o.h.n, o.h.n
+}
+
+// MulVecTo stores ∇²f(x)·v in dst; the flag for the transpose has no effect. See [LinearOp.MulVecTo] for the
+// conventions: it panics where [HessianOp.Apply] returns an error.
+func (o *HessianOp) MulVecTo(dst *mat.VecDense, _ bool, v mat.Vector) {
+	if o == nil || o.h.op == "" {
+		panic(unmade("HessianOp", "PrepareHVP and HVPPrep.At").failed)
+	}
+	mulVecTo(dst, v, o.h.n, o.h.n, &o.room, o.Apply)
 }
 
 // Apply writes ∇²f(x)·v to dst, which is allocated if nil, and returns it. v and dst have the length

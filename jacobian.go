@@ -86,6 +86,28 @@ func (p *JacobianPrep) ValueAndDense(y []float64, dst *mat.Dense, x []float64) (
 	return p.dense(y, false, dst, x)
 }
 
+// Value writes f(x) alone to y and returns it, from a run of the function over plain numbers. A nil y is allocated;
+// otherwise it must have one element for each output and not overlap x. See [GradientPrep.Value].
+func (p *JacobianPrep) Value(y, x []float64) (_ []float64, err error) {
+	if err := p.base().begin(x); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	if y, err = p.vector("y", y, p.m, x); err != nil {
+		return nil, err
+	}
+	if err := p.f.Value(y, x); err != nil {
+		return nil, err
+	}
+	return y, nil
+}
+
+// Dims returns the numbers of outputs and inputs of the function, the dimensions of the Jacobian.
+func (p *JacobianPrep) Dims() (m, n int) {
+	b := p.base()
+	return b.m, b.n
+}
+
 // into computes the Jacobian in the format of dst, and the value into y or, if own is set, into a buffer of p.
 func (p *JacobianPrep) into(y []float64, own bool, dst mat.Matrix, x []float64) ([]float64, mat.Matrix, error) {
 	switch d := dst.(type) {

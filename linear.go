@@ -1,6 +1,7 @@
 package nabla
 
 import (
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla/engine"
@@ -113,6 +114,70 @@ func (p *LinearOp) Transpose(dst, w []float64) (_ []float64, err error) {
 		return nil, err
 	}
 	return dst, nil
+}
+
+// MulVecTo stores J(x)·x, or J(x)ᵀ·x if trans is set, in dst, with the conventions of gonum's matrices, so that solvers
+// that take an operator with this method, such as those of gonum.org/v1/exp/linsolve, take a LinearOp: an empty dst is
+// sized, and dst may be x. It panics with mat.ErrShape if a length does not match, and with the error where
+// [LinearOp.Apply] or [LinearOp.Transpose] returns one. It allocates nothing after the first call, unless dst is empty.
+func (p *LinearOp) MulVecTo(dst *mat.VecDense, trans bool, x mat.Vector) {
+	b := p.base()
+	if b.failed != nil {
+		panic(b.failed)
+	}
+	if trans {
+		mulVecTo(dst, x, b.n, b.m, &p.column, p.Transpose)
+	} else {
+		mulVecTo(dst, x, b.m, b.n, &p.column, p.Apply)
+	}
+}
+
+// mulVecTo calls apply, a product with a matrix of r rows and c columns, with the elements of x as its argument and
+// those of dst as its result. Both go through the buffer room if they have increments or overlap.
+func mulVecTo(dst *mat.VecDense, x mat.Vector, r, c int, room *[]float64,
+	apply func(dst, v []float64) ([]float64, error)) {
+	switch {
+	case x.Len() != c:
+		panic(mat.ErrShape)
+	case r == 0:
+		panic(mat.ErrZeroLength) // gonum has no empty vectors
+	case dst.IsEmpty():
+		dst.ReuseAsVec(r)
+	case dst.Len() != r:
+		panic(mat.ErrShape)
+	}
+	if len(*room) < r+c {
+		*room = make([]float64, r+c)
+	}
+	to, from := dst.RawVector(), (*room)[:c]
+	if v := rawVector(x); v.Inc == 1 && !overlap(v.Data, to.Data) {
+		from = v.Data[:c]
+	} else {
+		for i := range from {
+			from[i] = x.AtVec(i)
+		}
+	}
+	if to.Inc == 1 {
+		if _, err := apply(to.Data[:r], from); err != nil {
+			panic(err)
+		}
+		return
+	}
+	result, err := apply((*room)[c:c+r], from)
+	if err != nil {
+		panic(err)
+	}
+	for i, v := range result {
+		to.Data[i*to.Inc] = v
+	}
+}
+
+// rawVector returns the data of x, nothing if it is not a raw vector.
+func rawVector(x mat.Vector) (v blas64.Vector) {
+	if raw, ok := x.(mat.RawVectorer); ok {
+		v = raw.RawVector()
+	}
+	return v
 }
 
 // ApplyBatch writes J(x)·V to dst, m×k, and returns it. V is n×k, with a column for each vector, see

@@ -221,6 +221,10 @@ func arguments(typ reflect.Type, m method, n int) []reflect.Value {
 		switch {
 		case in.Kind() == reflect.Float64:
 			v = 1.0
+		case in == reflect.TypeFor[*mat.VecDense]():
+			v = new(mat.VecDense) // MulVecTo has no form that allocates
+		case in == reflect.TypeFor[mat.Vector]():
+			v = mat.NewVecDense(max(n, 1), ones(max(n, 1)))
 		case name == "V":
 			v = mat.NewDense(max(n, 1), 1, ones(max(n, 1)))
 		case name == "X":
