@@ -1,0 +1,2 @@
+// Package direct solves systems with sparse matrices by factorisation.
+package direct
