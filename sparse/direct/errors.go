@@ -94,6 +94,11 @@ func notSquare(op, arg string, rows, cols int) *sparse.ShapeError {
 	return &sparse.ShapeError{Op: op, Arg: "the shape of " + arg, Got: dims(rows, cols), Want: "a square one"}
 }
 
+// badOrdering returns the error for an Ordering that is not one of the constants.
+func badOrdering(op string, o Ordering) *sparse.ShapeError {
+	return &sparse.ShapeError{Op: op, Arg: "Ordering", Got: o.String(), Want: "one of the constants"}
+}
+
 // checkSize panics if indices below n do not fit the 32 bits in which the factors hold them.
 func checkSize(n int) {
 	if n > math.MaxInt32/2 {

@@ -36,7 +36,9 @@ func (l *LDL) Factorize(a *sparse.SymCSC) error { return l.factorize("LDL.Factor
 
 // FactorizeDefinite is [LDL.Factorize] for a matrix that has to be positive definite: a pivot that is not positive is an
 // *[IndefiniteError]. It is the Cholesky factorisation without square roots.
-func (l *LDL) FactorizeDefinite(a *sparse.SymCSC) error { return l.factorize("LDL.FactorizeDefinite", a, true) }
+func (l *LDL) FactorizeDefinite(a *sparse.SymCSC) error {
+	return l.factorize("LDL.FactorizeDefinite", a, true)
+}
 
 func (l *LDL) factorize(op string, a *sparse.SymCSC, definite bool) error {
 	f := &l.f

@@ -13,12 +13,12 @@ const epsilon = 1.0 / (1 << 52)
 // A ldl holds the factors of PAPᵀ = LDLᵀ, L with a unit diagonal, and the memory of the factorisation.
 type ldl struct {
 	symbolic
-	pattern *sparsity.Pattern // nil before the first analysis
-	uplo    blas.Uplo
+	pattern  *sparsity.Pattern // nil before the first analysis
+	uplo     blas.Uplo
 	ordering Ordering
-	d       []float64 // D
-	values  []float64 // L below the diagonal by columns, in the order of symbolic.below
-	norm    float64   // 1-norm of the matrix
+	d        []float64 // D
+	values   []float64 // L below the diagonal by columns, in the order of symbolic.below
+	norm     float64   // 1-norm of the matrix
 
 	positive, negative, zero int // signs of D
 	valid                    bool

@@ -1,7 +1,6 @@
 package direct
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/nabla-ad/nabla/sparse"
@@ -41,8 +40,7 @@ func analyze(op string, a *sparse.SymCSC, ordering Ordering) (*symbolic, error) 
 	case NaturalOrder:
 		s.order = natural(n)
 	default:
-		return nil, &sparse.ShapeError{Op: op, Arg: "Ordering", Got: fmt.Sprint(ordering),
-			Want: "one of the constants"}
+		return nil, badOrdering(op, ordering)
 	}
 	// A postorder of the elimination tree leaves the fill as it is and makes columns with equal patterns neighbours.
 	s.inv = inverse(s.order)
