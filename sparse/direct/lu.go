@@ -18,9 +18,10 @@ type LU struct {
 	// Ordering is the order of the columns at the next analysis.
 	Ordering Ordering
 
-	// Threshold is the magnitude at which the diagonal is preferred as pivot, relative to the largest entry of its
-	// column, between 0 and 1; 0 means 0.1. Larger values are more stable, and lead to more fill in matrices whose order
-	// is that of their diagonal. With 1 the pivot is the largest entry (partial pivoting).
+	// Threshold is the magnitude at which an entry is acceptable as pivot, relative to the largest one of its column,
+	// between 0 and 1; 0 means 0.1. Of the acceptable ones the diagonal is the pivot, unless the order is that of
+	// ColAMD, or else the one in the row with the fewest entries. Larger values are more stable and lead to more fill;
+	// with 1 the pivot is the largest entry (partial pivoting).
 	Threshold float64
 
 	f      lu

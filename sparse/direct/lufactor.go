@@ -17,6 +17,7 @@ type lu struct {
 	q        []int   // pivot → column of the matrix
 	position []int32 // row of the matrix → pivot, -1 if none yet
 	p        []int   // pivot → row of the matrix
+	count    []int32 // row of the matrix → number of entries
 	r        []float64
 
 	lp, up []int // column → its first entry in L without the diagonal, and in U without the diagonal
@@ -58,6 +59,10 @@ func (f *lu) prepare(p *sparsity.Pattern, ordering Ordering) {
 		f.q = ColAMD(p)
 	default:
 		f.q = natural(n)
+	}
+	f.count = make([]int32, n)
+	for _, i := range p.RowIndex() {
+		f.count[i]++
 	}
 	f.position, f.p, f.r = make([]int32, n), make([]int, n), make([]float64, n)
 	f.lp, f.up, f.d, f.run = make([]int, n+1), make([]int, n+1), make([]float64, n), make([]int32, n)
@@ -109,8 +114,8 @@ func (f *lu) equilibrate(data []float64) {
 // factorize computes the factors column by column: each is the solution of a triangular system with the columns of L
 // before it, in time proportional to the arithmetic (Gilbert & Peierls, SIAM J. Sci. Stat. Comput. 9, 1988). The
 // searches for the columns on which it depends visit a part of L that leads to the same columns (symmetric pruning;
-// Eisenstat & Liu, SIAM J. Matrix Anal. Appl. 13, 1992). The diagonal is the pivot if its magnitude is at least
-// threshold times the largest, otherwise the largest is.
+// Eisenstat & Liu, SIAM J. Matrix Anal. Appl. 13, 1992). A pivot is acceptable if its magnitude is at least threshold
+// times the largest. The diagonal is preferred unless the order is one of columns only, then a row with few entries.
 func (f *lu) factorize(op string, data []float64, threshold float64) error {
 	f.valid, f.fixed = false, false
 	n := f.n
@@ -162,8 +167,11 @@ func (f *lu) factorize(op string, data []float64, threshold float64) error {
 			math.Abs(x[candidates[best]]) <= suspect*largest && f.vanishes(k, data, candidates) {
 			return f.singular(op, k)
 		}
-		if diagonal >= 0 && math.Abs(x[col]) >= threshold*math.Abs(x[candidates[best]]) && x[col] != 0 {
+		if enough := threshold * math.Abs(x[candidates[best]]); diagonal >= 0 && f.chosen != ColAMDOrder &&
+			math.Abs(x[col]) >= enough && x[col] != 0 {
 			best = diagonal
+		} else {
+			best = f.sparsest(candidates, best, enough)
 		}
 		row := int(candidates[best])
 		pivot := x[row]
@@ -190,6 +198,18 @@ func (f *lu) factorize(op string, data []float64, threshold float64) error {
 	f.supernodes()
 	f.valid, f.fixed = true, true
 	return nil
+}
+
+// sparsest returns the candidate whose row of the matrix has the fewest entries, of those with a magnitude of at least
+// enough; of several, the largest. The first choice is best.
+func (f *lu) sparsest(candidates []int32, best int, enough float64) int {
+	fewest, largest := f.count[candidates[best]], math.Abs(f.x[candidates[best]])
+	for e, i := range candidates {
+		if c, v := f.count[i], math.Abs(f.x[i]); v >= enough && v > 0 && (c < fewest || c == fewest && v > largest) {
+			best, fewest, largest = e, c, v
+		}
+	}
+	return best
 }
 
 // suspect is the size of a pivot, relative to the entries of its column in the matrix and in U, below which it is
