@@ -290,6 +290,34 @@ func TestLUErrors(t *testing.T) {
 	}
 }
 
+// TestGrowth: with a small Threshold the factors of this matrix grow by a factor of 10 in each column, until they
+// overflow. Partial pivoting keeps them small.
+func TestGrowth(t *testing.T) {
+	const n = 400
+	a := sparse.NewCSC(sparsity.Full(n, n), nil)
+	for i := range n {
+		a.Set(i, n-1, 1)
+		a.Set(i, i, 1)
+		for j := range i {
+			a.Set(i, j, -9)
+		}
+	}
+	lu := direct.LU{Ordering: direct.NaturalOrder}
+	var nonFinite *direct.NonFiniteError
+	if err := lu.Factorize(a); !errors.As(err, &nonFinite) || nonFinite.Row >= 0 || nonFinite.Col != n-1 ||
+		!strings.Contains(err.Error(), "overflow") {
+		t.Errorf("without pivoting: %v", err)
+	}
+	lu.Threshold = 1
+	x, b := make([]float64, n), vector(rand.New(rand.NewPCG(1, 18)), n)
+	if err := lu.Factorize(a); err != nil {
+		t.Fatal(err)
+	}
+	if backward, err := lu.SolveRefined(x, false, a, b); err != nil || backward > 1e-14 {
+		t.Errorf("with partial pivoting: backward error %.3g, %v", backward, err)
+	}
+}
+
 func panicOf(f func()) (err error) {
 	defer func() { err, _ = recover().(error) }()
 	f()

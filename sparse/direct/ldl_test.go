@@ -4,16 +4,17 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/sparse/direct"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 )
 
 func TestLDLAgainstDense(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(longtest.Cases(0, 3, 30, 400)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		n := 1 + r.IntN(60)
-		if seed < 3 {
+		if seed < 2 {
 			n = 200
 		}
 		for _, order := range []direct.Ordering{direct.AutoOrder, direct.NaturalOrder} {

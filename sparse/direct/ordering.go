@@ -19,21 +19,26 @@ func AMD(p *sparsity.Pattern) []int {
 		panic(notSquare("AMD", "p", n, cols))
 	}
 	checkSize(n)
-	sym := p
 	if !p.Symmetric() {
-		sym, _ = p.Union(p.Transpose()) // no error: both are square
+		p, _ = p.Union(p.Transpose()) // no error: both are square
 	}
-	q := newQuotient(n, 0, sym.NNZ())
+	return symmetricQuotient(p).minimumDegree()
+}
+
+// symmetricQuotient returns the graph of a symmetric pattern.
+func symmetricQuotient(p *sparsity.Pattern) *quotient {
+	n, _ := p.Dims()
+	q := newQuotient(n, 0, p.NNZ())
 	for j := range n {
 		q.start[j] = q.free
-		for _, i := range sym.Col(j) {
+		for _, i := range p.Col(j) {
 			if i != j {
 				q.push(j, i)
 			}
 		}
 		q.degree[j] = q.size[j]
 	}
-	return q.minimumDegree()
+	return q
 }
 
 // ColAMD returns a fill-reducing order of the columns of a matrix with the pattern p, for factorisations with row

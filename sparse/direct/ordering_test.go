@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nabla-ad/nabla/internal/longtest"
 	"github.com/nabla-ad/nabla/sparse"
 	"github.com/nabla-ad/nabla/sparse/direct"
 	"github.com/nabla-ad/nabla/sparsity"
@@ -79,7 +80,7 @@ func normal(p *sparsity.Pattern) *sparsity.Pattern {
 // with that of the natural order and of exact minimum degree.
 func TestFill(t *testing.T) {
 	amd, exact, colamd, formed := 0, 0, 0, 0
-	for seed := range uint64(80) {
+	for seed := range uint64(longtest.Cases(0, 20, 80, 1000)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		n := r.IntN(70)
 		p := randomPattern(r, n, 1+r.IntN(3))
@@ -183,7 +184,11 @@ func TestTreesHaveNoFill(t *testing.T) {
 // SIAM J. Numer. Anal. 10, 1973), and no order fewer than a multiple of m²·log m. The natural order fills the band.
 // Approximate minimum degree is below the bound, and near it by a factor that does not grow.
 func TestGridFill(t *testing.T) {
-	for _, m := range []int{20, 50, 100, 150} {
+	sizes := []int{20, 40, 80}
+	if longtest.Long() {
+		sizes = append(sizes, 160)
+	}
+	for _, m := range sizes {
 		a := laplacian(m, blas.Lower, 0)
 		counts := map[direct.Ordering]int{}
 		for _, order := range []direct.Ordering{direct.AutoOrder, direct.NaturalOrder} {
@@ -235,6 +240,39 @@ func TestDenseRows(t *testing.T) {
 	}
 	if lower, upper := lu.NNZ(); lower+upper > 12*n {
 		t.Errorf("%d and %d entries with a dense row", lower, upper)
+	}
+}
+
+// TestDenseColumns: a dense column is last in the order of columns, and the others are ordered as if it were not there.
+func TestDenseColumns(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 17))
+	const n = 400
+	var i, j []int
+	for k := range n {
+		i, j = append(i, k, k, r.IntN(n)), append(j, k, 3, k)
+	}
+	p, err := sparsity.FromEntries(n, n, i, j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := direct.ColAMD(p)
+	checkPermutation(t, order, n)
+	if order[n-1] != 3 {
+		t.Errorf("the dense column is at %d", slices.Index(order, 3))
+	}
+	var sub, cols []int
+	for k := range i {
+		if j[k] != 3 {
+			sub, cols = append(sub, i[k]), append(cols, j[k])
+		}
+	}
+	without, err := sparsity.FromEntries(n, n, sub, cols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := fill(normal(without), order), fill(normal(without), direct.ColAMD(without))
+	if float64(got) > 1.15*float64(want) {
+		t.Errorf("%d entries without the dense column, want %d", got, want)
 	}
 }
 
