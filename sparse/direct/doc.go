@@ -30,7 +30,8 @@
 //
 // # Aliasing, memory and concurrency
 //
-// Matrices are not retained. The destination of a solution may be the right-hand side, and vectors and matrices of gonum
-// may overlap in any way. An LDL or LU uses memory of its own in all methods, so that it must not be used by several
-// goroutines at once. Row indices take 4 bytes, values 8; LDL stores the rows of columns with the same pattern once.
+// Matrices are not retained. The destination of a solution may be the right-hand side, and vectors and matrices of
+// gonum may overlap in any way. An LDL or LU uses memory of its own in all methods, so that it must not be used by
+// several goroutines at once. Row indices take 4 bytes, values 8; LDL stores the rows of columns with the same pattern
+// once.
 package direct

@@ -34,11 +34,11 @@ type SingularError struct {
 }
 
 func (e *SingularError) Error() string {
-	s := fmt.Sprintf("direct: %s: the matrix is singular: column %d depends on the %d columns eliminated before it", e.Op,
-		e.Col, e.Step)
+	s := fmt.Sprintf("direct: %s: the matrix is singular: column %d depends on the %d columns eliminated before it",
+		e.Op, e.Col, e.Step)
 	if e.StructuralRank < e.Order {
-		s += fmt.Sprintf("; its pattern allows rank %d of %d: an entry is missing from it, or a variable or equation is "+
-			"superfluous", e.StructuralRank, e.Order)
+		s += fmt.Sprintf("; its pattern allows rank %d of %d: an entry is missing from it, or a variable or equation "+
+			"is superfluous", e.StructuralRank, e.Order)
 	}
 	return s
 }
@@ -66,8 +66,8 @@ type IndefiniteError struct {
 }
 
 func (e *IndefiniteError) Error() string {
-	return fmt.Sprintf("direct: %s: the matrix is not positive definite: the pivot of column %d is %.3g, made of terms "+
-		"of magnitude %.3g; use LDL or LU", e.Op, e.Col, e.Pivot, e.Scale)
+	return fmt.Sprintf("direct: %s: the matrix is not positive definite: the pivot of column %d is %.3g, made of "+
+		"terms of magnitude %.3g; use LDL or LU", e.Op, e.Col, e.Pivot, e.Scale)
 }
 
 // A NotFactorizedError is returned by methods that need a factorisation if there is none, or the last one failed.

@@ -182,7 +182,8 @@ func TestLDLErrors(t *testing.T) {
 		t.Errorf("overflow: %v", err)
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if err := l.Factorize(sym(t, 2, 1, v, 1)); !errors.As(err, &nonFinite) || nonFinite.Row != 0 || nonFinite.Col != 1 {
+		err := l.Factorize(sym(t, 2, 1, v, 1))
+		if !errors.As(err, &nonFinite) || nonFinite.Row != 0 || nonFinite.Col != 1 {
 			t.Errorf("%g: %v", v, err)
 		}
 	}

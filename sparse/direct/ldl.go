@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// LDL is a factorisation PAPᵀ = LDLᵀ of a symmetric matrix: L is unit lower triangular, D diagonal and P the permutation
-// of a fill-reducing order. The pivots are on the diagonal of A in this order, whatever their values. This is stable
-// for definite and quasi-definite matrices ([H Jᵀ; J -C] with H and C positive definite; Vanderbei, SIAM J. Optim. 5,
-// 1995). For other indefinite matrices it may fail with a *[PivotError] or lose accuracy, which
+// LDL is a factorisation PAPᵀ = LDLᵀ of a symmetric matrix: L is unit lower triangular, D diagonal and P the
+// permutation of a fill-reducing order. The pivots are on the diagonal of A in this order, whatever their values. This
+// is stable for definite and quasi-definite matrices ([H Jᵀ; J -C] with H and C positive definite; Vanderbei, SIAM J.
+// Optim. 5, 1995). For other indefinite matrices it may fail with a *[PivotError] or lose accuracy, which
 // [LDL.SolveRefined] repairs or reports; [LU] has pivoting.
 //
 // The zero value is ready for [LDL.Factorize]. The methods use memory of the LDL, so they must not run concurrently.
@@ -34,8 +34,8 @@ type LDL struct {
 // The cost is the sum of the squares of the column counts of L.
 func (l *LDL) Factorize(a *sparse.SymCSC) error { return l.factorize("LDL.Factorize", a, false) }
 
-// FactorizeDefinite is [LDL.Factorize] for a matrix that has to be positive definite: a pivot that is not positive is an
-// *[IndefiniteError]. It is the Cholesky factorisation without square roots.
+// FactorizeDefinite is [LDL.Factorize] for a matrix that has to be positive definite: a pivot that is not positive is
+// an *[IndefiniteError]. It is the Cholesky factorisation without square roots.
 func (l *LDL) FactorizeDefinite(a *sparse.SymCSC) error {
 	return l.factorize("LDL.FactorizeDefinite", a, true)
 }
@@ -78,9 +78,9 @@ func (l *LDL) NNZ() int { return len(l.f.values) + l.f.n }
 // Order returns the order of elimination: pivot k is in row and column Order()[k] of the matrix. It is a copy.
 func (l *LDL) Order() []int { return append([]int(nil), l.f.order...) }
 
-// Inertia returns the numbers of positive, negative and zero pivots, which are those of the eigenvalues of A (Sylvester's
-// law). It is valid after a call of Factorize that returned nil or a *[SingularError]; otherwise the numbers do not sum
-// up to the order of the matrix.
+// Inertia returns the numbers of positive, negative and zero pivots, which are those of the eigenvalues of A
+// (Sylvester's law). It is valid after a call of Factorize that returned nil or a *[SingularError]; otherwise the
+// numbers do not sum up to the order of the matrix.
 func (l *LDL) Inertia() (positive, negative, zero int) { return l.f.positive, l.f.negative, l.f.zero }
 
 // Solve stores the solution x of A·x = b in dst. Both have one element per row, and dst may be b. It does not allocate.
@@ -102,8 +102,8 @@ func (l *LDL) SolveVecTo(dst *mat.VecDense, b mat.Vector) error {
 	return l.memory.solveVecTo(op, &l.f, l.f.n, dst, false, b)
 }
 
-// SolveTo stores the solution X of A·X = B in dst, one column for each of B, as the method of mat.Cholesky: an empty dst
-// is sized, and dst may be b.
+// SolveTo stores the solution X of A·X = B in dst, one column for each of B, as the method of mat.Cholesky: an empty
+// dst is sized, and dst may be b.
 func (l *LDL) SolveTo(dst *mat.Dense, b mat.Matrix) error {
 	const op = "LDL.SolveTo"
 	if err := l.check(op); err != nil {
@@ -113,8 +113,8 @@ func (l *LDL) SolveTo(dst *mat.Dense, b mat.Matrix) error {
 }
 
 // SolveRefined is [LDL.Solve] followed by iterative refinement with the matrix a, which must be the factorised one or
-// close to it. It returns the componentwise backward error: dst is the exact solution for a matrix and a right-hand side
-// whose entries differ from a and b by this relative amount at most. If it remains above 2·10⁻¹³, the error is a
+// close to it. It returns the componentwise backward error: dst is the exact solution for a matrix and a right-hand
+// side whose entries differ from a and b by this relative amount at most. If it remains above 2·10⁻¹³, the error is a
 // *[RefinementError] and dst the best solution found.
 func (l *LDL) SolveRefined(dst []float64, a *sparse.SymCSC, b []float64) (backward float64, err error) {
 	const op = "LDL.SolveRefined"

@@ -42,9 +42,9 @@ type LU struct {
 func (l *LU) Factorize(a *sparse.CSC) error { return l.factorize("LU.Factorize", a, false) }
 
 // Refactorize is [LU.Factorize] with the pivots of the last factorisation, if the pattern is the same: it searches
-// neither patterns nor pivots, and does not allocate. If a pivot is less than a hundredth of Threshold times the largest
-// entry of its column, or small enough to be a rounding error, it starts again with Factorize, as it does for another
-// pattern or after an error. [LU.Pivotings] tells these cases apart.
+// neither patterns nor pivots, and does not allocate. If a pivot is less than a hundredth of Threshold times the
+// largest entry of its column, or small enough to be a rounding error, it starts again with Factorize, as it does for
+// another pattern or after an error. [LU.Pivotings] tells these cases apart.
 func (l *LU) Refactorize(a *sparse.CSC) error { return l.factorize("LU.Refactorize", a, true) }
 
 func (l *LU) factorize(op string, a *sparse.CSC, same bool) error {

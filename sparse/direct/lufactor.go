@@ -7,8 +7,9 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A lu holds the factors of PRAQ = LU: P and Q permutations, R a diagonal matrix of powers of 2, L with a unit diagonal.
-// While columns are eliminated, the rows of L are those of the matrix; afterwards all are in the order of the pivots.
+// A lu holds the factors of PRAQ = LU: P and Q permutations, R a diagonal matrix of powers of 2, L with a unit
+// diagonal. While columns are eliminated, the rows of L are those of the matrix; afterwards all are in the order of the
+// pivots.
 type lu struct {
 	pattern  *sparsity.Pattern // nil before the first analysis
 	ordering Ordering
@@ -289,8 +290,8 @@ func (f *lu) cut(k, row int) {
 	}
 }
 
-// vanishes reports whether the entries without a pivot of column k, in f.x, are rounding errors: small compared with the
-// terms of which they are sums.
+// vanishes reports whether the entries without a pivot of column k, in f.x, are rounding errors: small compared with
+// the terms of which they are sums.
 func (f *lu) vanishes(k int, data []float64, candidates []int32) bool {
 	col := f.q[k]
 	ptr, idx := f.pattern.ColPtr(), f.pattern.RowIndex()
@@ -363,8 +364,8 @@ func (f *lu) supernodes() {
 }
 
 // structuralRank returns the largest number of entries of a pattern without two in one row or column: a maximum
-// matching of columns with rows by augmenting paths, with a look for free rows first (Duff, ACM Trans. Math. Software 7,
-// 1981).
+// matching of columns with rows by augmenting paths, with a look for free rows first (Duff, ACM Trans. Math. Software
+// 7, 1981).
 func structuralRank(p *sparsity.Pattern) int {
 	rows, cols := p.Dims()
 	match := make([]int, rows) // row → column, -1 if free

@@ -53,8 +53,8 @@ func (f *lu) refactorize(data []float64, threshold float64) bool {
 	return true
 }
 
-// four eliminates with the columns j to j+3 of L, which have the same rows below them, and stores the entries of U in u.
-// It returns the largest magnitude of these.
+// four eliminates with the columns j to j+3 of L, which have the same rows below them, and stores the entries of U in
+// u. It returns the largest magnitude of these.
 func (f *lu) four(j int, u []float64) float64 {
 	x := f.x
 	a, b := f.lx[f.lp[j]:f.lp[j+1]], f.lx[f.lp[j+1]:f.lp[j+2]]

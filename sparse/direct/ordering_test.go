@@ -27,8 +27,8 @@ func checkPermutation(t testing.TB, order []int, n int) {
 	}
 }
 
-// fill returns the number of entries of the Cholesky factor of a pattern, with the diagonal, in an order of elimination,
-// by eliminating the vertices of the graph one by one.
+// fill returns the number of entries of the Cholesky factor of a pattern, with the diagonal, in an order of
+// elimination, by eliminating the vertices of the graph one by one.
 func fill(p *sparsity.Pattern, order []int) int {
 	n, _ := p.Dims()
 	adjacent := make([]map[int]bool, n)
@@ -295,8 +295,8 @@ func TestColAMDShapes(t *testing.T) {
 	}
 }
 
-// TestLUFill: the orders reduce the fill of a convection operator on a grid, and of one whose rows are shuffled, so that
-// its diagonal has no meaning.
+// TestLUFill: the orders reduce the fill of a convection operator on a grid, and of one whose rows are shuffled, so
+// that its diagonal has no meaning.
 func TestLUFill(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	const m = 40

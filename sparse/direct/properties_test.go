@@ -145,7 +145,8 @@ func TestRightHandSides(t *testing.T) {
 		{"LDL", s, l.SolveVecTo, l.SolveTo},
 		{"LU", a, func(dst *mat.VecDense, b mat.Vector) error { return lu.SolveVecTo(dst, false, b) },
 			func(dst *mat.Dense, b mat.Matrix) error { return lu.SolveTo(dst, false, b) }},
-		{"LU of the transpose", a.T(), func(dst *mat.VecDense, b mat.Vector) error { return lu.SolveVecTo(dst, true, b) },
+		{"LU of the transpose", a.T(),
+			func(dst *mat.VecDense, b mat.Vector) error { return lu.SolveVecTo(dst, true, b) },
 			func(dst *mat.Dense, b mat.Matrix) error { return lu.SolveTo(dst, true, b) }},
 	} {
 		b := mat.NewDense(n, cols, vector(r, n*cols))
@@ -234,8 +235,9 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// FuzzFactorize decodes an integer matrix of at most 8 rows, and compares with exact arithmetic: LU fails if and only if
-// the determinant is 0, and solutions are exact up to rounding errors. LDL of its symmetric part either fails or agrees.
+// FuzzFactorize decodes an integer matrix of at most 8 rows, and compares with exact arithmetic: LU fails if and only
+// if the determinant is 0, and solutions are exact up to rounding errors. LDL of its symmetric part either fails or
+// agrees.
 func FuzzFactorize(f *testing.F) {
 	f.Add([]byte{3, 0x1f, 0x23, 0x81, 0x10, 0, 0x77})
 	f.Add([]byte{8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0xf1, 0x3f})
@@ -267,7 +269,8 @@ func FuzzFactorize(f *testing.F) {
 		for _, o := range orderings {
 			lu := direct.LU{Ordering: o}
 			err := lu.Factorize(a)
-			if singular := errors.As(err, new(*direct.SingularError)); singular != (det == 0) || !singular && err != nil {
+			singular := errors.As(err, new(*direct.SingularError))
+			if singular != (det == 0) || !singular && err != nil {
 				t.Fatalf("%v: %v, and the determinant is %g", o, err, det)
 			}
 			if err != nil {

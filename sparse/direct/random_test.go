@@ -46,8 +46,8 @@ func diagonal(p *sparsity.Pattern) *sparsity.Pattern {
 	return p
 }
 
-// symmetric returns a symmetric matrix over p, pᵀ and the diagonal that stores a part, with random entries. Those of the
-// diagonal are increased by shift.
+// symmetric returns a symmetric matrix over p, pᵀ and the diagonal that stores a part, with random entries. Those of
+// the diagonal are increased by shift.
 func symmetric(r *rand.Rand, p *sparsity.Pattern, uplo blas.Uplo, shift float64) *sparse.SymCSC {
 	p, err := diagonal(p).Union(p.Transpose())
 	if err != nil {

@@ -141,8 +141,8 @@ func (m *memory) cond(f factors, n int, norm float64) float64 {
 }
 
 // refine stores the solution of A·x = b, or of Aᵀ·x = b, in dst, with iterative refinement, and returns the
-// componentwise backward error (Arioli, Demmel & Duff, SIAM J. Matrix Anal. Appl. 10, 1989): the solution is exact for a
-// matrix and a right-hand side whose entries differ from those given by this relative amount at most. multiply stores
+// componentwise backward error (Arioli, Demmel & Duff, SIAM J. Matrix Anal. Appl. 10, 1989): the solution is exact for
+// a matrix and a right-hand side whose entries differ from those given by this relative amount at most. multiply stores
 // A·x in its first argument and |A|·|x| in its second.
 func (m *memory) refine(op string, f factors, a product, dst, b []float64, trans bool) (float64, error) {
 	n := len(dst)

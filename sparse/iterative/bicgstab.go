@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// BiCGStab is the stabilised method of biconjugate gradients (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992) for any
-// matrix, with the preconditioner on the right. An iteration takes two products and ten vector operations. If the
+// BiCGStab is the stabilised method of biconjugate gradients (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992) for
+// any matrix, with the preconditioner on the right. An iteration takes two products and ten vector operations. If the
 // residual becomes orthogonal to the shadow residual, the method starts again from its solution.
 type BiCGStab struct {
 	Settings
@@ -18,7 +18,7 @@ type BiCGStab struct {
 // Solve stores the solution of A·x = b in x, with the rules of [CG.Solve].
 func (m *BiCGStab) Solve(ctx context.Context, x []float64, a Operator, b []float64) (Result, error) {
 	r := &m.run
-	if err := r.begin("BiCGStab", &m.Settings, ctx, x, a, b, 8); err != nil {
+	if err := r.begin(ctx, "BiCGStab", &m.Settings, x, a, b, 8); err != nil {
 		return Result{}, err
 	}
 	defer r.end()

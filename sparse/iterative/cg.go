@@ -21,7 +21,7 @@ type CG struct {
 // last call had vectors of the same length.
 func (c *CG) Solve(ctx context.Context, x []float64, a Operator, b []float64) (Result, error) {
 	r := &c.run
-	if err := r.begin("CG", &c.Settings, ctx, x, a, b, 4); err != nil {
+	if err := r.begin(ctx, "CG", &c.Settings, x, a, b, 4); err != nil {
 		return Result{}, err
 	}
 	defer r.end()

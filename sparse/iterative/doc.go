@@ -15,10 +15,11 @@
 // # Convergence
 //
 // A method has converged if the residual of its result, computed anew as b-A·x, is at most Tolerance·‖b‖₂, or
-// AbsTolerance if that is larger. If b is 0, so is the solution, whatever the initial guess. The residual of the recurrences only decides when to look: if the true one is larger,
-// the method starts again from its result. Otherwise the error tells what happened: *[NotConvergedError],
-// *[BreakdownError], *[IndefiniteError], *[CanceledError] or *[NonFiniteError]. In each of these cases x is the iterate
-// with the smallest residual so far, and the Result describes it.
+// AbsTolerance if that is larger. If b is 0, so is the solution, whatever the initial guess. The residual of the
+// recurrences only decides when to look: if the true one is larger, the method starts again from its result. Otherwise
+// the error tells what happened: *[NotConvergedError], *[BreakdownError], *[IndefiniteError], *[CanceledError] or
+// *[NonFiniteError]. In each of these cases x is the iterate with the smallest residual so far, and the Result
+// describes it.
 //
 // # Preconditioners
 //

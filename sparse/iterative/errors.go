@@ -24,8 +24,8 @@ func (e *NotConvergedError) Error() string {
 		e.Result.Iterations, e.Result.Residual, e.Target, next)
 }
 
-// A BreakdownError is returned if a method divides by zero: the matrix is singular, or the method unsuitable for it. The
-// solution is the best one found.
+// A BreakdownError is returned if a method divides by zero: the matrix is singular, or the method unsuitable for it.
+// The solution is the best one found.
 type BreakdownError struct {
 	Method   string
 	Quantity string  // what vanishes or has the wrong sign
@@ -75,7 +75,8 @@ type NonFiniteError struct {
 }
 
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("iterative: %s: element %d of %s is %g, want a finite number", e.Method, e.Index, e.What, e.Value)
+	return fmt.Sprintf("iterative: %s: element %d of %s is %g, want a finite number", e.Method, e.Index, e.What,
+		e.Value)
 }
 
 // A PivotError is returned by a preconditioner that would divide by zero. Row is the row and column of the pivot.
@@ -86,8 +87,8 @@ type PivotError struct {
 }
 
 func (e *PivotError) Error() string {
-	return fmt.Sprintf("iterative: %s: the pivot of row %d is %.3g; permute the rows so that the diagonal has no zeros, or "+
-		"use another preconditioner", e.Method, e.Row, e.Pivot)
+	return fmt.Sprintf("iterative: %s: the pivot of row %d is %.3g; permute the rows so that the diagonal has no "+
+		"zeros, or use another preconditioner", e.Method, e.Row, e.Pivot)
 }
 
 // A SettingError names a setting that is out of range.
@@ -104,7 +105,8 @@ func (e *SettingError) Error() string {
 type NotFactorizedError struct{ Method string }
 
 func (e *NotFactorizedError) Error() string {
-	return "iterative: " + e.Method + ": there is no factorisation; call Factorize, and use it only if the error is nil"
+	return "iterative: " + e.Method +
+		": there is no factorisation; call Factorize, and use it only if the error is nil"
 }
 
 // checkLen returns a *sparse.ShapeError unless a vector has n elements.

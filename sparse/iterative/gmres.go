@@ -15,8 +15,8 @@ import (
 type GMRES struct {
 	Settings
 
-	// Restart is the number of iterations after which the method starts again from its solution, and of the vectors that
-	// it holds; 0 means 30. It is at most n.
+	// Restart is the number of iterations after which the method starts again from its solution, and of the vectors
+	// that it holds; 0 means 30. It is at most n.
 	Restart int
 
 	run     run
@@ -37,7 +37,7 @@ func (m *GMRES) Solve(ctx context.Context, x []float64, a Operator, b []float64)
 		restart = 30
 	}
 	restart = min(restart, max(1, len(b)))
-	if err := r.begin("GMRES", &m.Settings, ctx, x, a, b, restart+3); err != nil {
+	if err := r.begin(ctx, "GMRES", &m.Settings, x, a, b, restart+3); err != nil {
 		return Result{}, err
 	}
 	defer r.end()

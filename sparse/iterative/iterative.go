@@ -61,8 +61,8 @@ type Settings struct {
 	// Preconditioner, if not nil, is applied in each iteration.
 	Preconditioner Preconditioner
 
-	// Progress, if not nil, is called after each iteration with the number of iterations and the norm of the residual as
-	// the recurrences have it.
+	// Progress, if not nil, is called after each iteration with the number of iterations and the norm of the residual
+	// as the recurrences have it.
 	Progress func(iterations int, residual float64)
 }
 
@@ -93,7 +93,8 @@ type run struct {
 }
 
 // begin checks the arguments and makes k work vectors.
-func (r *run) begin(method string, s *Settings, ctx context.Context, x []float64, a Operator, b []float64, k int) error {
+func (r *run) begin(ctx context.Context, method string, s *Settings, x []float64, a Operator, b []float64,
+	k int) error {
 	n := len(b)
 	r.method, r.Settings, r.ctx, r.a, r.x, r.b, r.n = method, s, ctx, a, x, b, n
 	r.result, r.saved, r.least = Result{}, false, math.Inf(1)

@@ -134,12 +134,14 @@ func TestSolutions(t *testing.T) {
 					}
 					res := a.MulVec(nil, x)
 					floats.Sub(res, b)
-					if got := floats.Norm(res, 2); math.Abs(got-result.Residual) > 1e-3*result.Residual+1e-14*float64(n) ||
+					got := floats.Norm(res, 2)
+					if math.Abs(got-result.Residual) > 1e-3*result.Residual+1e-14*float64(n) ||
 						got > 1.0001e-11*floats.Norm(b, 2) {
 						t.Errorf("%s, %s, m = %d: residual %.3g, reported %.3g", c.name, name, m, got, result.Residual)
 					}
 					// A second call with the solution has nothing to do.
-					if again, err := s.Solve(t.Context(), x, a, b); err != nil || again.Iterations != 0 || again.Products != 1 {
+					again, err := s.Solve(t.Context(), x, a, b)
+					if err != nil || again.Iterations != 0 || again.Products != 1 {
 						t.Errorf("%s, %s: from the solution: %+v, %v", c.name, name, again, err)
 					}
 				}
@@ -184,8 +186,8 @@ func TestIterations(t *testing.T) {
 	}
 }
 
-// TestMinimalResiduals: the residuals of GMRES without restart and of MINRES are the least in the Krylov space, which is
-// compared with dense least squares.
+// TestMinimalResiduals: the residuals of GMRES without restart and of MINRES are the least in the Krylov space, which
+// is compared with dense least squares.
 func TestMinimalResiduals(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	const n, steps = 30, 8
@@ -265,11 +267,12 @@ func TestIndefinite(t *testing.T) {
 	negative := iterative.Func(func(dst, x []float64) { floats.ScaleTo(dst, -1, x) })
 	cg := iterative.CG{Settings: iterative.Settings{Preconditioner: minus{}}}
 	var breakdown *iterative.BreakdownError
-	if _, err := cg.Solve(t.Context(), make([]float64, 4), negative, []float64{1, 2, 3, 4}); !errors.As(err, &breakdown) {
+	ones := []float64{1, 1, 1, 1}
+	if _, err := cg.Solve(t.Context(), make([]float64, 4), negative, ones); !errors.As(err, &breakdown) {
 		t.Errorf("CG with a negative preconditioner: %v", err)
 	}
 	m := iterative.MINRES{Settings: cg.Settings}
-	if _, err := m.Solve(t.Context(), make([]float64, 4), negative, []float64{1, 2, 3, 4}); !errors.As(err, &breakdown) {
+	if _, err := m.Solve(t.Context(), make([]float64, 4), negative, ones); !errors.As(err, &breakdown) {
 		t.Errorf("MINRES with a negative preconditioner: %v", err)
 	}
 }
@@ -316,8 +319,8 @@ func TestErrorsKeepTheBest(t *testing.T) {
 				floats.Sub(res, b)
 				got := floats.Norm(res, 2)
 				if result.Iterations != at || math.Abs(got-result.Residual) > 1e-10 || got > least*(1+1e-8) {
-					t.Errorf("%s, %s at %d: residual %.6g, reported %+v, the least was %.6g", c.name, stop, at, got, result,
-						least)
+					t.Errorf("%s, %s at %d: residual %.6g, reported %+v, the least was %.6g", c.name, stop, at, got,
+						result, least)
 				}
 			}
 		}

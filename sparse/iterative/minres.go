@@ -20,7 +20,7 @@ type MINRES struct {
 // Solve stores the solution of A·x = b in x, with the rules of [CG.Solve].
 func (m *MINRES) Solve(ctx context.Context, x []float64, a Operator, b []float64) (Result, error) {
 	r := &m.run
-	if err := r.begin("MINRES", &m.Settings, ctx, x, a, b, 8); err != nil {
+	if err := r.begin(ctx, "MINRES", &m.Settings, x, a, b, 8); err != nil {
 		return Result{}, err
 	}
 	defer r.end()
@@ -119,8 +119,8 @@ func (m *MINRES) lanczosNorm(s *run, z, v int) (float64, error) {
 		if err := s.finite("the preconditioned vector", s.vec(z)); err != nil {
 			return 0, err
 		}
-		return 0, &BreakdownError{Method: s.method, Quantity: "the product of a vector and the preconditioned vector, " +
-			"which is positive for a positive definite preconditioner,", Value: square}
+		return 0, &BreakdownError{Method: s.method, Quantity: "the product of a vector and the preconditioned " +
+			"vector, which is positive for a positive definite preconditioner,", Value: square}
 	}
 	return math.Sqrt(square), nil
 }

@@ -62,8 +62,8 @@ func checkSolve(method string, valid bool, dst, r []float64, n int) error {
 	return checkLen(method, "dst", len(dst), n)
 }
 
-// ILU0 is the incomplete factorisation A ≈ LU in which L and U have entries only where A has (Meijerink & van der Vorst,
-// Math. Comp. 31, 1977), L with a unit diagonal. The zero value is ready for Factorize.
+// ILU0 is the incomplete factorisation A ≈ LU in which L and U have entries only where A has (Meijerink & van der
+// Vorst, Math. Comp. 31, 1977), L with a unit diagonal. The zero value is ready for Factorize.
 type ILU0 struct {
 	pattern  *sparsity.Pattern
 	lu       []float64
@@ -72,9 +72,9 @@ type ILU0 struct {
 	valid    bool
 }
 
-// Factorize computes the factors of a, whose pattern must have the diagonal: otherwise, or if a pivot is zero, the error
-// is a *[PivotError]. NaN or an infinity is a *[NonFiniteError], a matrix that is not square a *[sparse.ShapeError]. It
-// does not allocate if the pattern is that of the last call. a is not retained.
+// Factorize computes the factors of a, whose pattern must have the diagonal: otherwise, or if a pivot is zero, the
+// error is a *[PivotError]. NaN or an infinity is a *[NonFiniteError], a matrix that is not square a
+// *[sparse.ShapeError]. It does not allocate if the pattern is that of the last call. a is not retained.
 func (p *ILU0) Factorize(a *sparse.CSC) error {
 	const method = "ILU0.Factorize"
 	p.valid = false
@@ -174,8 +174,8 @@ type IC0 struct {
 func (p *IC0) Shift() float64 { return p.shift }
 
 // Factorize computes the factor of a, of which any part may be stored. If an entry of the diagonal is not positive, the
-// error is an *[IndefiniteError]; NaN or an infinity is a *[NonFiniteError]. It does not allocate if the pattern is that
-// of the last call. a is not retained.
+// error is an *[IndefiniteError]; NaN or an infinity is a *[NonFiniteError]. It does not allocate if the pattern is
+// that of the last call. a is not retained.
 func (p *IC0) Factorize(a *sparse.SymCSC) error {
 	const method = "IC0.Factorize"
 	p.valid = false
@@ -250,8 +250,8 @@ func (p *IC0) diagonal(j int, data []float64) float64 {
 	return 0
 }
 
-// factorize computes L with the current shift, column by column, and reports whether all pivots are positive and finite.
-// The columns with an entry in row j are in the list that begins at head[j].
+// factorize computes L with the current shift, column by column, and reports whether all pivots are positive and
+// finite. The columns with an entry in row j are in the list that begins at head[j].
 func (p *IC0) factorize(data []float64) bool {
 	clear(p.head)
 	clear(p.at)

@@ -91,8 +91,8 @@ func TestIncompleteFactors(t *testing.T) {
 			product := preconditioned(t, &ic, n)
 			for j := range n {
 				for _, i := range both.Col(j) {
-					if math.Abs(product.At(i, j)-s.At(i, j)) > 1e-11 {
-						t.Fatalf("seed %d: entry (%d, %d) of LLᵀ is %g, want %g", seed, i, j, product.At(i, j), s.At(i, j))
+					if got, want := product.At(i, j), s.At(i, j); math.Abs(got-want) > 1e-11 {
+						t.Fatalf("seed %d: entry (%d, %d) of LLᵀ is %g, want %g", seed, i, j, got, want)
 					}
 				}
 			}
