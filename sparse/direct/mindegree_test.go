@@ -42,3 +42,30 @@ func TestMemoryOfLists(t *testing.T) {
 		}
 	}
 }
+
+// TestMerge: variables are merged if they have the same neighbours, and not if only the hashes of these agree.
+func TestMerge(t *testing.T) {
+	for _, c := range []struct {
+		neighbors [2]int // of variable 2; those of variable 1 are 3 and 6
+		weight    int32
+	}{{[2]int{4, 5}, 1}, {[2]int{3, 6}, 2}} {
+		i := []int{0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4, 5}
+		j := []int{1, 2, 3, 6, c.neighbors[0], c.neighbors[1], 4, 5, 6, 5, 6, 6}
+		p, err := sparsity.FromEntries(7, 7, slices.Concat(i, j), slices.Concat(j, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := symmetricQuotient(p)
+		for v := range int32(7) {
+			q.enlist(v)
+		}
+		me := q.pick()
+		if me != 0 {
+			t.Fatalf("variable %d has the least degree", me)
+		}
+		q.eliminate(me)
+		if got := max(q.weight[1], q.weight[2]); got != c.weight || q.weight[1]+q.weight[2] != 2 {
+			t.Errorf("with the neighbours %v the weights are %d and %d", c.neighbors, q.weight[1], q.weight[2])
+		}
+	}
+}

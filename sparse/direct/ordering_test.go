@@ -241,6 +241,15 @@ func TestDenseRows(t *testing.T) {
 	if lower, upper := lu.NNZ(); lower+upper > 12*n {
 		t.Errorf("%d and %d entries with a dense row", lower, upper)
 	}
+	for k := range n { // the dense row has the largest entries; as a pivot it would fill the matrix
+		a.Set(7, k, 20)
+	}
+	if err := lu.Factorize(a); err != nil {
+		t.Fatal(err)
+	}
+	if lower, upper := lu.NNZ(); lower+upper > 12*n {
+		t.Errorf("%d and %d entries with a dense row of large entries", lower, upper)
+	}
 }
 
 // TestDenseColumns: a dense column is last in the order of columns, and the others are ordered as if it were not there.

@@ -9,9 +9,9 @@ import (
 )
 
 // GMRES is the restarted method of generalised minimal residuals (Saad & Schultz, SIAM J. Sci. Stat. Comput. 7, 1986)
-// for any matrix, with the preconditioner on the right: modified Gram–Schmidt orthogonalisation, repeated where
-// cancellation is severe, and Givens rotations. The norm of the residual does not increase. Iteration k after a restart
-// takes one product and 2·k vector operations.
+// for any matrix, with the preconditioner on the right. It uses modified Gram–Schmidt orthogonalisation, with which it
+// is backward stable (Paige, Rozložník & Strakoš, SIAM J. Matrix Anal. Appl. 28, 2006), and Givens rotations. The norm
+// of the residual does not increase. Iteration k after a restart takes one product and 2·k vector operations.
 type GMRES struct {
 	Settings
 
@@ -76,7 +76,7 @@ func (m *GMRES) solve(s *run, restart int) (Result, error) {
 				break
 			}
 			length := norm(w)
-			below := m.orthogonalize(s, vi, k, length)
+			below := m.orthogonalize(s, vi, k)
 			exhausted := below <= tiny*length
 			if !exhausted {
 				floats.Scale(1/below, w)
@@ -103,23 +103,16 @@ func (m *GMRES) solve(s *run, restart int) (Result, error) {
 	}
 }
 
-// orthogonalize subtracts from basis vector k+1, of the given length, its components along the vectors before it, which
-// it stores in m.column, and returns the length of the rest.
-func (m *GMRES) orthogonalize(s *run, vi, k int, length float64) float64 {
+// orthogonalize subtracts from basis vector k+1 its components along the vectors before it, which it stores in m.column,
+// and returns the length of the rest.
+func (m *GMRES) orthogonalize(s *run, vi, k int) float64 {
 	w := s.vec(vi + k + 1)
-	clear(m.column)
-	for pass := 0; ; pass++ {
-		for i := range k + 1 {
-			v := s.vec(vi + i)
-			h := floats.Dot(v, w)
-			m.column[i] += h
-			floats.AddScaled(w, -h, v)
-		}
-		rest := norm(w)
-		if pass == 1 || rest > 0.1*length {
-			return rest
-		}
+	for i := range k + 1 {
+		v := s.vec(vi + i)
+		m.column[i] = floats.Dot(v, w)
+		floats.AddScaled(w, -m.column[i], v)
 	}
+	return norm(w)
 }
 
 // rotate applies the earlier rotations to the new column k of the Hessenberg matrix, whose subdiagonal entry is below,

@@ -284,16 +284,32 @@ func (minus) Solve(dst, r []float64) error { floats.ScaleTo(dst, -1, r); return 
 // TestErrorsKeepTheBest: after any error x is the iterate with the smallest residual, and the result has it.
 func TestErrorsKeepTheBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
-	a := grid(20, 0, 0)
+	// Badly scaled, so that residuals grow in between.
+	symmetric, other := grid(20, 0, 0), grid(20, 1.9, 0)
+	scale := make([]float64, 400)
+	for i := range scale {
+		scale[i] = math.Exp(3 * r.Float64())
+	}
+	for j := range 400 {
+		for _, i := range other.Pattern().Col(j) {
+			symmetric.Set(i, j, symmetric.At(i, j)*scale[i]*scale[j])
+			other.Set(i, j, other.At(i, j)*scale[j])
+		}
+	}
 	b := vector(r, 400)
+	grown := map[string]bool{}
 	for _, c := range methods {
+		a := other
+		if c.symmetric {
+			a = symmetric
+		}
 		for _, stop := range []string{"iterations", "context"} {
-			for _, at := range []int{1, 7, 23} {
+			for at := 1; at < 50; at += 1 + at/6 {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				cause := errors.New("enough")
-				least := floats.Norm(b, 2)
+				least, last := floats.Norm(b, 2), 0.0
 				settings := iterative.Settings{Tolerance: 1e-13, Progress: func(k int, residual float64) {
-					least = math.Min(least, residual)
+					least, last = math.Min(least, residual), residual
 					if stop == "context" && k == at {
 						cancel(cause)
 					}
@@ -318,12 +334,18 @@ func TestErrorsKeepTheBest(t *testing.T) {
 				res := a.MulVec(nil, x)
 				floats.Sub(res, b)
 				got := floats.Norm(res, 2)
-				if result.Iterations != at || math.Abs(got-result.Residual) > 1e-10 || got > least*(1+1e-8) {
+				if last > 1.1*least {
+					grown[c.name] = true
+				}
+				if result.Iterations != at || math.Abs(got-result.Residual) > 1e-10 || got > least*(1+1e-8)+1e-12 {
 					t.Errorf("%s, %s at %d: residual %.6g, reported %+v, the least was %.6g", c.name, stop, at, got,
 						result, least)
 				}
 			}
 		}
+	}
+	if !grown["CG"] || !grown["BiCGStab"] || grown["GMRES"] || grown["MINRES"] {
+		t.Errorf("the last residual was above the least: %v", grown)
 	}
 }
 
@@ -460,5 +482,59 @@ func TestNoAllocation(t *testing.T) {
 				t.Errorf("%s with %s: %g allocations", c.name, name, allocs)
 			}
 		}
+	}
+}
+
+// TestStagnation: if rounding errors, or the length of a restart, keep the residual from falling, the methods stop.
+func TestStagnation(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 7))
+	a := grid(12, 0, 0)
+	b := vector(r, 144)
+	var failed *iterative.NotConvergedError
+	for _, c := range methods {
+		x := make([]float64, 144)
+		result, err := c.make(iterative.Settings{Tolerance: 1e-30, MaxIterations: 1e6}).Solve(t.Context(), x, a, b)
+		if !errors.As(err, &failed) || !failed.Stagnated || result.Residual > 1e-13*floats.Norm(b, 2) {
+			t.Errorf("%s to 1e-30: %+v, %v", c.name, result, err)
+		}
+	}
+	shift := iterative.Func(func(dst, x []float64) {
+		for i, v := range x {
+			dst[(i+1)%len(x)] = v
+		}
+	})
+	b, x := make([]float64, 10), make([]float64, 10)
+	b[0] = 1
+	m := iterative.GMRES{Settings: iterative.Settings{MaxIterations: 1e6}, Restart: 5}
+	if result, err := m.Solve(t.Context(), x, shift, b); !errors.As(err, &failed) || !failed.Stagnated ||
+		result.Iterations != 5 || result.Residual != 1 {
+		t.Errorf("GMRES(5) of a cyclic shift of 10: %+v, %v", result, err)
+	}
+	m.Restart = 10
+	if result, err := m.Solve(t.Context(), x, shift, b); err != nil || result.Iterations != 10 {
+		t.Errorf("GMRES(10) of a cyclic shift of 10: %+v, %v", result, err)
+	}
+}
+
+// TestBreakdown: BiCGStab starts again if the residual becomes orthogonal to the shadow residual, as it does here after
+// one iteration, and stops if a first direction leads nowhere.
+func TestBreakdown(t *testing.T) {
+	a := sparse.FromMatrix(mat.NewDense(3, 3, []float64{
+		1, 0, 0,
+		1, 2, 1,
+		1, 0, 3,
+	}))
+	x := make([]float64, 3)
+	var m iterative.BiCGStab
+	if _, err := m.Solve(t.Context(), x, a, []float64{1, 0, 0}); err != nil || math.Abs(x[0]-1) > 1e-8 ||
+		math.Abs(x[1]+1./3) > 1e-8 || math.Abs(x[2]+1./3) > 1e-8 {
+		t.Errorf("%v, %v", x, err)
+	}
+	skew := sparse.FromMatrix(mat.NewDense(2, 2, []float64{0, 1, -1, 0}))
+	var breakdown *iterative.BreakdownError
+	x = make([]float64, 2)
+	if result, err := m.Solve(t.Context(), x, skew, []float64{3, 4}); !errors.As(err, &breakdown) ||
+		breakdown.Result != result || result.Residual != 5 {
+		t.Errorf("a skew matrix: %+v, %v", result, err)
 	}
 }
