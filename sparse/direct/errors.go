@@ -70,6 +70,19 @@ func (e *IndefiniteError) Error() string {
 		"terms of magnitude %.3g; use LDL or LU", e.Op, e.Col, e.Pivot, e.Scale)
 }
 
+// An InaccurateError is returned for a factorisation that solves a test system with a large backward error: its numbers
+// have grown. There is a factorisation nevertheless: SolveRefined may reach the accuracy that the other methods lack, and
+// tells if it does.
+type InaccurateError struct {
+	Op       string
+	Backward float64 // of the test system, relative to its scaled rows
+}
+
+func (e *InaccurateError) Error() string {
+	return fmt.Sprintf("direct: %s: solutions have a backward error of %.3g; use LU in place of LDL, a larger Threshold "+
+		"of LU, or SolveRefined, whose error tells if it helps", e.Op, e.Backward)
+}
+
 // A NotFactorizedError is returned by methods that need a factorisation if there is none, or the last one failed.
 type NotFactorizedError struct{ Op string }
 

@@ -31,6 +31,9 @@ type LDL struct {
 // the last case [LDL.Inertia] is valid. After an error there is no factorisation to solve with. a is not retained, only
 // its pattern.
 //
+// If the matrix is indefinite, the factorisation solves a test system. A backward error above 1e-8 is an
+// *[InaccurateError], after which there is a factorisation, for [LDL.SolveRefined].
+//
 // The cost is the sum of the squares of the column counts of L.
 func (l *LDL) Factorize(a *sparse.SymCSC) error { return l.factorize("LDL.Factorize", a, false) }
 
@@ -58,6 +61,12 @@ func (l *LDL) factorize(op string, a *sparse.SymCSC, definite bool) error {
 		return err
 	}
 	f.norm = l.memory.norm1(symmetric{a}, f.n)
+	if f.positive == f.n || f.negative == f.n {
+		return nil // stable without pivoting
+	}
+	if backward := l.memory.probe(f, symmetric{a}, f.n); !(backward <= accurate) {
+		return &InaccurateError{op, backward}
+	}
 	return nil
 }
 

@@ -35,16 +35,18 @@ type LU struct {
 //
 // The error is a *[sparse.ShapeError] if a is not square or Threshold out of range, a *[NonFiniteError] if an entry is
 // NaN or infinite or a number overflows, and a *[SingularError] if no pivot is left for a column but rounding errors.
-// After an error there is no factorisation to solve with. A matrix that is nearly singular is factorised; see
-// [LU.Cond].
+// After these errors there is no factorisation to solve with. The factorisation solves a test system: a backward error
+// above 1e-8 is an *[InaccurateError], after which there is one, for [LU.SolveRefined]. A matrix that is nearly singular
+// is factorised; see [LU.Cond].
 //
 // The cost is proportional to the number of floating-point operations.
 func (l *LU) Factorize(a *sparse.CSC) error { return l.factorize("LU.Factorize", a, false) }
 
 // Refactorize is [LU.Factorize] with the pivots of the last factorisation, if the pattern is the same: it searches
 // neither patterns nor pivots, and does not allocate. If a pivot is less than a hundredth of Threshold times the
-// largest entry of its column, or small enough to be a rounding error, it starts again with Factorize, as it does for
-// another pattern or after an error. [LU.Pivotings] tells these cases apart.
+// largest entry of its column, or small enough to be a rounding error, or if the solution of a test system has a
+// backward error above 1e-12, it starts again with Factorize, as it does for another pattern or after an error.
+// [LU.Pivotings] tells these cases apart.
 func (l *LU) Refactorize(a *sparse.CSC) error { return l.factorize("LU.Refactorize", a, true) }
 
 func (l *LU) factorize(op string, a *sparse.CSC, same bool) error {
@@ -69,15 +71,22 @@ func (l *LU) factorize(op string, a *sparse.CSC, same bool) error {
 	if err := finite(op, a.ColPtr(), a.RowIndex(), a.Data()); err != nil {
 		return err
 	}
-	if !same || !f.fixed || !f.refactorize(a.Data(), threshold/100) {
-		l.pivots++
-		if err := f.factorize(op, a.Data(), threshold); err != nil {
-			return err
-		}
-	}
 	f.norm = l.memory.norm1(general{a}, n)
+	if same && f.fixed && f.refactorize(a.Data(), threshold/100) && l.memory.probe(f, general{a}, n) <= reusable {
+		return nil
+	}
+	l.pivots++
+	if err := f.factorize(op, a.Data(), threshold); err != nil {
+		return err
+	}
+	if backward := l.memory.probe(f, general{a}, n); !(backward <= accurate) {
+		return &InaccurateError{op, backward}
+	}
 	return nil
 }
+
+// reusable is the backward error up to which the pivots of another matrix are good enough.
+const reusable = 1e-12
 
 // Pivotings returns the number of factorisations that chose pivots: calls of Factorize, and those of Refactorize that
 // could not use the last ones.

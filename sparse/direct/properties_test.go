@@ -242,6 +242,8 @@ func FuzzFactorize(f *testing.F) {
 	f.Add([]byte{3, 0x1f, 0x23, 0x81, 0x10, 0, 0x77})
 	f.Add([]byte{8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0xf1, 0x3f})
 	f.Add([]byte{0})
+	f.Add([]byte("20000008880000011111100")) // a pivot of LDL is a rounding error
+	f.Add([]byte("0000220"))                 // singular, with a rounding error in the last pivot of LDL
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) == 0 {
 			return
@@ -269,12 +271,11 @@ func FuzzFactorize(f *testing.F) {
 		for _, o := range orderings {
 			lu := direct.LU{Ordering: o}
 			err := lu.Factorize(a)
-			singular := errors.As(err, new(*direct.SingularError))
-			if singular != (det == 0) || !singular && err != nil {
-				t.Fatalf("%v: %v, and the determinant is %g", o, err, det)
-			}
-			if err != nil {
+			switch singular := errors.As(err, new(*direct.SingularError)); {
+			case singular && det == 0 || err == nil && det == 0 && lu.Cond() > 1e13:
 				continue
+			case err != nil || det == 0:
+				t.Fatalf("%v: %v, and the determinant is %g, the condition number %.3g", o, err, det, lu.Cond())
 			}
 			if got := lu.Det(); math.Abs(got-det) > 1e-7*math.Abs(det) {
 				t.Fatalf("determinant %g, want %g", got, det)
@@ -302,15 +303,16 @@ func FuzzFactorize(f *testing.F) {
 			err = l.Factorize(s)
 			det := exactDet(sum)
 			switch {
-			case errors.As(err, new(*direct.PivotError)):
+			case errors.As(err, new(*direct.PivotError)), errors.As(err, new(*direct.InaccurateError)):
 			case errors.As(err, new(*direct.SingularError)):
 				if det != 0 {
 					t.Fatalf("%v, and the determinant is %g", err, det)
 				}
+			case err == nil && det == 0 && l.Cond() > 1e13:
 			case err != nil || det == 0:
-				t.Fatalf("%v, and the determinant is %g", err, det)
+				t.Fatalf("%v, and the determinant is %g, the condition number %.3g", err, det, l.Cond())
 			default:
-				if got := l.Det(); math.Abs(got-det) > 1e-6*math.Abs(det) {
+				if got := l.Det(); math.Abs(got-det) > 1e-7*l.Cond()*math.Abs(det) {
 					t.Fatalf("determinant %g, want %g", got, det)
 				}
 			}

@@ -19,8 +19,8 @@ type factors interface {
 
 // A memory holds vectors that some methods need, allocated at their first call.
 type memory struct {
-	x, r, b, sums []float64
-	sign          []int
+	x, r, b, sums, weights []float64
+	sign                   []int
 }
 
 // vectors returns n elements of memory in *s.
@@ -153,13 +153,7 @@ func (m *memory) refine(op string, f factors, a product, dst, b []float64, trans
 	best := math.Inf(1)
 	for {
 		a.multiply(r, sums, x, trans)
-		backward := 0.0
-		for i, v := range rhs {
-			r[i] = v - r[i]
-			if sums[i] += math.Abs(v); r[i] != 0 {
-				backward = math.Max(backward, math.Abs(r[i])/sums[i])
-			}
-		}
+		backward := backwardError(r, sums, rhs)
 		if !(backward < best) { // NaN too
 			break
 		}
@@ -182,6 +176,9 @@ func (m *memory) refine(op string, f factors, a product, dst, b []float64, trans
 	}
 	return best, &RefinementError{op, best}
 }
+
+// accurate is the backward error above which a factorisation counts as inaccurate: half of the digits are lost.
+const accurate = 1e-8
 
 // refined is the backward error above which refinement has failed: it is below a few epsilon otherwise.
 const refined = 1024 * epsilon
@@ -247,6 +244,64 @@ func (a symmetric) multiply(ax, sums, x []float64, _ bool) {
 			}
 		}
 	}
+}
+
+// probe solves a system with a known solution and returns the backward error of the result: the largest element of the
+// residual relative to that of |A|·|x|+|b|, after division of rows by their sums of magnitudes and with a solution whose
+// terms A·eⱼ·xⱼ are then of equal size. That of a stable factorisation is a few rounding errors, whatever the scale of
+// rows and columns.
+func (m *memory) probe(f factors, a product, n int) float64 {
+	x, ax, sums := vectors(&m.x, n), vectors(&m.r, n), vectors(&m.sums, n)
+	b, weights := vectors(&m.b, n), vectors(&m.weights, n)
+	for i := range x {
+		x[i] = 1
+	}
+	a.multiply(ax, sums, x, false)
+	for i, row := range sums {
+		weights[i] = reciprocal(row)
+	}
+	a.multiply(ax, sums, weights, true)
+	state := uint32(1)
+	for i, column := range sums {
+		state = state*1664525 + 1013904223 // a linear congruential generator
+		x[i] = (1 + float64(state>>8)/(1<<24)) * reciprocal(column)
+		if state>>31 == 0 {
+			x[i] = -x[i]
+		}
+	}
+	a.multiply(b, sums, x, false)
+	f.solve(x, b, false)
+	a.multiply(ax, sums, x, false)
+	worst, largest := 0.0, 0.0
+	for i, w := range weights {
+		worst = math.Max(worst, w*math.Abs(b[i]-ax[i]))
+		largest = math.Max(largest, w*(sums[i]+math.Abs(b[i])))
+	}
+	if worst == 0 {
+		return 0
+	}
+	return worst / largest
+}
+
+// reciprocal returns 1/v, within the range of normal numbers, and 1 for 0.
+func reciprocal(v float64) float64 {
+	if v == 0 {
+		return 1
+	}
+	return min(max(1/v, 1e-300), 1e300)
+}
+
+// backwardError replaces A·x in ax by b-A·x and returns its largest element, each relative to |A|·|x|+|b|, where sums is
+// |A|·|x|. If there is a NaN it returns one.
+func backwardError(ax, sums, b []float64) float64 {
+	backward := 0.0
+	for i, v := range b {
+		ax[i] = v - ax[i]
+		if sums[i] += math.Abs(v); ax[i] != 0 {
+			backward = math.Max(backward, math.Abs(ax[i])/sums[i])
+		}
+	}
+	return backward
 }
 
 // norm1 returns the 1-norm of a, the largest column sum of magnitudes, with vectors of n elements of memory.
