@@ -24,9 +24,10 @@
 // # Accuracy
 //
 // A pivot counts as zero if it is of the size of the rounding errors of the sum that it is. This criterion depends on
-// neither the scale of rows and columns nor a setting. A matrix that is close to a singular one is factorised, however,
-// as by gonum: Cond estimates its condition number. SolveRefined adds iterative refinement and returns the backward
-// error, which shows whether the factorisation was accurate.
+// neither the scale of rows and columns nor a setting. Numbers that grow, for want of pivoting or with a small
+// Threshold, are found by the solution of a test system; more than half of the digits lost is an *[InaccurateError]. A
+// matrix that is close to a singular one is factorised, as by gonum: Cond estimates its condition number. SolveRefined
+// adds iterative refinement and returns the backward error.
 //
 // # Aliasing, memory and concurrency
 //

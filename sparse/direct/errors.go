@@ -79,8 +79,8 @@ type InaccurateError struct {
 }
 
 func (e *InaccurateError) Error() string {
-	return fmt.Sprintf("direct: %s: solutions have a backward error of %.3g; use LU in place of LDL, a larger Threshold "+
-		"of LU, or SolveRefined, whose error tells if it helps", e.Op, e.Backward)
+	return fmt.Sprintf("direct: %s: solutions have a backward error of %.3g; use LU in place of LDL, a larger "+
+		"Threshold of LU, or SolveRefined, whose error tells if it helps", e.Op, e.Backward)
 }
 
 // A NotFactorizedError is returned by methods that need a factorisation if there is none, or the last one failed.
