@@ -71,8 +71,8 @@ func (e *IndefiniteError) Error() string {
 }
 
 // An InaccurateError is returned for a factorisation that solves a test system with a large backward error: its numbers
-// have grown. There is a factorisation nevertheless: SolveRefined may reach the accuracy that the other methods lack, and
-// tells if it does.
+// have grown. There is a factorisation nevertheless: SolveRefined may reach the accuracy that the other methods lack,
+// and tells if it does.
 type InaccurateError struct {
 	Op       string
 	Backward float64 // of the test system, relative to its scaled rows

@@ -36,8 +36,8 @@ type LU struct {
 // The error is a *[sparse.ShapeError] if a is not square or Threshold out of range, a *[NonFiniteError] if an entry is
 // NaN or infinite or a number overflows, and a *[SingularError] if no pivot is left for a column but rounding errors.
 // After these errors there is no factorisation to solve with. The factorisation solves a test system: a backward error
-// above 1e-8 is an *[InaccurateError], after which there is one, for [LU.SolveRefined]. A matrix that is nearly singular
-// is factorised; see [LU.Cond].
+// above 1e-8 is an *[InaccurateError], after which there is one, for [LU.SolveRefined]. A matrix that is nearly
+// singular is factorised; see [LU.Cond].
 //
 // The cost is proportional to the number of floating-point operations.
 func (l *LU) Factorize(a *sparse.CSC) error { return l.factorize("LU.Factorize", a, false) }

@@ -247,9 +247,9 @@ func (a symmetric) multiply(ax, sums, x []float64, _ bool) {
 }
 
 // probe solves a system with a known solution and returns the backward error of the result: the largest element of the
-// residual relative to that of |A|·|x|+|b|, after division of rows by their sums of magnitudes and with a solution whose
-// terms A·eⱼ·xⱼ are then of equal size. That of a stable factorisation is a few rounding errors, whatever the scale of
-// rows and columns.
+// residual relative to that of |A|·|x|+|b|, after division of rows by their sums of magnitudes and with a solution
+// whose terms A·eⱼ·xⱼ are then of equal size. That of a stable factorisation is a few rounding errors, whatever the
+// scale of rows and columns.
 func (m *memory) probe(f factors, a product, n int) float64 {
 	x, ax, sums := vectors(&m.x, n), vectors(&m.r, n), vectors(&m.sums, n)
 	b, weights := vectors(&m.b, n), vectors(&m.weights, n)
@@ -291,8 +291,8 @@ func reciprocal(v float64) float64 {
 	return min(max(1/v, 1e-300), 1e300)
 }
 
-// backwardError replaces A·x in ax by b-A·x and returns its largest element, each relative to |A|·|x|+|b|, where sums is
-// |A|·|x|. If there is a NaN it returns one.
+// backwardError replaces A·x in ax by b-A·x and returns its largest element, each relative to |A|·|x|+|b|, where sums
+// is |A|·|x|. If there is a NaN it returns one.
 func backwardError(ax, sums, b []float64) float64 {
 	backward := 0.0
 	for i, v := range b {

@@ -103,8 +103,8 @@ func (m *GMRES) solve(s *run, restart int) (Result, error) {
 	}
 }
 
-// orthogonalize subtracts from basis vector k+1 its components along the vectors before it, which it stores in m.column,
-// and returns the length of the rest.
+// orthogonalize subtracts from basis vector k+1 its components along the vectors before it, which it stores in
+// m.column, and returns the length of the rest.
 func (m *GMRES) orthogonalize(s *run, vi, k int) float64 {
 	w := s.vec(vi + k + 1)
 	for i := range k + 1 {
