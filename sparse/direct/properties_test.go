@@ -55,6 +55,35 @@ func TestRefactorizeIsFactorize(t *testing.T) {
 	}
 }
 
+// TestRefactorizeFindsGrowth: no pivot is too small for its column, but together they make the numbers grow.
+func TestRefactorizeFindsGrowth(t *testing.T) {
+	const n = 12
+	a := sparse.NewCSC(sparsity.Full(n, n), nil)
+	fill := func(diagonal, below float64) {
+		for i := range n {
+			for j := range i {
+				a.Set(i, j, below)
+			}
+			a.Set(i, n-1, 1)
+			a.Set(i, i, diagonal)
+		}
+	}
+	lu := direct.LU{Ordering: direct.NaturalOrder}
+	fill(100, -1)
+	if err := errors.Join(lu.Factorize(a), lu.Refactorize(a)); err != nil || lu.Pivotings() != 1 {
+		t.Fatalf("pivots chosen %d times, %v", lu.Pivotings(), err)
+	}
+	fill(1, -99)
+	if err := lu.Refactorize(a); err != nil || lu.Pivotings() != 2 {
+		t.Fatalf("pivots chosen %d times, %v", lu.Pivotings(), err)
+	}
+	x, b := make([]float64, n), vector(rand.New(rand.NewPCG(1, 19)), n)
+	if err := lu.Solve(x, b); err != nil {
+		t.Fatal(err)
+	}
+	closeTo(t, "solution", x, gonumSolution(t, a, false, b), 1e-12)
+}
+
 // TestPatternsMayChange: an object takes any sequence of patterns and sizes.
 func TestPatternsMayChange(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 12))
