@@ -1,5 +1,6 @@
 // Package iterative solves systems A·x = b by Krylov subspace methods, which need A only as products with vectors:
-// matrices of package sparse, derivatives as linear operators, or functions.
+// matrices of package sparse, or functions ([Func]), such as the method Apply of a derivative of nabla as a linear
+// operator.
 //
 //	CG         A symmetric positive definite; a positive definite preconditioner
 //	MINRES     A symmetric; a positive definite preconditioner

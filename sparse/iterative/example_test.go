@@ -47,7 +47,7 @@ func ExampleCG() {
 
 // A matrix may be given by a function. If the method stops early, the solution is the best one so far.
 func ExampleGMRES() {
-	differences := iterative.Func(func(dst, x []float64) {
+	differences := iterative.Func(func(dst, x []float64) error {
 		for i, v := range x {
 			dst[i] = 2 * v
 			if i > 0 {
@@ -57,6 +57,7 @@ func ExampleGMRES() {
 				dst[i] -= 0.5 * x[i+1]
 			}
 		}
+		return nil
 	})
 	b := make([]float64, 30)
 	b[0] = 1

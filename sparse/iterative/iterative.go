@@ -17,10 +17,12 @@ type Operator interface {
 	MulVecTo(dst *mat.VecDense, trans bool, x mat.Vector)
 }
 
-// A Func is an Operator that calls a function which stores A·x in dst. It must not change x or retain either.
-type Func func(dst, x []float64)
+// A Func is an Operator given by a function that stores A·x in dst, such as the method Apply of a derivative of nabla.
+// It must not change x or retain either. A method stops at its error and returns it.
+type Func func(dst, x []float64) error
 
-// MulVecTo calls f. It panics for the transpose, which is not known, and copies vectors whose increment is not 1.
+// MulVecTo calls f. It panics with the error of f, and for the transpose, which is not known. It copies vectors whose
+// increment is not 1.
 func (f Func) MulVecTo(dst *mat.VecDense, trans bool, x mat.Vector) {
 	if trans {
 		panic("iterative: Func.MulVecTo: a function has no product with the transpose")
@@ -28,14 +30,10 @@ func (f Func) MulVecTo(dst *mat.VecDense, trans bool, x mat.Vector) {
 	if dst.IsEmpty() {
 		dst.ReuseAsVec(x.Len())
 	}
-	to := dst.RawVector()
-	from, ok := x.(*mat.VecDense)
-	if ok && to.Inc == 1 && from.RawVector().Inc == 1 && dst != from {
-		f(to.Data[:to.N], from.RawVector().Data[:x.Len()])
-		return
-	}
 	in, out := mat.Col(nil, 0, x), make([]float64, dst.Len())
-	f(out, in)
+	if err := f(out, in); err != nil {
+		panic(err)
+	}
 	for i, v := range out {
 		dst.SetVec(i, v)
 	}
@@ -70,7 +68,7 @@ type Settings struct {
 type Result struct {
 	Iterations int
 	Products   int     // products with A
-	Residual   float64 // ‖b-A·x‖₂, computed with the solution x
+	Residual   float64 // ‖b-A·x‖₂, computed with the solution x; if products fail, Recurrence, or infinite if unknown
 	Recurrence float64 // the same as the recurrences had it, which rounding errors leave behind
 }
 
@@ -85,6 +83,7 @@ type run struct {
 	target float64
 	max    int
 	result Result
+	err    error // of a Func
 
 	vectors []mat.VecDense // work vectors
 	best    []float64      // the iterate with the smallest residual that is not x
@@ -97,7 +96,7 @@ func (r *run) begin(ctx context.Context, method string, s *Settings, x []float64
 	k int) error {
 	n := len(b)
 	r.method, r.Settings, r.ctx, r.a, r.x, r.b, r.n = method, s, ctx, a, x, b, n
-	r.result, r.saved, r.least = Result{}, false, math.Inf(1)
+	r.result, r.saved, r.least, r.err = Result{}, false, math.Inf(1), nil
 	if d, ok := a.(interface{ Dims() (int, int) }); ok {
 		rows, cols := d.Dims()
 		if err := checkSquare(method, rows, cols); err != nil {
@@ -148,10 +147,13 @@ func (r *run) begin(ctx context.Context, method string, s *Settings, x []float64
 }
 
 // end releases the arguments.
-func (r *run) end() { r.Settings, r.ctx, r.a, r.x, r.b = nil, nil, nil, nil, nil }
+func (r *run) end() { r.Settings, r.ctx, r.a, r.x, r.b, r.err = nil, nil, nil, nil, nil, nil }
 
-// finite returns a *NonFiniteError for the first element of v that is not finite.
+// finite returns the error of the last product, or a *NonFiniteError for the first element of v that is not finite.
 func (r *run) finite(what string, v []float64) error {
+	if r.err != nil {
+		return r.err
+	}
 	for i, e := range v {
 		if math.IsNaN(e) || math.IsInf(e, 0) {
 			return &NonFiniteError{r.method, what, i, e}
@@ -168,13 +170,21 @@ func (r *run) vec(k int) []float64 {
 	return r.vectors[k].RawVector().Data
 }
 
-// multiply stores the product of A and work vector from in work vector to.
+// multiply stores the product of A and work vector from in work vector to. If it fails, the result has a NaN, and
+// finite returns the error.
 func (r *run) multiply(to, from int) {
 	r.result.Products++
 	if r.n == 0 {
 		return // gonum has no vectors without elements
 	}
-	r.a.MulVecTo(&r.vectors[to], false, &r.vectors[from])
+	f, ok := r.a.(Func)
+	if !ok {
+		r.a.MulVecTo(&r.vectors[to], false, &r.vectors[from])
+		return
+	}
+	if r.err = f(r.vec(to), r.vec(from)); r.err != nil {
+		r.vec(to)[0] = math.NaN() // so that methods look for the reason
+	}
 }
 
 // precondition stores the preconditioned vector from in vector to.
@@ -192,6 +202,10 @@ func (r *run) residual(to, temp int) (float64, error) {
 	r.multiply(to, temp)
 	v := r.vec(to)
 	if err := r.finite("the product A·x", v); err != nil {
+		r.result.Residual = r.result.Recurrence
+		if r.result.Iterations == 0 {
+			r.result.Residual = math.Inf(1) // unknown
+		}
 		return 0, err
 	}
 	floats.SubTo(v, r.b, v)
@@ -237,6 +251,10 @@ func (r *run) iterated(residual float64) error {
 // computes the residual of the result with work vectors to and temp.
 func (r *run) fail(err error, current float64, to, temp int) (Result, error) {
 	r.restore(current)
+	if r.err != nil {
+		r.result.Residual = min(current, r.least) // as the recurrences have it
+		return r.result, err
+	}
 	if _, e := r.residual(to, temp); e != nil {
 		return r.result, e
 	}

@@ -77,6 +77,11 @@ func sym(t testing.TB, a *sparse.CSC, uplo blas.Uplo) *sparse.SymCSC {
 	return s
 }
 
+// product makes an Operator of a function that does not fail.
+func product(f func(dst, x []float64)) iterative.Func {
+	return func(dst, x []float64) error { f(dst, x); return nil }
+}
+
 func vector(r *rand.Rand, n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -264,7 +269,7 @@ func TestIndefinite(t *testing.T) {
 			t.Errorf("CG: %v", err)
 		}
 	}
-	negative := iterative.Func(func(dst, x []float64) { floats.ScaleTo(dst, -1, x) })
+	negative := product(func(dst, x []float64) { floats.ScaleTo(dst, -1, x) })
 	cg := iterative.CG{Settings: iterative.Settings{Preconditioner: minus{}}}
 	var breakdown *iterative.BreakdownError
 	ones := []float64{1, 1, 1, 1}
@@ -352,14 +357,14 @@ func TestErrorsKeepTheBest(t *testing.T) {
 // TestSingularSystems: without a solution the methods stop with an error, whose result is a small residual.
 func TestSingularSystems(t *testing.T) {
 	for _, c := range methods {
-		zero := iterative.Func(func(dst, _ []float64) { clear(dst) })
+		zero := product(func(dst, _ []float64) { clear(dst) })
 		x := []float64{0, 0}
 		if result, err := c.make(iterative.Settings{}).Solve(t.Context(), x, zero, []float64{3, 4}); err == nil ||
 			result.Residual != 5 {
 			t.Errorf("%s of the zero matrix: %+v, %v", c.name, result, err)
 		}
 		// diag(1, 2, 0): the last equation has no solution.
-		diag := iterative.Func(func(dst, x []float64) { dst[0], dst[1], dst[2] = x[0], 2*x[1], 0 })
+		diag := product(func(dst, x []float64) { dst[0], dst[1], dst[2] = x[0], 2*x[1], 0 })
 		y := make([]float64, 3)
 		result, err := c.make(iterative.Settings{}).Solve(t.Context(), y, diag, []float64{1, 1, 1})
 		if err == nil || result.Residual < 1-1e-12 {
@@ -414,7 +419,7 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%s: x is %v", c.name, x)
 		}
 		count := 0
-		breaks := iterative.Func(func(dst, x []float64) {
+		breaks := product(func(dst, x []float64) {
 			a.MulVec(dst, x)
 			if count++; count == 2 {
 				dst[1] = math.Inf(1)
@@ -472,7 +477,7 @@ func TestNoAllocation(t *testing.T) {
 	for _, c := range methods {
 		solver := c.make(iterative.Settings{Preconditioner: &ic})
 		for name, op := range map[string]iterative.Operator{"CSC": a, "SymCSC": s,
-			"Func": iterative.Func(func(dst, x []float64) { a.MulVec(dst, x) })} {
+			"Func": product(func(dst, x []float64) { a.MulVec(dst, x) })} {
 			if allocs := testing.AllocsPerRun(3, func() {
 				clear(x)
 				if _, err := solver.Solve(ctx, x, op, b); err != nil {
@@ -498,7 +503,7 @@ func TestStagnation(t *testing.T) {
 			t.Errorf("%s to 1e-30: %+v, %v", c.name, result, err)
 		}
 	}
-	shift := iterative.Func(func(dst, x []float64) {
+	shift := product(func(dst, x []float64) {
 		for i, v := range x {
 			dst[(i+1)%len(x)] = v
 		}
@@ -536,5 +541,40 @@ func TestBreakdown(t *testing.T) {
 	if result, err := m.Solve(t.Context(), x, skew, []float64{3, 4}); !errors.As(err, &breakdown) ||
 		breakdown.Result != result || result.Residual != 5 {
 		t.Errorf("a skew matrix: %+v, %v", result, err)
+	}
+}
+
+// TestErrorOfFunc: a method stops at the error of a product and returns it, with the best iterate.
+func TestErrorOfFunc(t *testing.T) {
+	a := grid(5, 0, 0)
+	b := vector(rand.New(rand.NewPCG(1, 8)), 25)
+	want := errors.New("out of range")
+	for _, c := range methods {
+		for last := range 7 {
+			count := 0
+			f := iterative.Func(func(dst, x []float64) error {
+				if count++; count > last {
+					return want
+				}
+				a.MulVec(dst, x)
+				return nil
+			})
+			x := make([]float64, 25)
+			result, err := c.make(iterative.Settings{}).Solve(t.Context(), x, f, b)
+			if !errors.Is(err, want) || result.Products != last+1 {
+				t.Errorf("%s, product %d: %+v, %v", c.name, last, result, err)
+			}
+			res := a.MulVec(nil, x)
+			floats.Sub(res, b)
+			if got := floats.Norm(res, 2); got > floats.Norm(b, 2)*(1+1e-12) ||
+				last > 0 && math.Abs(got-result.Residual) > 1e-10 {
+				t.Errorf("%s, product %d: residual %.6g, reported %.6g", c.name, last, got, result.Residual)
+			}
+		}
+	}
+	v := mat.NewVecDense(25, nil)
+	product(func(dst, x []float64) { a.MulVec(dst, x) }).MulVecTo(v, false, mat.NewVecDense(25, b))
+	if !floats.Equal(v.RawVector().Data, a.MulVec(nil, b)) {
+		t.Error("MulVecTo of a Func")
 	}
 }
