@@ -57,7 +57,8 @@ func (e *PivotError) Error() string {
 		"pivots on the diagonal; use LU, or add a multiple of the identity to the block", e.Op, e.Col, e.Pivot, e.Scale)
 }
 
-// An IndefiniteError is returned by Cholesky if a pivot is not positive: the matrix is not positive definite.
+// An IndefiniteError is returned by [LDL.FactorizeDefinite] if a pivot is not positive: the matrix is not positive
+// definite.
 type IndefiniteError struct {
 	Op    string
 	Col   int     // column of the matrix

@@ -10,8 +10,8 @@ import (
 // LDL is a factorisation PAPᵀ = LDLᵀ of a symmetric matrix: L is unit lower triangular, D diagonal and P the
 // permutation of a fill-reducing order. The pivots are on the diagonal of A in this order, whatever their values. This
 // is stable for definite and quasi-definite matrices ([H Jᵀ; J -C] with H and C positive definite; Vanderbei, SIAM J.
-// Optim. 5, 1995). For other indefinite matrices it may fail with a *[PivotError] or lose accuracy, which
-// [LDL.SolveRefined] repairs or reports; [LU] has pivoting.
+// Optim. 5, 1995). For other indefinite matrices it may fail with a *[PivotError], or lose accuracy, which is an
+// *[InaccurateError]; [LU] has pivoting.
 //
 // The zero value is ready for [LDL.Factorize]. The methods use memory of the LDL, so they must not run concurrently.
 type LDL struct {

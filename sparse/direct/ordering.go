@@ -12,8 +12,8 @@ import (
 //
 // It is the approximate minimum degree ordering (Amestoy, Davis & Duff, SIAM J. Matrix Anal. Appl. 17, 1996, and ACM
 // Trans. Math. Software 30, 2004), with rows of more than 10√n entries last. The cost is nearly linear in the entries
-// for patterns of grids and networks. It panics with a *[sparse.ShapeError] if p is not square or
-// has more than 2³⁰ rows.
+// for patterns of grids and networks. It panics with a *[sparse.ShapeError] if p is not square or has more
+// than 2³⁰ rows.
 func AMD(p *sparsity.Pattern) []int {
 	n, cols := p.Dims()
 	if n != cols {
