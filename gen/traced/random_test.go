@@ -193,7 +193,7 @@ func weight(i int) float64 { return float64(i%5) - 1.7 }
 // counts counts comparisons of engines.
 type counts struct {
 	sync.Mutex
-	programs, compared, refused, panics int
+	programs, compared, refused int
 }
 
 // near reports whether two derivatives agree, the second of which is that of the first engine.
