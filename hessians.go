@@ -53,7 +53,7 @@ func (p *HessiansPrep) prepare() error {
 	all := make(hessiansOf, p.m)
 	for i := range each {
 		q := &each[i]
-		q.op, q.backend, q.f, q.x, q.n, q.m = p.op, p.backend, engine.SingleOutput(p.f, i), p.x, p.n, 1
+		q.op, q.backend, q.f, q.x, q.n, q.m = p.op, p.backend, engine.Output(p.f, i), p.x, p.n, 1
 		if i < len(p.plans) {
 			q.plan = p.plans[i]
 		}

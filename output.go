@@ -31,5 +31,5 @@ func (f *Func) single(op string, x []float64) (*engine.Function, error) {
 	if _, m := whole.Dims(); f.output >= m {
 		return nil, &ShapeError{Op: "Output", Arg: "outputs of f", Got: m, Want: f.output + 1}
 	}
-	return engine.SingleOutput(whole, f.output), nil
+	return engine.Output(whole, f.output), nil
 }
