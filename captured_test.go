@@ -512,3 +512,27 @@ func TestStaleCheckOfGradient(t *testing.T) {
 		}
 	}
 }
+
+// TestCapturedDataOfFaintValues: captured data that changes is noticed although values near the point are too small to
+// differ, where the value at the point is not.
+func TestCapturedDataOfFaintValues(t *testing.T) {
+	for _, b := range replaying {
+		sign := 1.0
+		f := func(x []nabla.Real) nabla.Real { return nabla.Const(5e-324).Div(x[0]).Scale(sign) }
+		x := []float64{0}
+		p, err := nabla.PrepareGradient(f, b, x)
+		if err != nil {
+			t.Errorf("%s: %v", b.Name(), err)
+			continue
+		}
+		for k := range 40 {
+			if k%3 == 2 {
+				sign = -sign
+			}
+			if y, _, err := p.ValueAndGradient(nil, x); err != nil || y != sign*math.Inf(1) {
+				t.Errorf("%s: call %d: %v, %v, want %v", b.Name(), k+1, y, err, sign*math.Inf(1))
+				break
+			}
+		}
+	}
+}

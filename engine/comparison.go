@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -48,6 +49,7 @@ type Compared struct {
 	kink  bool             // nearby points are on its branch only if some coordinates stay
 	jumps bool             // values may jump at x but not near it
 	fixed bool             // values of numbers escape from the trace and must stay the same
+	faint bool             // near the point some values are too small to differ, and at x they may not be
 
 	// The last comparison near a point: x, the parameters, the point nearby and the outputs there.
 	x, params, at, got []float64
@@ -241,7 +243,7 @@ func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64
 		} else if near = true; !leftDomain(err) {
 			return false, err
 		}
-		if known = !near; known && !r.jumps {
+		if known = !near; known && !r.jumps && !r.faint {
 			r.near, r.open = c.schedule.Calls, 0
 			return true, nil
 		}
@@ -249,7 +251,14 @@ func (c *Comparison) Agrees(r *Compared, m *program.Machine, x, params []float64
 	copy(c.at, x)
 	switch {
 	case near && !r.jumps:
-		return c.nearby(r, x, params)
+		if ok, err := c.nearby(r, x, params); !ok || err != nil || !r.faint || c.hidden {
+			return ok, err
+		}
+		if copy(c.at, x); !c.replays(r, params) {
+			return false, nil
+		}
+		c.value, err = c.f.comparable(c.want, x)
+		return err == nil && c.agree(x), err
 	case m != nil:
 		m.Output(0, c.y)
 	case !c.replays(r, params):
@@ -343,6 +352,7 @@ func (c *Comparison) compared(r *Compared, x, params []float64) {
 	r.x, r.params = append(r.x[:0], x...), append(r.params[:0], params...)
 	r.at, r.got = append(r.at[:0], c.at...), append(r.got[:0], c.got...)
 	r.near, r.open, r.fresh = c.schedule.Calls, 0, false
+	r.faint = slices.ContainsFunc(c.got, func(v float64) bool { return v != 0 && math.Abs(v) <= faintest })
 }
 
 // same reports whether x and params are those of the last comparison near a point, in which all coordinates differed.

@@ -17,6 +17,9 @@ import (
 // agreement is the largest relative difference of values that count as equal.
 const agreement = 1e-9
 
+// faintest is a difference that never counts: values about as small are not told apart.
+const faintest = 1e-300
+
 // A disagreement compares values of a program with those of the function.
 type disagreement struct {
 	at, near, slack []float64 // buffers
@@ -67,7 +70,7 @@ func differs(got, want, slack []float64) int {
 		if g == v || g != g && v != v {
 			continue
 		}
-		tol := agreement*math.Abs(v) + 1e-300
+		tol := agreement*math.Abs(v) + faintest
 		if slack != nil {
 			tol = max(tol, slack[i])
 		}
