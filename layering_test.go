@@ -73,7 +73,7 @@ func TestDependencies(t *testing.T) {
 		case generator:
 			may = append(may, "golang.org/x/tools", "golang.org/x/mod", "golang.org/x/sync",
 				"github.com/google/licensecheck")
-		case here == "optim": // gonum/optimize imports it, by way of gonum/stat/distmv
+		case here == "optim/gonumopt": // gonum/optimize imports it, by way of gonum/stat/distmv
 			may = append(may, "golang.org/x/tools/container/intsets")
 			libraries++
 		default:
@@ -112,7 +112,8 @@ var layering = []struct{ path, contents, imports string }{
 		"sparse sparsity"},
 	{"linalg", "matrices of Reals; products, solutions, factorisations and eigenvalues as operations with derivatives",
 		". internal/core rules"},
-	{"optim", "optimisation with derivatives: problems for gonum, least squares, Newton methods", ". sparse"},
+	{"optim", "optimisation with derivatives: least squares, Newton methods, bounds and constraints", ". sparse"},
+	{"optim/gonumopt", "problems for gonum/optimize, with gradients and Hessians", "."},
 	{"rules", "elementary functions and their derivatives, one table", ""},
 	{"backend/finitediff", "the engine of finite and complex differences", "engine internal/core program rules"},
 	{"backend/forwarddiff", "the engines of dual and hyper-dual numbers", "engine internal/core"},

@@ -1,7 +1,6 @@
-// Package optim connects derivatives of package nabla with optimisation: it makes problems for gonum's optimize
-// package, and solves the problems that need Jacobians, exact Hessians or products with them.
+// Package optim solves optimisation problems that need Jacobians, exact Hessians or products with them, by derivatives
+// of package nabla. Package gonumopt makes problems for gonum's optimize package.
 //
-//   - [Problem] is a function with its gradient and Hessian for gonum's optimize.Minimize.
 //   - [LeastSquares] minimises a sum of squares, with bounds on the unknowns or without: the Levenberg–Marquardt method
 //     as MINPACK has it, the Gauss–Newton method, and an iterative method for large sparse Jacobians.
 //   - [NewtonCG] minimises a function of many unknowns from products with its Hessian.

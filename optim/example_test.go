@@ -6,28 +6,10 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/optimize"
-
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/optim"
 )
-
-// Newton's method of gonum, with exact Hessians.
-func ExampleProblem() {
-	rosenbrock := func(x []nabla.Real) nabla.Real {
-		return x[1].Sub(x[0].Sq()).Sq().Scale(100).Add(x[0].AddConst(-1).Sq())
-	}
-	x0 := []float64{-1.2, 1}
-	p, err := optim.Problem(rosenbrock, nil, x0)
-	if err != nil {
-		panic(err)
-	}
-	result, err := optimize.Minimize(p, x0, nil, &optimize.Newton{})
-	fmt.Printf("%.6f %v %v\n", result.X, result.Status, err)
-	// Output:
-	// [1.000000 1.000000] GradientThreshold <nil>
-}
 
 // The parameters of a decay, with their standard errors.
 func ExampleLeastSquares() {

@@ -353,3 +353,8 @@ func (l *leastSquares) reached(actual, predicted, ratio, step float64, gradient 
 	}
 	return Stopped
 }
+
+// same reports whether a and b have equal elements, bit by bit.
+func same(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(v, w float64) bool { return math.Float64bits(v) == math.Float64bits(w) })
+}

@@ -471,3 +471,5 @@ func TestIterationsAllocate(t *testing.T) {
 		}
 	}
 }
+
+func close(a, b float64) bool { return math.Abs(a-b) <= 1e-11*max(1, math.Abs(b)) }

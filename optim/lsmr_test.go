@@ -152,3 +152,10 @@ func TestOperators(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
+
+// The Rosenbrock function and its derivatives in closed form.
+func rosenbrockAt(x []float64) (y float64, g []float64, h [3]float64) {
+	a, b := x[1]-x[0]*x[0], 1-x[0]
+	return 100*a*a + b*b, []float64{-400*a*x[0] - 2*b, 200 * a},
+		[3]float64{1200*x[0]*x[0] - 400*x[1] + 2, -400 * x[0], 200}
+}

@@ -243,3 +243,12 @@ func TestMinimizeErrors(t *testing.T) {
 		t.Errorf("bounds that cross: %v", err)
 	}
 }
+
+// chained is the chained Rosenbrock function. It captures nothing, so that its recordings are compared rarely.
+func chained(x reals) nabla.Real {
+	s := constant(0)
+	for i := 0; i+1 < len(x); i++ {
+		s = s.Add(x[i+1].Sub(x[i].Sq()).Sq().Scale(100)).Add(x[i].AddConst(-1).Sq())
+	}
+	return s
+}

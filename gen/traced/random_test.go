@@ -15,6 +15,7 @@ import (
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/adjoint"
 	"github.com/nabla-ad/nabla/gen/internal/randprog"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/tangent"
@@ -213,8 +214,22 @@ func near(got, want []float64) bool {
 	return true
 }
 
+// checkAdjoint compares the adjoint of a random program with the tangent h, in the evaluator.
+func checkAdjoint(c *randprog.Case, k int, h randprog.Tangent, mask uint64, tally *randprog.Tally) error {
+	overlap := c.Inputs[k].Aliased
+	a, err := adjoint.New(c.F.Object.Pkg(), "Work", adjoint.Options{Overlap: overlap}).Of(c.F, activity.Bits(mask))
+	if err != nil {
+		return &randprog.Failure{Oracle: "build", Input: k, Text: "the adjoint: " + err.Error()}
+	}
+	one := *c
+	one.Inputs = c.Inputs[k : k+1]
+	s := one.Adjoints(func(*ir.Func, uint64) (randprog.Tangent, error) { return h, nil })
+	return s.Check(&randprog.Adjoint{F: a.Func, Mask: mask, Overlap: overlap, Shadows: a.Shadows.Uint64(),
+		Seeds: a.Seeds.Uint64(), Bars: a.Bars.Uint64()}, tally)
+}
+
 // engineCheck returns a check that all engines over Reals agree on the derivatives of the traced form of a random
-// program, and the gradient with the tangent of the program.
+// program, and the gradient with the tangent of the program, with which its adjoint agrees too.
 func engineCheck(n *counts, with reals) func(c *randprog.Case, tally *randprog.Tally) error {
 	first := engines.Exact()
 	second := append(engines.Exact(),
@@ -247,6 +262,11 @@ func engineCheck(n *counts, with reals) func(c *randprog.Case, tally *randprog.T
 		if err != nil {
 			tally.Panics++
 			return nil
+		}
+		if f == c.F {
+			if err := checkAdjoint(c, k, t, mask, new(randprog.Tally)); err != nil {
+				return err
+			}
 		}
 		value, along, size := 0.0, 0.0, 1.0
 		for i := range out {

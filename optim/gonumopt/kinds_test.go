@@ -1,4 +1,4 @@
-package optim_test
+package gonumopt_test
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/optim"
+	"github.com/nabla-ad/nabla/optim/gonumopt"
 )
 
 // TestKindsOfFunctions solves one problem with every kind of function: over Reals with and without an error, in place,
@@ -56,7 +57,7 @@ func TestKindsOfFunctions(t *testing.T) {
 	}, d)
 	for _, target := range []float64{4, 9} {
 		d.Target = nabla.Const(target)
-		p, err := optim.Problem(sum, nil, x0)
+		p, err := gonumopt.Problem(sum, nil, x0)
 		if err != nil {
 			t.Fatal(err)
 		}

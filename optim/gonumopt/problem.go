@@ -1,4 +1,7 @@
-package optim
+// Package gonumopt makes problems for gonum's optimize package of functions that package nabla differentiates: value,
+// gradient and exact Hessian from one preparation. It is a package of its own because gonum/optimize requires
+// golang.org/x/tools; package optim, with solvers for other problems, does not.
+package gonumopt
 
 import (
 	"math"
@@ -15,7 +18,7 @@ import (
 // length of x0. The gradient is prepared on b at once, the Hessian when it is first asked for, so that methods without
 // Hessians do not pay for it:
 //
-//	p, err := optim.Problem(f, nil, x0)
+//	p, err := gonumopt.Problem(f, nil, x0)
 //	result, err := optimize.Minimize(p, x0, nil, &optimize.Newton{})
 //
 // gonum asks for value, gradient and Hessian at a point one after the other. They are computed together: a gradient or

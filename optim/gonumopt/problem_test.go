@@ -1,4 +1,4 @@
-package optim_test
+package gonumopt_test
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/finitediff"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
-	"github.com/nabla-ad/nabla/optim"
+	"github.com/nabla-ad/nabla/optim/gonumopt"
 )
 
 // The Rosenbrock function and its derivatives in closed form.
@@ -35,7 +35,7 @@ func close(a, b float64) bool { return math.Abs(a-b) <= 1e-11*max(1, math.Abs(b)
 func TestOrderOfCalls(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, b := range []nabla.Backend{compiled, forwarddiff.Backend{}, nil} {
-		p, err := optim.Problem(objective(rosenbrock), b, []float64{-1.2, 1})
+		p, err := gonumopt.Problem(objective(rosenbrock), b, []float64{-1.2, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestOrderOfCalls(t *testing.T) {
 
 // TestZerosAreTwoPoints: what is kept at 0 is not the result at -0.
 func TestZerosAreTwoPoints(t *testing.T) {
-	p, err := optim.Problem(func(x reals) nabla.Real { return x[0].Inv() }, forwarddiff.Backend{}, []float64{1})
+	p, err := gonumopt.Problem(func(x reals) nabla.Real { return x[0].Inv() }, forwarddiff.Backend{}, []float64{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestCostOfMethods(t *testing.T) {
 		extra  int // runs at points with a value alone that were taken for others, and the reverse
 	}{{&optimize.NelderMead{}, 0}, {&optimize.CG{}, 3}, {&optimize.BFGS{}, 20}, {&optimize.LBFGS{}, 40},
 		{&optimize.GradientDescent{}, 60}} {
-		p, err := optim.Problem(f, finitediff.Backend{Method: finitediff.Forward}, x0)
+		p, err := gonumopt.Problem(f, finitediff.Backend{Method: finitediff.Forward}, x0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestCostOfMethods(t *testing.T) {
 // TestResultsAreShared: what a gradient or a Hessian brings along costs nothing afterwards, once.
 func TestResultsAreShared(t *testing.T) {
 	runs := 0
-	p, err := optim.Problem(func(x []float64) float64 { runs++; return x[0]*x[0]*x[1] + x[1] }, finitediff.Backend{},
+	p, err := gonumopt.Problem(func(x []float64) float64 { runs++; return x[0]*x[0]*x[1] + x[1] }, finitediff.Backend{},
 		[]float64{1, 2})
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestHessianIsPreparedLate(t *testing.T) {
 	runs := 0
 	f := func(x reals) nabla.Real { runs++; return objective(rosenbrock)(x) }
 	x0 := []float64{-1.2, 1}
-	p, err := optim.Problem(f, compiled, x0)
+	p, err := gonumopt.Problem(f, compiled, x0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestHessianIsPreparedLate(t *testing.T) {
 func TestNewton(t *testing.T) {
 	for _, s := range []start{{"Rosenbrock", rosenbrock, []float64{-1.2, 1}}, {"Wood", wood, []float64{-3, -1, -3, -1}},
 		{"Beale", beale, []float64{1, 1}}, {"extended Rosenbrock", extendedRosenbrock, repeat(20, -1.2, 1)}} {
-		p, err := optim.Problem(objective(s.f), nil, s.x)
+		p, err := gonumopt.Problem(objective(s.f), nil, s.x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestConcurrentTasks(t *testing.T) {
 		}
 		return s
 	}, &model{make([]float64, 3)})
-	p, err := optim.Problem(f, finitediff.Backend{}, make([]float64, 3))
+	p, err := gonumopt.Problem(f, finitediff.Backend{}, make([]float64, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestErrorsEndTheRun(t *testing.T) {
 	} {
 		for _, at := range []int{1, 7} {
 			calls := math.MinInt32 // negative during the preparation
-			p, err := optim.Problem(func(x reals) (nabla.Real, error) {
+			p, err := gonumopt.Problem(func(x reals) (nabla.Real, error) {
 				if calls++; calls >= at {
 					return nabla.Real{}, fmt.Errorf("call %d: %w", calls, broken())
 				}
@@ -280,7 +280,7 @@ func TestErrorsEndTheRun(t *testing.T) {
 		}
 	}
 	calls, fail := 0, false
-	p, err := optim.Problem(func(x reals) (nabla.Real, error) {
+	p, err := gonumopt.Problem(func(x reals) (nabla.Real, error) {
 		if calls++; fail {
 			return nabla.Real{}, bad
 		}
@@ -301,7 +301,7 @@ func TestErrorsEndTheRun(t *testing.T) {
 		t.Error(err)
 	}
 
-	p, _ = optim.Problem(objective(rosenbrock), compiled, x0)
+	p, _ = gonumopt.Problem(objective(rosenbrock), compiled, x0)
 	var shape *nabla.ShapeError
 	if y := p.Func(x0[:1]); !math.IsNaN(y) {
 		t.Errorf("a value at a point of another length: %v", y)
@@ -309,7 +309,7 @@ func TestErrorsEndTheRun(t *testing.T) {
 	if _, err := p.Status(); !errors.As(err, &shape) {
 		t.Errorf("a point of another length: %v", err)
 	}
-	_, err = optim.Problem(func(x []float64) float64 { return x[0] }, nil, x0)
+	_, err = gonumopt.Problem(func(x []float64) float64 { return x[0] }, nil, x0)
 	if !errors.Is(err, nabla.ErrUnsupported) {
 		t.Errorf("a black box without a backend: %v", err)
 	}
@@ -327,7 +327,7 @@ func chained(x reals) nabla.Real {
 // TestProblemAllocates nothing in calls.
 func TestProblemAllocates(t *testing.T) {
 	x := repeat(10, -1.2, 1)
-	p, err := optim.Problem(chained, compiled, x)
+	p, err := gonumopt.Problem(chained, compiled, x)
 	if err != nil {
 		t.Fatal(err)
 	}
