@@ -58,11 +58,11 @@ func (f *form) finish(text string) string {
 	return strings.ReplaceAll(text, statementMark, "")
 }
 
-// bare returns s without what formatting changes: space, separators where a line ends, and upper case in the exponents
-// and prefixes of numbers.
+// bare returns s without what formatting changes: space, separators where a line ends, second pairs of parentheses, and
+// upper case in the exponents and prefixes of numbers.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || r == ';' || r == ',' {
+		if unicode.IsSpace(r) || strings.ContainsRune(";,()", r) {
 			return -1
 		}
 		return unicode.ToLower(r)
