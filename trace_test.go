@@ -612,7 +612,7 @@ func TestTraceHessianCut(t *testing.T) {
 		}
 	}
 	t.Log(cuts, "cuts,", seconds, "of second derivatives,", alone, "functions with one")
-	if cuts < 50 || seconds < 10 || alone < 20 {
+	if !testing.Short() && (cuts < 50 || seconds < 10 || alone < 20) {
 		t.Errorf("only %d cuts, %d of second derivatives, %d functions with one", cuts, seconds, alone)
 	}
 }

@@ -52,6 +52,9 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 		x := ""
 		if e.Op == token.SUB && positive(e.X) && ir.HasInfo(e.T, types.IsFloat) {
 			x = p.expr(e.X, want) // a negative constant
+			if strings.ContainsAny(x[:1], "+-") { // the source has it as a negation
+				x = "(" + x + ")"
+			}
 		} else if constantExpr(e.X) {
 			x = p.runtimeValue(e.X)
 		} else if x = p.prec(e.X, e.T, unary); strings.ContainsAny(x[:1], "+-^&*") {
