@@ -43,8 +43,9 @@ func (e *SingularError) Error() string {
 	return s
 }
 
-// A PivotError is returned by LDL if pivot Col is zero up to rounding errors and the rest of its column is not: the
-// matrix need not be singular, but has no factorisation with this order of pivots.
+// A PivotError is returned by LDL if pivot Col is zero up to rounding errors and the rest of its column is not, or the
+// numbers have grown so much that the errors hide the pivot: the matrix need not be singular, but has no usable
+// factorisation with this order of pivots.
 type PivotError struct {
 	Op    string
 	Col   int     // column of the matrix

@@ -27,9 +27,9 @@ type LDL struct {
 // computed, without allocation.
 //
 // The error is a *[NonFiniteError] if an entry is NaN or infinite, or if a number overflows, a *[PivotError] if a pivot
-// is zero and the rest of its column is not, and a *[SingularError] if columns vanish in the course of elimination. In
-// the last case [LDL.Inertia] is valid. After an error there is no factorisation to solve with. a is not retained, only
-// its pattern.
+// is zero and the rest of its column is not or has been lost, and a *[SingularError] if columns vanish in the course of
+// elimination. In the last case [LDL.Inertia] is valid. After an error there is no factorisation to solve with. a is
+// not retained, only its pattern.
 //
 // If the matrix is indefinite, the factorisation solves a test system. A backward error above 1e-8 is an
 // *[InaccurateError], after which there is a factorisation, for [LDL.SolveRefined].

@@ -74,13 +74,13 @@ func (f *ldl) factorize(op string, data []float64, positive bool) error {
 
 			below := f.below(j)
 			column := f.values[f.ptr[j]:f.ptr[j+1]][:len(below)]
-			pivot, largest, check := x[j], 0.0, 0*x[j]
+			pivot, rest, check := x[j], 0.0, 0*x[j]
 			x[j] = 0
 			for k, i := range below {
 				v := x[i]
 				x[i] = 0
 				column[k] = v
-				largest = max(largest, math.Abs(v))
+				rest = max(rest, math.Abs(v))
 				check += 0 * v
 			}
 			if check != 0 { // NaN
@@ -101,7 +101,9 @@ func (f *ldl) factorize(op string, data []float64, positive bool) error {
 						column[k] *= inverse
 					}
 				}
-			case largest > tolerance(terms)*math.Max(scale, largestOf(data, f.source[f.lower.ptr[j]:f.lower.ptr[j+1]])):
+			case rest > tolerance(terms)*math.Max(scale, largestOf(data, f.source[f.lower.ptr[j]:f.lower.ptr[j+1]])):
+				return &PivotError{op, f.order[j], pivot, scale}
+			case scale > mostGrowth*largest(data): // terms that have grown hide what is left of the column
 				return &PivotError{op, f.order[j], pivot, scale}
 			default:
 				clear(column)
@@ -131,6 +133,19 @@ func (f *ldl) factorize(op string, data []float64, positive bool) error {
 // tolerance is the relative size below which a sum of terms counts as rounding errors. They grow like the square root
 // of the number of terms; the constant allows for the errors of the factors in them.
 func tolerance(terms int) float64 { return (16 + math.Sqrt(float64(terms))) * epsilon }
+
+// mostGrowth is the size of the terms of a pivot relative to the entries of the matrix, above which a pivot that is
+// zero up to their rounding errors does not tell that the matrix is singular.
+const mostGrowth = 1e6
+
+// largest returns the largest magnitude of the values.
+func largest(data []float64) float64 {
+	most := 0.0
+	for _, v := range data {
+		most = max(most, math.Abs(v))
+	}
+	return most
+}
 
 // largestOf returns the largest magnitude of the selected values.
 func largestOf(data []float64, selected []int) float64 {
