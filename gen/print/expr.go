@@ -51,7 +51,7 @@ func (p *printer) text(e ir.Expr, want types.Type) (string, int) {
 	case *ir.Unary:
 		x := ""
 		if e.Op == token.SUB && positive(e.X) && ir.HasInfo(e.T, types.IsFloat) {
-			x = p.expr(e.X, want) // a negative constant
+			x = p.expr(e.X, want)                 // a negative constant
 			if strings.ContainsAny(x[:1], "+-") { // the source has it as a negation
 				x = "(" + x + ")"
 			}
