@@ -1,6 +1,7 @@
 package nabla
 
 import (
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla/engine"
@@ -309,6 +310,10 @@ func (p *KKTPrep) writeHessian(t hessianTarget) {
 		for i := range p.n {
 			copy(t.block.Row(i), p.both.Row(i))
 		}
+		return
+	}
+	if t.sparse != nil && t.sparse.Uplo() == blas.All {
+		gather(t.sparse.Data(), p.matrix.data, p.hess.at)
 		return
 	}
 	gather(p.hess.buffer(), p.matrix.data, p.hess.at)

@@ -82,6 +82,12 @@ func TestKKT(t *testing.T) {
 		}
 		jac, hess := mat.NewDense(3, 4, nil), mat.NewSymDense(4, nil)
 		check("dense", p, jac, hess, x, 1)
+		if isCompiled(b) {
+			y, grad := make([]float64, 3), make([]float64, 4)
+			if n := testing.AllocsPerRun(10, func() { p.ValueGradientAndKKT(y, grad, jac, hess, x, w) }); n > 0 {
+				t.Errorf("%s: %v allocations", b.Name(), n)
+			}
+		}
 		check("empty", p, new(mat.Dense), new(mat.SymDense), x, 1)
 		y, grad, _, _, err := p.ValueGradientAndKKT(make([]float64, 3), nil, jac, hess, x, w)
 		if err != nil {

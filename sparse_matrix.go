@@ -25,7 +25,7 @@ type sparseMatrix struct {
 	at           []int              // of a block of another matrix: the indices of its values there
 }
 
-// A matrixKind says what the pattern of a function's derivative is asked of.
+// A matrixKind is a kind of matrix of derivatives of a function.
 type matrixKind uint8
 
 const (
@@ -203,9 +203,8 @@ func (s *AutoSparse) computed(op string, plan *SparsePlan, f *engine.Function, b
 			return some, m, err
 		}
 	}
-	given := plan
 	plan, err := s.planned(op, plan, f, b, x, kind)
-	if err != nil || plan.whole != nil && given == nil {
+	if err != nil || plan.whole != nil { // entries of the plan's pattern alone would be too few on another branch
 		return plan, nil, err
 	}
 	m, err := compute(plan, s.wanted(x) != nil)

@@ -9,12 +9,10 @@ import (
 // if the engine can compute them, or a few columns at a time.
 type weightedDense struct {
 	n, rows int // rows of the columns: n, or all inputs
-	f       *engine.Function
 	entries engine.SparseHessian
 	buf     []float64 // of all entries
 	hvp     engine.HVP
 	v, hv   engine.Block
-	y       []float64
 }
 
 // mostEntries is the largest number of entries of a dense Hessian that the engine is asked to
@@ -24,7 +22,7 @@ const mostEntries = 1 << 18
 // newWeightedDense prepares the first n columns of the Hessian of f, a weighted sum, at x. Their rows are those of the
 // first n inputs or, if whole is set, those of all.
 func newWeightedDense(f *engine.Function, b *resolved, x []float64, n int, whole bool) (*weightedDense, error) {
-	d := &weightedDense{n: n, rows: n, f: f, y: make([]float64, 1)}
+	d := &weightedDense{n: n, rows: n}
 	if whole {
 		d.rows = len(x)
 	}
