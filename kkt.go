@@ -27,7 +27,9 @@ func KKT[F VectorFunc](f F, b Backend, x, w []float64) (jac mat.Matrix, hess mat
 // PrepareKKT prepares [KKT] of f on b for points of the length of x and any weights. The matrix is the Hessian of
 // (x, w) ↦ Σ wᵢ·fᵢ(x), so that both blocks come from the same products: J costs no sweep of its own where columns of H
 // are computed, and neither do the value, the gradient of the sum, and f(x). With an [AutoSparse] the whole symmetric
-// matrix is coloured at once: dense rows of J, such as the gradient of an objective, take one product each.
+// matrix is coloured at once: dense rows of J, such as the gradient of an objective, take one product each. For a
+// [SecondOrder] over reversediff.Backend{Compile: true}, which computes sparse Jacobians without products, a
+// [JacobianPrep] beside a [WeightedHessianPrep] is faster.
 //
 //	f := func(x []nabla.Real) []nabla.Real { return []nabla.Real{objective(x), c1(x), c2(x)} }
 //	p, err := nabla.PrepareKKT(f, nabla.AutoSparse{Dense: reversediff.Backend{Compile: true}}, x)
