@@ -82,7 +82,7 @@ type Pullable interface {
 	Identity() any
 }
 
-// A Pullback is what a Pullable keeps of a call.
+// A Pullback is the pullback of a Pullable at the point of a call, with all that it keeps of the call.
 type Pullback interface {
 	// Point returns the inputs of the call, which may only be read.
 	Point() []float64

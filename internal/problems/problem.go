@@ -80,7 +80,7 @@ func (p *Problem) Select(i int) Case {
 	return p.Cases[i]
 }
 
-// Numbers returns what Data does, nil without it.
+// Numbers returns the result of Data, nil without it.
 func (p *Problem) Numbers() []float64 {
 	if p.Data == nil {
 		return nil

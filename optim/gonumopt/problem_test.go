@@ -74,7 +74,7 @@ func TestOrderOfCalls(t *testing.T) {
 	}
 }
 
-// TestZerosAreTwoPoints: what is kept at 0 is not the result at -0.
+// TestZerosAreTwoPoints: results at 0 are not taken for those at -0.
 func TestZerosAreTwoPoints(t *testing.T) {
 	p, err := gonumopt.Problem(func(x reals) nabla.Real { return x[0].Inv() }, forwarddiff.Backend{}, []float64{1})
 	if err != nil {

@@ -55,7 +55,7 @@ type codeWriter struct {
 	plan   *plan
 	text   []byte
 	direct map[*class][]store
-	// loaded are the names of what the current loop has loaded, by the expression for it.
+	// loaded holds the names of the values that the current loop has loaded, by their expressions.
 	loaded map[string]string
 	names  int
 }

@@ -274,7 +274,7 @@ func (q *quotient) outside(me int32) {
 	}
 }
 
-// shrink removes from the lists of the variables of the element me what is dead or in it, and puts me first. It bounds
+// shrink removes dead members and those of the element me from the lists of its variables, and puts me first. It bounds
 // their degrees outside me, eliminates those of degree 0, and puts the others into the buckets of a hash of their
 // lists. It returns the weights of the element and of the eliminated variables, which were weight and own.
 func (q *quotient) shrink(me int32, weight int, own int32) (int, int32) {
