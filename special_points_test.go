@@ -59,13 +59,20 @@ func TestSpecialPointsOfAllFunctions(t *testing.T) {
 					}
 				}
 			}
-			if tiny(x) {
-				continue // 0·Inf or not depends on the order of products there
-			}
 			for i, prep := range second {
-				_, _, h, err := prep.ValueGradientAndHessian(nil, nil, x)
+				_, g, h, err := prep.ValueGradientAndHessian(nil, nil, x)
 				if err != nil {
 					t.Fatalf("%s%v with %s: %v", name, x, secondOrder[i].Name(), err)
+				}
+				for j := range g {
+					if !nearlyEqual(g[j], o.Grad[0][j]) {
+						t.Errorf("gradient beside the Hessian of %s%v with %s: %v, want %v", name, x,
+							secondOrder[i].Name(), g, o.Grad[0])
+						break
+					}
+				}
+				if tiny(x) {
+					continue // 0·Inf or not depends on the order of products there
 				}
 				for j := range o.Hess[0] {
 					r, c := j/p.N, j%p.N

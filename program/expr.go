@@ -2,6 +2,7 @@ package program
 
 import (
 	"math"
+	"slices"
 
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
@@ -24,8 +25,9 @@ type factor struct {
 }
 
 // partial appends the statements that compute the derivative of s with respect to operand i. ok is false if the
-// derivative is structurally zero.
-func (b *builder) partial(s *Stmt, i int) (p partial, ok bool) {
+// derivative is structurally zero. With strong set, a quotient of several factors is in range for subnormal divisors too:
+// see scaled.
+func (b *builder) partial(s *Stmt, i int, strong bool) (p partial, ok bool) {
 	op := rules.Op(s.Op)
 	if rules.Partial(op, i) == nil {
 		return partial{}, false
@@ -37,12 +39,32 @@ func (b *builder) partial(s *Stmt, i int) (p partial, ok bool) {
 		if e.Kind == rules.Call && e.Op == rules.Inv {
 			f.inv = true
 			e = e.Args[0]
+			if strong && k > 0 {
+				scale := scaleOf(e)
+				p.factors = slices.Insert(p.factors, 0, factor{val: b.expr(scale, s)})
+				e = call(rules.Mul, e, scale)
+			}
 		}
 		f.val = b.expr(e, s)
 		p.factors = append(p.factors, f)
 	}
 	return p, true
 }
+
+// scaleOf returns an expression for a power of two by which a divisor e and the number that is divided are multiplied:
+// 1 unless e is subnormal. The reciprocal of a subnormal number may overflow although its product with the other factors
+// does not, and the derivative of a derivative multiplies in the opposite order, so that no order serves both. The
+// number is scaled first and divided last, and the other factors are between.
+func scaleOf(e *rules.Expr) *rules.Expr {
+	subnormal := call(rules.Lt, call(rules.Abs, e), number(0x1p-1022))
+	return call(rules.Select, subnormal, number(0x1p54), number(1))
+}
+
+func call(op rules.Op, args ...*rules.Expr) *rules.Expr {
+	return &rules.Expr{Kind: rules.Call, Op: op, Args: args}
+}
+
+func number(x float64) *rules.Expr { return &rules.Expr{Kind: rules.Num, Num: x} }
 
 // repeat widens all factors of p from n lanes to n·k, each lane k times in a row.
 func (p *partial) repeat(b *builder, n, k int32) {

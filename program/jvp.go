@@ -202,7 +202,7 @@ func (f *pusher) elementary(s *Stmt) {
 		if !ok {
 			continue
 		}
-		p, ok := f.partial(s, i)
+		p, ok := f.partial(s, i, f.strong)
 		if !ok {
 			continue
 		}

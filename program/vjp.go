@@ -373,7 +373,7 @@ func (v *reverser) elementary(s *Stmt, g Operand, neg bool) {
 		if !v.anyOn(o, s.N) {
 			continue
 		}
-		p, ok := v.partial(s, j)
+		p, ok := v.partial(s, j, v.strong)
 		if !ok {
 			continue
 		}

@@ -18,8 +18,9 @@ type LDL struct {
 	// Ordering is the order of elimination at the next analysis: AMD, unless it is NaturalOrder.
 	Ordering Ordering
 
-	f      ldl
-	memory memory
+	f       ldl
+	memory  memory
+	inverse selectedInverse
 }
 
 // Factorize computes the factorisation of a, of which any part may be stored. The pattern is analysed if it is another
@@ -45,17 +46,14 @@ func (l *LDL) FactorizeDefinite(a *sparse.SymCSC) error {
 
 func (l *LDL) factorize(op string, a *sparse.SymCSC, definite bool) error {
 	f := &l.f
-	f.valid = false
-	if f.pattern == nil || f.uplo != a.Uplo() || f.ordering != l.Ordering || !f.pattern.Equal(a.Pattern()) {
-		s, err := analyze(op, a, l.Ordering)
-		if err != nil {
-			return err
-		}
-		f.prepare(s)
-		f.pattern, f.uplo, f.ordering = a.Pattern(), a.Uplo(), l.Ordering
+	if err := l.analyze(op, a); err != nil {
+		return err
 	}
 	if err := finite(op, a.ColPtr(), a.RowIndex(), a.Data()); err != nil {
 		return err
+	}
+	if f.d == nil {
+		f.allocate()
 	}
 	if err := f.factorize(op, a.Data(), definite); err != nil {
 		return err
@@ -70,6 +68,38 @@ func (l *LDL) factorize(op string, a *sparse.SymCSC, definite bool) error {
 	return nil
 }
 
+// analyze discards the factorisation, and analyses the pattern of a unless that was done.
+func (l *LDL) analyze(op string, a *sparse.SymCSC) error {
+	f := &l.f
+	f.valid = false
+	if f.pattern != nil && f.uplo == a.Uplo() && f.ordering == l.Ordering && f.pattern.Equal(a.Pattern()) {
+		return nil
+	}
+	s, err := analyze(op, a, l.Ordering)
+	if err != nil {
+		return err
+	}
+	f.symbolic = *s
+	f.d, l.inverse = nil, selectedInverse{}
+	f.pattern, f.uplo, f.ordering = a.Pattern(), a.Uplo(), l.Ordering
+	return nil
+}
+
+// Analyze analyses the pattern of a, as the first call of [LDL.Factorize] would do, and returns what a factorisation
+// costs: the number of entries of L with the diagonal, and that of multiplications. It replaces the last factorisation.
+// The values of a are not read.
+func (l *LDL) Analyze(a *sparse.SymCSC) (entries int, operations float64, err error) {
+	if err := l.analyze("LDL.Analyze", a); err != nil {
+		return 0, 0, err
+	}
+	f := &l.f
+	for j := range f.n {
+		c := float64(f.ptr[j+1] - f.ptr[j])
+		operations += c * (c + 3) / 2
+	}
+	return l.NNZ(), operations, nil
+}
+
 // check returns a *NotFactorizedError if there is no factorisation.
 func (l *LDL) check(op string) error {
 	if !l.f.valid {
@@ -82,7 +112,12 @@ func (l *LDL) check(op string) error {
 func (l *LDL) Dims() (rows, cols int) { return l.f.n, l.f.n }
 
 // NNZ returns the number of entries of L, with the diagonal.
-func (l *LDL) NNZ() int { return len(l.f.values) + l.f.n }
+func (l *LDL) NNZ() int {
+	if l.f.pattern == nil {
+		return 0
+	}
+	return l.f.ptr[l.f.n] + l.f.n
+}
 
 // Order returns the order of elimination: pivot k is in row and column Order()[k] of the matrix. It is a copy.
 func (l *LDL) Order() []int { return append([]int(nil), l.f.order...) }

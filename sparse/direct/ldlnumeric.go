@@ -16,7 +16,7 @@ type ldl struct {
 	pattern  *sparsity.Pattern // nil before the first analysis
 	uplo     blas.Uplo
 	ordering Ordering
-	d        []float64 // D
+	d        []float64 // D; nil until the memory is allocated
 	values   []float64 // L below the diagonal by columns, in the order of symbolic.below
 	norm     float64   // 1-norm of the matrix
 
@@ -29,13 +29,12 @@ type ldl struct {
 	at   []int     // supernode → position of that row in rows
 }
 
-// prepare makes the memory for the pattern of s.
-func (f *ldl) prepare(s *symbolic) {
-	nodes := len(s.begin) - 1
-	f.symbolic = *s
-	f.d, f.values = make([]float64, s.n), make([]float64, s.ptr[s.n])
-	f.x, f.y = make([]float64, s.n), make([]float64, s.n)
-	f.head, f.next, f.at = make([]int32, s.n), make([]int32, nodes), make([]int, nodes)
+// allocate makes the memory for the analysed pattern.
+func (f *ldl) allocate() {
+	n, nodes := f.n, len(f.begin)-1
+	f.d, f.values = make([]float64, n), make([]float64, f.ptr[n])
+	f.x, f.y = make([]float64, n), make([]float64, n)
+	f.head, f.next, f.at = make([]int32, n), make([]int32, nodes), make([]int, nodes)
 }
 
 // factorize computes the factors of a matrix with the analysed pattern, column by column (left-looking): column j is
