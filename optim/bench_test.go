@@ -1,6 +1,7 @@
 package optim_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/nabla-ad/nabla"
@@ -23,6 +24,36 @@ func BenchmarkLeastSquares(b *testing.B) {
 			}
 			b.ReportMetric(float64(res.Evaluations), "residuals")
 			b.ReportMetric(float64(res.Jacobians), "Jacobians")
+		})
+	}
+}
+
+// BenchmarkLinearSolver smooths a track of positions from noisy distances between neighbours and a few fixes. The
+// condition number of the Jacobian grows with the number of positions between fixes.
+func BenchmarkLinearSolver(b *testing.B) {
+	const n = 3000
+	f := func(x []nabla.Real) []nabla.Real {
+		y := make([]nabla.Real, n-1+n/100)
+		for i := range n - 1 {
+			d := x[i+1].Sub(x[i])
+			y[i] = d.Add(d.Mul(d).Scale(0.1)).AddConst(-1 - 0.5*math.Sin(float64(i*i)))
+		}
+		for k := range n / 100 {
+			y[n-1+k] = x[100*k].AddConst(-100 * float64(k)).Scale(0.1)
+		}
+		return y
+	}
+	for _, solver := range []optim.LinearSolver{optim.DirectSolver, optim.IterativeSolver} {
+		b.Run(solver.String(), func(b *testing.B) {
+			var res *optim.LeastSquaresResult
+			for b.Loop() {
+				var err error
+				if res, err = optim.LeastSquares(f, nabla.AutoSparse{Dense: compiled}, make([]float64, n),
+					&optim.LeastSquaresSettings{LinearSolver: solver, MaxEvaluations: 1000}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(res.Evaluations), "residuals")
 		})
 	}
 }

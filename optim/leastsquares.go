@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla"
 )
@@ -38,6 +37,33 @@ func (m Method) String() string {
 	return fmt.Sprintf("Method(%d)", int(m))
 }
 
+// A LinearSolver is a method for the linear least-squares problems of a sparse Jacobian.
+type LinearSolver int
+
+const (
+	// AutoSolver is DirectSolver, unless the factors have many more entries than the Jacobian, and IterativeSolver
+	// otherwise. It depends on the pattern of the Jacobian alone.
+	AutoSolver LinearSolver = iota
+	// DirectSolver factorises the augmented system [δI J; Jᵀ -δI] in an order with little fill, once in each iteration.
+	// Memory and time depend on the fill; ill-conditioned problems, such as bundle adjustment, need it.
+	DirectSolver
+	// IterativeSolver is [LSMR], to a precision that grows towards the solution. It needs no memory beside a few
+	// vectors.
+	IterativeSolver
+)
+
+func (s LinearSolver) String() string {
+	switch s {
+	case AutoSolver:
+		return "automatic"
+	case DirectSolver:
+		return "direct"
+	case IterativeSolver:
+		return "iterative"
+	}
+	return fmt.Sprintf("LinearSolver(%d)", int(s))
+}
+
 // LeastSquaresSettings are the settings of [LeastSquares]. The zero value has the defaults, those of MINPACK's lmder1.
 // A tolerance of 0 means the default; a negative one turns its test off.
 type LeastSquaresSettings struct {
@@ -62,9 +88,11 @@ type LeastSquaresSettings struct {
 	// Lower and Upper are bounds of the unknowns; infinite ones do not bind, nil means none. The start is projected to
 	// them. An upper bound must be above the lower one.
 	Lower, Upper []float64
-	// Covariance asks for (JᵀJ)⁻¹ at the solution, which needs a dense Jacobian. Bounds that hold with equality do
-	// not change it.
+	// Covariance asks for (JᵀJ)⁻¹ at the solution. Bounds that hold with equality do not change it. With a sparse
+	// Jacobian the condition number of J, with columns of norm 1, must be below about 1e7.
 	Covariance bool
+	// LinearSolver selects how the linear problems of a sparse Jacobian are solved.
+	LinearSolver LinearSolver
 	// Context, unless nil, ends the run when it is done; it is checked before each evaluation.
 	Context context.Context
 	// Progress, unless nil, is called with the start and each point that is accepted. An error ends the run.
@@ -79,8 +107,8 @@ type LeastSquaresResult struct {
 	// GradientNorm is the largest element of Jᵀf at X, without components that point out of the bounds.
 	GradientNorm float64
 	// Covariance is (JᵀJ)⁻¹ at X if it was asked for. Times 2·Cost/(m-n) it is the usual estimate of the covariance of
-	// the unknowns for m residuals of equal variance.
-	Covariance  *mat.SymDense
+	// the unknowns for m residuals of equal variance; see [LeastSquaresResult.StandardErrors].
+	Covariance  Covariance
 	Iterations  int // accepted steps
 	Evaluations int // of the residuals
 	// Jacobians is the number of evaluations of the Jacobian, one of which may be at the solution, for GradientNorm and
@@ -93,7 +121,7 @@ type LeastSquaresResult struct {
 // has at least as many residuals as x has elements.
 //
 // If the Jacobian is sparse, with a [nabla.AutoSparse] or chosen by a nil backend for large sparse problems, the linear
-// problems are solved by [LSMR], to a precision that grows towards the solution.
+// problems are solved by a factorisation of package direct or by [LSMR]; see [LinearSolver].
 //
 // An error other than one of the arguments and the preparation comes with a result that has the best point: a
 // *[ConvergenceError] after MaxEvaluations, a *[DescentError], a *[NonFiniteError] for residuals that are not finite, a
@@ -173,6 +201,9 @@ func newLeastSquares(x0 []float64, s *LeastSquaresSettings) (*leastSquares, erro
 	if s.Method != LevenbergMarquardt && s.Method != GaussNewton {
 		return refuse("Method", s.Method, "LevenbergMarquardt or GaussNewton")
 	}
+	if s.LinearSolver < AutoSolver || s.LinearSolver > IterativeSolver {
+		return refuse("LinearSolver", s.LinearSolver, "AutoSolver, DirectSolver or IterativeSolver")
+	}
 	if l.limit == 0 {
 		l.limit = 100 * (l.n + 1)
 	} else if l.limit < 0 {
@@ -207,11 +238,8 @@ func (l *leastSquares) solve() (*LeastSquaresResult, error) {
 	l.r, l.rt = make([]float64, l.m), make([]float64, l.m)
 	if l.prep.Plan() == nil {
 		l.model = newDense(l.m, l.n)
-	} else if l.set.Covariance {
-		return nil, &SettingError{l.op, "Covariance", "set for a sparse Jacobian",
-			"a dense backend, such as nabla.Auto{Dense: true}, or no covariance"}
 	} else {
-		l.model = newSparse(l.m, l.n)
+		l.model = newSparse(l.m, l.n, l.set.LinearSolver)
 	}
 	status, err := Stopped, l.evaluate(l.r, l.x)
 	if err != nil {
@@ -247,7 +275,7 @@ func (l *leastSquares) result(status Status, err error) (*LeastSquaresResult, er
 				res.GradientNorm = max(res.GradientNorm, math.Abs(l.box.gradient(i, l.x, l.grad)))
 			}
 			if l.set.Covariance && err == nil {
-				res.Covariance, err = l.model.(*dense).covariance()
+				res.Covariance, err = l.model.covariance()
 			}
 		} else if err == nil {
 			status, err = Stopped, e

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla"
-	"github.com/nabla-ad/nabla/sparse"
 )
 
 // A model is the Jacobian J of the residuals at a point.
@@ -27,6 +26,8 @@ type model interface {
 	// damped stores the minimiser of ‖J·p + r‖² + ‖root·D·p‖², with D = diag(scale), among the p whose elements are
 	// zero except for those of free. accuracy is the reduction of the gradient of this problem that is sufficient.
 	damped(p, r []float64, root float64, scale []float64, free []bool, accuracy float64)
+	// covariance returns (JᵀJ)⁻¹, or a *RankError.
+	covariance() (Covariance, error)
 }
 
 // dense is a model with a dense Jacobian.
@@ -177,7 +178,7 @@ func rankOf(a blas64.General, n int) int {
 }
 
 // covariance returns (JᵀJ)⁻¹ = D⁻¹·P·R⁻¹·R⁻ᵀ·Pᵀ·D⁻¹, from a factorisation of J·D⁻¹ whose columns have the norm 1.
-func (d *dense) covariance() (*mat.SymDense, error) {
+func (d *dense) covariance() (Covariance, error) {
 	scale := make([]float64, d.n)
 	d.norms(scale)
 	for i := range d.m {
@@ -203,78 +204,4 @@ func (d *dense) covariance() (*mat.SymDense, error) {
 		}
 	}
 	return cov, nil
-}
-
-// sparseModel is a model with a sparse Jacobian.
-type sparseModel struct {
-	m, n  int
-	jac   *sparse.CSC
-	solve *lsmr
-	b     []float64
-
-	// Of the problem being solved: J·D⁻¹ restricted to free.
-	scaled []float64
-	scale  []float64
-	free   []bool
-}
-
-func newSparse(m, n int) *sparseModel {
-	s := &sparseModel{m: m, n: n, scaled: make([]float64, n), b: make([]float64, m)}
-	s.solve = newLSMR(m, n)
-	s.solve.product = s.product
-	return s
-}
-
-func (s *sparseModel) update(p *nabla.JacobianPrep, x []float64) (err error) {
-	s.jac, err = p.Sparse(s.jac, x)
-	return err
-}
-
-func (s *sparseModel) nonFinite() (row int, v float64) {
-	if i := nonFinite(s.jac.Data()); i >= 0 {
-		return s.jac.RowIndex()[i], s.jac.Data()[i]
-	}
-	return -1, 0
-}
-
-func (s *sparseModel) norms(dst []float64) {
-	at, data := s.jac.ColPtr(), s.jac.Data()
-	for j := range dst {
-		dst[j] = floats.Norm(data[at[j]:at[j+1]], 2)
-	}
-}
-
-func (s *sparseModel) apply(dst, v []float64)      { s.jac.MulVec(dst, v) }
-func (s *sparseModel) transposed(dst, w []float64) { s.jac.MulVecTrans(dst, w) }
-
-// product multiplies by J·D⁻¹ or its transpose, with zeros in place of the columns that are not free.
-func (s *sparseModel) product(dst, v []float64, trans bool) {
-	if trans {
-		s.jac.MulVecTrans(dst, v)
-		s.unscale(dst)
-		return
-	}
-	copy(s.scaled, v)
-	s.unscale(s.scaled)
-	s.jac.MulVec(dst, s.scaled)
-}
-
-// unscale stores D⁻¹·v in v, with zeros for the elements that are not free.
-func (s *sparseModel) unscale(v []float64) {
-	for j, f := range s.free {
-		if f {
-			v[j] /= s.scale[j]
-		} else {
-			v[j] = 0
-		}
-	}
-}
-
-func (s *sparseModel) damped(p, r []float64, root float64, scale []float64, free []bool, accuracy float64) {
-	s.scale, s.free = scale, free
-	for i, v := range r {
-		s.b[i] = -v
-	}
-	s.solve.run(p, s.b, lsmrLimits{damp: root, reduction: accuracy, iterations: 4 * (s.m + s.n)})
-	s.unscale(p)
 }

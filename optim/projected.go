@@ -47,6 +47,13 @@ func (a *arc) direct() {
 	}
 }
 
+// The damping starts small, since large Jacobians may have small singular values that matter, and is at least
+// poorDamping after a direction along which no point decreases the function.
+const (
+	startDamping = 1e-6
+	poorDamping  = 1e-3
+)
+
 // projected runs the two-metric projection method of Bertsekas (1982) with the matrix JᵀJ + λD² in place of the
 // Hessian. Unknowns near a bound beyond which the negative gradient points move to it, the others along the damped
 // Gauss–Newton direction; λ is 0 with GaussNewton and follows the gain otherwise (Nielsen 1999). Without bounds it is a
@@ -60,7 +67,7 @@ func (l *leastSquares) projected() (Status, error) {
 	}
 	norms, s, js, scaled := make([]float64, n), make([]float64, n), make([]float64, l.m), make([]float64, n)
 	a := arc{box: l.box, p: make([]float64, n), g: l.grad, free: make([]bool, n)}
-	lambda, factor := 1e-3, 2.0
+	lambda, factor := startDamping, 2.0
 	if l.set.Method == GaussNewton {
 		lambda = 0
 	}
@@ -151,7 +158,7 @@ func (l *leastSquares) projected() (Status, error) {
 				break
 			}
 			if again = halvings == 3 && lambda > 0; again { // the direction is poor: damp it
-				lambda *= factor
+				lambda = max(lambda*factor, poorDamping)
 				factor *= 2
 				break
 			}

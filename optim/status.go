@@ -93,6 +93,8 @@ func (e *UnderdeterminedError) Error() string {
 }
 
 // A RankError reports that the Jacobian at the solution has linearly dependent columns, so that there is no covariance.
+// The rank is numerical, of columns with norm 1; that of a sparse Jacobian is an upper bound if it is near the number
+// of unknowns.
 type RankError struct{ Rank, Unknowns int }
 
 func (e *RankError) Error() string {

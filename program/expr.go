@@ -25,8 +25,8 @@ type factor struct {
 }
 
 // partial appends the statements that compute the derivative of s with respect to operand i. ok is false if the
-// derivative is structurally zero. With strong set, a quotient of several factors is in range for subnormal divisors too:
-// see scaled.
+// derivative is structurally zero. With strong set, a quotient of several factors is in range for subnormal divisors
+// too: see scaled.
 func (b *builder) partial(s *Stmt, i int, strong bool) (p partial, ok bool) {
 	op := rules.Op(s.Op)
 	if rules.Partial(op, i) == nil {
@@ -52,9 +52,9 @@ func (b *builder) partial(s *Stmt, i int, strong bool) (p partial, ok bool) {
 }
 
 // scaleOf returns an expression for a power of two by which a divisor e and the number that is divided are multiplied:
-// 1 unless e is subnormal. The reciprocal of a subnormal number may overflow although its product with the other factors
-// does not, and the derivative of a derivative multiplies in the opposite order, so that no order serves both. The
-// number is scaled first and divided last, and the other factors are between.
+// 1 unless e is subnormal. The reciprocal of a subnormal number may overflow although its product with the other
+// factors does not, and the derivative of a derivative multiplies in the opposite order, so that no order serves both.
+// The number is scaled first and divided last, and the other factors are between.
 func scaleOf(e *rules.Expr) *rules.Expr {
 	subnormal := call(rules.Lt, call(rules.Abs, e), number(0x1p-1022))
 	return call(rules.Select, subnormal, number(0x1p54), number(1))

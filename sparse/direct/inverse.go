@@ -31,8 +31,8 @@ func (z *selectedInverse) allocate(s *symbolic) {
 		sums: make([]float64, largest), part: make([]float64, widest), place: make([]int, widest)}
 }
 
-// InverseEntries computes entries of A⁻¹: those that dst, which must have the shape of A, stores. It is for covariances,
-// whose diagonal has the variances, and for derivatives of log|A|, without the dense inverse.
+// InverseEntries computes entries of A⁻¹: those that dst, which must have the shape of A, stores. It is for
+// covariances, whose diagonal has the variances, and for derivatives of log|A|, without the dense inverse.
 //
 // Entries in the pattern of A, and all others in that of L + Lᵀ, come from the recurrence of Takahashi, Fagan & Chen
 // (1973; Erisman & Tinney, Commun. ACM 18, 1975), which costs about two factorisations and takes memory for as many
@@ -72,9 +72,9 @@ func (l *LDL) InverseEntries(dst *sparse.SymCSC) error {
 	return nil
 }
 
-// compute computes all entries from the last column to the first, by Z = D⁻¹L⁻¹ + (I-Lᵀ)Z: those of a column are sums of
-// products of its entries in L with the entries of Z in its rows. The rows of a column of L form a clique in the pattern
-// of L, so that the latter are there.
+// compute computes all entries from the last column to the first, by Z = D⁻¹L⁻¹ + (I-Lᵀ)Z: those of a column are sums
+// of products of its entries in L with the entries of Z in its rows. The rows of a column of L form a clique in the
+// pattern of L, so that the latter are there.
 func (z *selectedInverse) compute(f *ldl) {
 	for t := len(f.begin) - 2; t >= 0; t-- {
 		first, last := int(f.begin[t]), int(f.begin[t+1])

@@ -58,7 +58,8 @@ func ones(n int) []float64 {
 	return v
 }
 
-// TestInverseOfGrid compares the entries of a large system, with supernodes, with solutions; and log|A| changes by them.
+// TestInverseOfGrid compares the entries of a large system, with supernodes, with solutions; and log|A| changes by
+// them.
 func TestInverseOfGrid(t *testing.T) {
 	const m = 60
 	a := laplacian(m, blas.Upper, 0.1)
@@ -125,8 +126,8 @@ func TestInverseEntriesErrors(t *testing.T) {
 	}
 }
 
-// TestAnalyze compares the costs with those of a factorisation: entries that are counted afterwards, and a dense matrix,
-// whose multiplications are n(n+1)(n+2)/6 less the diagonal's.
+// TestAnalyze compares the costs with those of a factorisation: entries that are counted afterwards, and a dense
+// matrix, whose multiplications are n(n+1)(n+2)/6 less the diagonal's.
 func TestAnalyze(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 31))
 	for range 20 {
