@@ -284,8 +284,8 @@ func TestLinearSolvers(t *testing.T) {
 	}
 }
 
-// TestSparseAgainstMINPACK solves the problems of MINPACK with sparse Jacobians: the norm is that of MINPACK or a smaller
-// one, but for the problem of Brown, where the iteration ends early, and Chebyshev quadrature in one unknown, which has
+// TestSparseAgainstMINPACK solves the problems of MINPACK with sparse Jacobians: the norm is that of MINPACK or less,
+// but for that of Brown, where the iteration ends early, and Chebyshev quadrature in one unknown, which has
 // another local minimum. The number of evaluations is logged.
 func TestSparseAgainstMINPACK(t *testing.T) {
 	for _, solver := range []optim.LinearSolver{optim.DirectSolver, optim.IterativeSolver} {
@@ -305,7 +305,8 @@ func TestSparseAgainstMINPACK(t *testing.T) {
 				limit = 1e-4
 			}
 			if norm := floats.Norm(res.Residuals, 2); err != nil || !(norm <= limit) {
-				t.Errorf("%v solver, %s from %g: norm %v, want at most %v; %v", solver, p.name, p.factor, norm, limit, err)
+				t.Errorf("%v solver, %s from %g: norm %v, want at most %v; %v", solver, p.name, p.factor, norm, limit,
+					err)
 			}
 		}
 		t.Logf("%v solver: %d evaluations for %d runs", solver, evaluations, len(minpack))
