@@ -235,6 +235,7 @@ func (a *app) runBench(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	load := bench.Load()
 	bar := newBar(a.err, a.terminal)
 	cfg.Progress = bar.step
 	rows, runErr := bench.Run(ctx, cfg)
@@ -245,6 +246,9 @@ func (a *app) runBench(ctx context.Context, c *cli.Command) error {
 		return runErr
 	}
 	report := bench.Report{Info: bench.Here(), Rows: rows, Want: cfg.Rows()}
+	if load != "" {
+		report.Info.Load = load + ", " + bench.Load()
+	}
 	report.Info.Date, report.Info.Budget = c.String("date"), cfg.Budget
 	wrong := 0
 	for _, r := range rows {

@@ -131,6 +131,7 @@ type Row struct {
 	Err error
 
 	Title        string  // of the task
+	Formula      string  // of its function
 	Hessian      bool    // the derivative is a Hessian, computed without the value
 	Approximate  bool    // the error is compared with the accuracy of difference quotients
 	PlainSpread  float64 // interquartile range / median of the samples of the plain function

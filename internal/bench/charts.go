@@ -20,9 +20,11 @@ type Chart struct {
 
 	Curves []Curve
 
-	Lines []string
-	Dots  []Dot
-	Never bool // there are dots whose value is +Inf
+	Lines  []string // names of tasks, with their size
+	Tasks  []string // names of tasks, by line
+	Titles []string // what they are, by line
+	Dots   []Dot
+	Never  bool // there are dots whose value is +Inf
 	// Rule reports whether the value 1 is marked.
 	Rule bool
 	tick func(float64) string
@@ -207,7 +209,8 @@ func dots(c *Chart, rows []Row, value func(Row) float64, text func(float64) stri
 	c.Engines = enginesOf(rows)
 	var values []float64
 	for i, t := range taskSizesOf(rows) {
-		c.Lines = append(c.Lines, fmt.Sprintf("%s n=%d", t.task, t.n))
+		c.Lines, c.Tasks = append(c.Lines, t.name()), append(c.Tasks, t.task)
+		c.Titles = append(c.Titles, t.title+": "+t.formula)
 		for _, r := range t.rows {
 			if v := value(r); r.OK && v > 0 {
 				c.Dots = append(c.Dots, Dot{i, slices.Index(c.Engines, r.Engine), v, text(v)})
@@ -236,10 +239,13 @@ func enginesOf(rows []Row) []string {
 
 // A taskSize is a task at a size, with the rows of its engines.
 type taskSize struct {
-	task, title string
-	n           int
-	rows        []Row
+	task, title, formula string
+	n                    int
+	rows                 []Row
 }
+
+// name returns the name of the task with its size.
+func (t taskSize) name() string { return fmt.Sprintf("%s n=%d", t.task, t.n) }
 
 // taskSizesOf groups rows by task and size, in their order.
 func taskSizesOf(rows []Row) []taskSize {
@@ -248,7 +254,7 @@ func taskSizesOf(rows []Row) []taskSize {
 		i := slices.IndexFunc(all, func(t taskSize) bool { return t.task == r.Task && t.n == r.N })
 		if i < 0 {
 			i = len(all)
-			all = append(all, taskSize{task: r.Task, title: r.Title, n: r.N})
+			all = append(all, taskSize{task: r.Task, title: r.Title, formula: r.Formula, n: r.N})
 		}
 		all[i].rows = append(all[i].rows, r)
 	}

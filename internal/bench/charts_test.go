@@ -2,6 +2,7 @@ package bench
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -96,20 +97,74 @@ func TestCurves(t *testing.T) {
 	}
 }
 
-func TestSummaries(t *testing.T) {
-	got := engineFigures(sample().Rows)
-	if len(got) != 5 {
-		t.Fatalf("%d engines", len(got))
+// TestGlances compares engines in the same tasks alone: one that lacks a task has no mean, and says which.
+func TestGlances(t *testing.T) {
+	all := glances(sample().Rows)
+	if len(all) != 1 || len(all[0].tasks) != 5 || len(all[0].lines) != 5 {
+		t.Fatalf("%+v", all)
 	}
-	f, r, liar := got[0], got[1], got[2]
-	if f.engine != "forwarddiff" || f.rows != 2 || f.ok != 2 || f.fastest != 0 || f.firstOnce != 1 || r.fastest != 2 ||
-		r.firstOnce != 1 {
+	for _, l := range all[0].lines {
+		if !math.IsNaN(l.mean) {
+			t.Errorf("%s has the mean %v without all tasks", l.engine, l.mean)
+		}
+	}
+	both := glances(sample().Rows[:4])[0]
+	r, f := both.lines[0], both.lines[1]
+	if f.engine != "forwarddiff" || f.fastest != 0 || r.fastest != 2 {
 		t.Errorf("%+v\n%+v", f, r)
 	}
-	if want := math.Sqrt(4 * 61.25e6 / 8123.456789); math.Abs(f.ratio/want-1) > 1e-12 || f.least != 4 {
-		t.Errorf("ratio %v, want %v; smallest %v", f.ratio, want, f.least)
+	if want := math.Sqrt(4 * 61.25e6 / 8123.456789); math.Abs(f.mean/want-1) > 1e-12 {
+		t.Errorf("mean %v, want %v", f.mean, want)
 	}
-	if liar.ok != 0 || liar.rows != 1 || !math.IsNaN(liar.ratio) {
-		t.Errorf("%+v", liar)
+	without := glances(sample().Rows[:3])[0]
+	if missing := without.missing(without.lines[1]); without.lines[1].engine != "reversediff(compile)" ||
+		!slices.Equal(missing, []string{"T1 n=10000"}) {
+		t.Errorf("%s lacks %q", without.lines[1].engine, missing)
+	}
+	sparse := glances(sparseSample().Rows)
+	if len(sparse) != 2 || len(sparse[1].tasks) != 1 || sparse[1].lines[0].engine != "sparse(reversediff(compile))" {
+		t.Errorf("%+v", sparse)
+	}
+}
+
+// TestPlacement: labels keep their order and distance within the limits, and marks in one lane do not touch.
+func TestPlacement(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		n := 1 + rng.IntN(15)
+		at := make([]float64, n)
+		for i := range at {
+			at[i] = 10 + 180*rng.Float64()*rng.Float64()
+		}
+		got := spread(at, 12, 10, 200)
+		for i := range got {
+			if got[i] < 10-1e-9 || got[i] > 200+1e-9 {
+				t.Fatalf("%v spread to %v", at, got)
+			}
+			for j := range got {
+				if i != j && (math.Abs(got[i]-got[j]) < 12-1e-9 || (at[i] < at[j]) != (got[i] < got[j])) {
+					t.Fatalf("%v spread to %v", at, got)
+				}
+			}
+		}
+		lane := lanes(at, 3, 9)
+		for i := range lane {
+			before, same := 0, false // marks less than 9 before this one
+			for j := range lane {
+				if i != j && at[j] <= at[i] && at[i]-at[j] < 9 {
+					before++
+					same = same || lane[i] == lane[j]
+				}
+			}
+			if before <= 2 && same {
+				t.Fatalf("marks at %v are in lanes %v", at, lane)
+			}
+		}
+	}
+	if got := lanes([]float64{5, 50, 52, 54}, 3, 9); !slices.Equal(got, []int{1, 1, 0, 2}) && !slices.Equal(got, []int{1, 1, 2, 0}) {
+		t.Errorf("lanes %v", got)
+	}
+	if got := spread([]float64{1, 1, 1}, 10, 0, 10); !slices.Equal(got, []float64{0, 5, 10}) {
+		t.Errorf("without room: %v", got)
 	}
 }

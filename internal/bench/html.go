@@ -35,12 +35,17 @@ type pageData struct {
 	Rows, Missing, Wrong int
 	Legend               []pageKey
 	Sections             []pageSection
-	Summary, Table       pageTable
+	Glances              []pageTable
+	Table                pageTable
+	Tasks                []pageTask
 	Errors               []string
 	Sparse               bool // some rows are
 }
 
 type pageFact struct{ Name, Value string }
+
+// A pageTask explains a task.
+type pageTask struct{ Name, Title, Formula, Sizes string }
 
 // A pageKey explains a series.
 type pageKey struct {
@@ -53,12 +58,16 @@ type pageKey struct {
 
 type pageSection struct {
 	ID, Title, Note string
+	Wide            bool // its figures have labels at the right
 	Figures         []pageFigure
 }
 
 type pageFigure struct {
 	Title string
 	SVG   template.HTML
+	// Narrow replaces a Wide SVG in narrow windows, where its labels have no room.
+	Narrow template.HTML
+	Wide   bool
 }
 
 type pageTable struct {
@@ -79,6 +88,9 @@ type pageRow struct {
 
 type pageCell struct {
 	Text, Value string // Value is the sort key
+	Note        string // shown on hover
+	Heat        string // class of the shade
+	Task        string // the task that the text is a link to
 	Word, Bad   bool
 	Key         *pageKey // of the engine, in the column of engines
 }
@@ -110,9 +122,17 @@ func writeHTML(w io.Writer, r Report) error {
 				pageSection{ID: fmt.Sprintf("plots-%d", n+1), Title: c.Section, Note: c.Note})
 		}
 		s := &data.Sections[len(data.Sections)-1]
-		s.Figures = append(s.Figures, pageFigure{c.Title, svg(c)})
+		f := pageFigure{Title: c.Title, SVG: svg(c, chartWidth)}
+		if c.Curves != nil {
+			f.SVG, f.Narrow, f.Wide = svg(c, labelledWidth), svg(c, chartWidth), true
+			s.Wide = true
+		}
+		s.Figures = append(s.Figures, f)
 	}
-	data.Summary = summaryTable(r.Rows, data.Legend)
+	for i, g := range glances(r.Rows) {
+		data.Glances = append(data.Glances, g.table(fmt.Sprintf("glance-%d", i+1), data.Legend))
+	}
+	data.Tasks = tasksOf(r.Rows)
 	data.Table = rowTable(r.Rows, data.Legend)
 	// The page is small: an error of the template must not leave half of it.
 	var b strings.Builder
@@ -123,6 +143,22 @@ func writeHTML(w io.Writer, r Report) error {
 	return err
 }
 
+// tasksOf returns the tasks of the rows.
+func tasksOf(rows []Row) []pageTask {
+	var all []pageTask
+	for _, t := range taskSizesOf(rows) {
+		i := slices.IndexFunc(all, func(p pageTask) bool { return p.Name == t.task })
+		if i < 0 {
+			i = len(all)
+			all = append(all, pageTask{Name: t.task, Title: t.title, Formula: t.formula})
+		} else {
+			all[i].Sizes += ", "
+		}
+		all[i].Sizes += tabular.Count(float64(t.n))
+	}
+	return all
+}
+
 // facts returns the known circumstances of the measurement.
 func facts(i Info) []pageFact {
 	var facts []pageFact
@@ -131,6 +167,7 @@ func facts(i Info) []pageFact {
 			facts = append(facts, pageFact{name, value})
 		}
 	}
+	add("nabla", i.Version)
 	add("Go", strings.TrimPrefix(i.Go, "go"))
 	add("system", strings.Trim(i.OS+"/"+i.Arch, "/"))
 	add("processor", i.CPU)
@@ -140,6 +177,7 @@ func facts(i Info) []pageFact {
 	if i.Budget > 0 {
 		add("time per measurement", fmt.Sprintf("%v in %d rounds", i.Budget, timing.Rounds))
 	}
+	add("load before and after", i.Load)
 	add("date", i.Date)
 	return facts
 }
@@ -174,6 +212,8 @@ func rowTable(rows []Row, legend []pageKey) pageTable {
 			switch {
 			case j == 0:
 				cell.Key = key
+			case c.name == "task":
+				cell.Task, cell.Note = r.Task, r.Title+": "+r.Formula
 			case c.name == "":
 				if cell.Bad = !r.OK && !r.Refused(); r.OK {
 					cell.Text, cell.Value = "ok", "ok"
@@ -192,82 +232,4 @@ func rowTable(rows []Row, legend []pageKey) pageTable {
 func keyOf(legend []pageKey, engine string) *pageKey {
 	i := slices.IndexFunc(legend, func(k pageKey) bool { return k.Name == engine })
 	return &legend[i]
-}
-
-// An engineFigure holds the figures of one engine over all tasks.
-type engineFigure struct {
-	engine             string
-	ok, rows           int
-	ratio, once        float64 // geometric means over correct rows
-	least, most        float64 // ratios
-	fastest, firstOnce int     // number of tasks
-}
-
-// engineFigures returns the figures of each engine over all tasks.
-func engineFigures(rows []Row) []engineFigure {
-	var all []engineFigure
-	sizes := taskSizesOf(rows)
-	for _, name := range enginesOf(rows) {
-		s := engineFigure{engine: name, least: math.NaN(), most: math.NaN()}
-		var ratios, once []float64
-		for _, t := range sizes {
-			for _, r := range t.rows {
-				if r.Engine != name {
-					continue
-				}
-				s.rows++
-				if !r.OK {
-					continue
-				}
-				s.ok++
-				ratios, once = append(ratios, r.Ratio), append(once, r.UnpreparedNS/r.PlainNS)
-				if fastest(t.rows, r, func(r Row) float64 { return r.DerivativeNS }) {
-					s.fastest++
-				}
-				if fastest(t.rows, r, func(r Row) float64 { return r.UnpreparedNS }) {
-					s.firstOnce++
-				}
-			}
-		}
-		s.ratio, s.once = geometricMean(ratios), geometricMean(once)
-		if len(ratios) > 0 {
-			s.least, s.most = slices.Min(ratios), slices.Max(ratios)
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-// fastest reports whether no other correct row has a smaller time.
-func fastest(rows []Row, r Row, ns func(Row) float64) bool {
-	if math.IsNaN(ns(r)) {
-		return false
-	}
-	return !slices.ContainsFunc(rows, func(o Row) bool { return o.OK && ns(o) < ns(r) })
-}
-
-// summaryTable returns the table with a line per engine.
-func summaryTable(rows []Row, legend []pageKey) pageTable {
-	t := pageTable{ID: "summary", Caption: "At a glance", Columns: []pageColumn{
-		{"engine", "", true},
-		{"ratio", "derivative / function, geometric mean of the tasks that it has part in, prepared", false},
-		{"smallest", "ratio of the tasks, prepared", false},
-		{"largest", "ratio of the tasks, prepared", false},
-		{"fastest in", "how many tasks, prepared", false},
-		{"ratio unprepared", "geometric mean of the tasks that it has part in", false},
-		{"fastest unprepared in", "how many tasks", false},
-		{"correct", "rows that passed the check", false},
-	}}
-	for _, s := range engineFigures(rows) {
-		key := keyOf(legend, s.engine)
-		ratio := func(v float64) pageCell { return pageCell{Text: tabular.Significant(v), Value: sortValue(v)} }
-		whole := func(n int) pageCell { return pageCell{Text: strconv.Itoa(n), Value: strconv.Itoa(n)} }
-		correct := whole(s.ok)
-		correct.Text, correct.Bad = fmt.Sprintf("%d of %d", s.ok, s.rows), s.ok < s.rows
-		t.Rows = append(t.Rows, pageRow{key.Class, []pageCell{
-			{Text: s.engine, Value: s.engine, Word: true, Key: key},
-			ratio(s.ratio), ratio(s.least), ratio(s.most), whole(s.fastest), ratio(s.once), whole(s.firstOnce), correct,
-		}})
-	}
-	return t
 }

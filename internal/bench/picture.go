@@ -14,11 +14,12 @@ var pictureCSS string
 
 // A picture has two charts side by side, below the names of the engines. Sizes are in the units of the view box.
 const (
-	pictureColumns = 2
-	pictureMargin  = 24.0
-	keyHeight      = 22.0 // of a row of engines
-	headHeight     = 40.0 // of a heading
-	titleHeight    = 20.0 // of the title of a chart
+	pictureColumns     = 2
+	pictureMargin      = 24.0
+	pictureColumnWidth = labelledWidth
+	keyHeight          = 22.0 // of a row of engines
+	headHeight         = 40.0 // of a heading
+	titleHeight        = 20.0 // of the title of a chart
 )
 
 // writeSVG writes the charts as one self-contained picture.
@@ -40,7 +41,7 @@ func writeSVG(w io.Writer, rows []Row) error {
 				s.printf(`<text class="title" x="%.1f" y="%.1f">%s</text>`+"\n", left, bottom+12,
 					html.EscapeString(c.Title))
 				s.printf(`<g transform="translate(%.1f %.1f)">`+"\n", left, bottom+titleHeight)
-				height = max(height, s.chart(c))
+				height = max(height, s.chart(c, pictureColumnWidth))
 				s.printf("</g>\n")
 			}
 			bottom += titleHeight + height
@@ -58,7 +59,7 @@ func writeSVG(w io.Writer, rows []Row) error {
 }
 
 // columnAt returns the left edge of column i.
-func columnAt(i int) float64 { return pictureMargin + float64(i)*(chartWidth+pictureMargin) }
+func columnAt(i int) float64 { return pictureMargin + float64(i)*(pictureColumnWidth+pictureMargin) }
 
 // key draws the names of the engines with their marks, from top on, and returns the lower edge.
 func (s *canvas) key(engines []string, top float64) float64 {

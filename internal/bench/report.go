@@ -3,6 +3,7 @@ package bench
 import (
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 )
@@ -17,18 +18,48 @@ type Report struct {
 
 // Info holds the circumstances of a measurement. Empty fields are unknown, and not shown.
 type Info struct {
+	Version  string // of nabla
 	Go       string // version
 	OS, Arch string
 	CPU      string // name of the processor
 	CPUs     int    // number that the program may use
+	Load     string // of the machine, before and after the measurement
 	Date     string
 	Budget   time.Duration // see [Config]
 }
 
 // Here returns the circumstances on this machine, without a date.
 func Here() Info {
-	return Info{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(),
+	return Info{Version: version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(),
 		CPUs: runtime.GOMAXPROCS(0)}
+}
+
+// version returns the version of the program, with the revision if it was built in a repository; "" if that is unknown.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	v := info.Main.Version
+	if v == "" || v == "(devel)" {
+		v = "development version"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 && !strings.Contains(v, s.Value[:12]) {
+			v += " " + s.Value[:12]
+		}
+	}
+	return v
+}
+
+// Load returns the number of running processes, averaged over the last minute, on Linux; on other systems "".
+func Load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	load, _, _ := strings.Cut(string(text), " ")
+	return load
 }
 
 // cpuName returns the name of the processor on Linux; on other systems, where it takes more than a file, it returns "".

@@ -116,7 +116,9 @@ func BA() *Problem {
 	y, jac := AdjustmentJacobian(x, a)
 	v := &AdjustmentVec{Cameras: a.Cameras, Points: a.Points, Features: nabla.VecOf(a.Features)}
 	return &Problem{
-		Name: "ba", Title: "bundle adjustment, all observations", N: n, M: m,
+		Name: "ba", Title: "bundle adjustment, all observations",
+		Formula: "y = wₖ (project(cameraₖ, pointₖ) − observedₖ) for every observation k, and 1 − wₖ²",
+		N:       n, M: m,
 		Source: "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), random inputs; " +
 			"Jacobian by hand",
 		PlainVector:  func(y, x []float64) { AdjustmentPlain(y, x, a) },

@@ -106,7 +106,9 @@ func T4(n int) *Problem {
 	}
 	traced := func(y, x []nabla.Real) { Brusselator(y, x, n) }
 	return &Problem{
-		Name: "T4", Title: "Brusselator", N: size, M: size,
+		Name: "T4", Title: "Brusselator",
+		Formula: "u′ = α Δu + B + u²v − (A+1) u,  v′ = α Δv + A u − u²v on a periodic grid, A = 3.4, B = 1",
+		N:       size, M: size,
 		Source: "Prigogine & Lefever, J. Chem. Phys. 48 (1968) 1695, as discretised in SciMLBenchmarks.jl " +
 			"without the forcing term; Jacobian by hand",
 		PlainVector:  func(y, x []float64) { BrusselatorPlain(y, x, n) },

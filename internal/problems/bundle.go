@@ -195,7 +195,9 @@ func T6() *Problem {
 	weights, feats := s.draw(count), s.draw(2*count)
 	f, v := new(Feature), new(FeatureVec)
 	p := &Problem{
-		Name: "T6", Title: "bundle adjustment", N: 15, M: 2,
+		Name: "T6", Title: "bundle adjustment",
+		Formula: "y = w (f l p + c − z), p = the point in the rotated camera over its depth, l = 1 + k₁|p|² + k₂|p|⁴",
+		N:       15, M: 2,
 		Source: "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), random inputs; " +
 			"Jacobian by hand",
 		PlainVector:  func(y, x []float64) { ReprojectionPlain(y, x, f) },

@@ -408,7 +408,9 @@ func handProblem(name string, h *Hand, x []float64) *Problem {
 	HandPlain(y, x, h)
 	traced := func(y, x []nabla.Real) { HandResidual(y, x, h) }
 	return &Problem{
-		Name: name, Title: "hand tracking", N: len(x), M: m,
+		Name: name, Title: "hand tracking",
+		Formula: "y = points of the skin, moved by the bones of the pose, − measured points",
+		N:       len(x), M: m,
 		Source: "Taylor et al., CVPR 2014, as in ADBench (Šrajer, Kukelova & Fitzgibbon, Optim. Methods " +
 			"Softw. 33 (2018) 889), random model and points; Jacobian by hand",
 		PlainVector:  func(y, x []float64) { HandPlain(y, x, h) },

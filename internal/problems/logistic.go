@@ -84,7 +84,9 @@ func T7() *Problem {
 	}
 	v := &RegressionVec{X: nabla.VecOf(r.X), Y: nabla.VecOf(r.Y), Cols: cols}
 	return &Problem{
-		Name: "T7", Title: "logistic regression", N: cols, M: 1,
+		Name: "T7", Title: "logistic regression",
+		Formula: "f(w) = Σᵢ log(1 + exp zᵢ) − yᵢ zᵢ, z = X w",
+		N:       cols, M: 1,
 		Source:    "negative log-likelihood of 1000 random rows; gradient by hand",
 		Plain:     func(w []float64) float64 { return LogisticLossPlain(w, r) },
 		Traced:    func(w []nabla.Real) nabla.Real { return LogisticLoss(w, v) },

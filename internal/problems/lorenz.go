@@ -124,7 +124,9 @@ func lorenzGradient(p []float64) []float64 {
 func T8() *Problem {
 	x := []float64{1, 1, 1, 10, 28, 8.0 / 3}
 	return &Problem{
-		Name: "T8", Title: "Lorenz system", N: 6, M: 1,
+		Name: "T8", Title: "Lorenz system",
+		Formula: "f = x² + y² + z² after 1000 Runge–Kutta steps of x′ = s(y − x), y′ = x(r − z) − y, z′ = x y − b z",
+		N:       6, M: 1,
 		Source: "Lorenz, J. Atmos. Sci. 20 (1963) 130, classical Runge-Kutta; gradient with 60 digits",
 		Plain:  LorenzPlain, Traced: Lorenz,
 		Cases: []Case{{X: x, Value: []float64{647.73997355613432}, Derivative: []float64{

@@ -203,7 +203,9 @@ func LSTM() *Problem {
 	}
 	v := d.Vec()
 	return &Problem{
-		Name: "lstm", Title: "LSTM", N: len(p), M: 1,
+		Name: "lstm", Title: "LSTM",
+		Formula: "f = mean of −log p(characterₜ₊₁ | characters ≤ t) of a network with two LSTM layers",
+		N:       len(p), M: 1,
 		Source: "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), random parameters " +
 			"and text; gradient by hand",
 		Plain:     func(p []float64) float64 { return RecurrentLossPlain(p, d) },

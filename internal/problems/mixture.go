@@ -310,7 +310,9 @@ func GMM() *Problem {
 func mixture(name string, x []float64, c *Mixture, value float64, source string) *Problem {
 	v := c.Vec()
 	return &Problem{
-		Name: name, Title: "Gaussian mixture", N: len(x), M: 1,
+		Name: name, Title: "Gaussian mixture",
+		Formula: "f(α, μ, Q) = Σᵢ log Σₖ exp(αₖ + log|Qₖ| − ½|Qₖ(xᵢ − μₖ)|²) − n log Σₖ exp αₖ + log prior(Q)",
+		N:       len(x), M: 1,
 		Source: "Šrajer, Kukelova & Fitzgibbon, Optim. Methods Softw. 33 (2018) 889 (ADBench), " + source +
 			"; gradient by hand",
 		Plain:     func(x []float64) float64 { return LogPosteriorPlain(x, c) },

@@ -7,10 +7,12 @@ import (
 // A Problem is a function with points and its derivatives there. It must not be used by two goroutines at the same
 // time.
 type Problem struct {
-	Name   string // as in the table of the package
-	Title  string
-	Source string
-	N, M   int // inputs and outputs; the derivative asked of M = 1 is the gradient
+	Name  string // as in the table of the package
+	Title string
+	// Formula defines the function, as a line of text.
+	Formula string
+	Source  string
+	N, M    int // inputs and outputs; the derivative asked of M = 1 is the gradient
 	// Hessian is set if the derivative is the Hessian, N rows of N.
 	Hessian bool
 

@@ -50,7 +50,9 @@ func T3(n int) *Problem {
 	odd := (n - 1) / 2
 	value := float64(n-1-odd)*24.2 + float64(odd)*484
 	return &Problem{
-		Name: "T3", Title: "chained Rosenbrock", N: n, M: 1,
+		Name: "T3", Title: "chained Rosenbrock",
+		Formula: "f(x) = Σᵢ 100 (xᵢ₊₁ − xᵢ²)² + (1 − xᵢ)²",
+		N:       n, M: 1,
 		Source: "Toint, Math. Comp. 32 (1978) 839, with all weights 100; gradient by hand",
 		Plain:  RosenbrockPlain, Traced: Rosenbrock,
 		Cases:     []Case{{X: x, Value: []float64{value}, Derivative: rosenbrockGradient(x)}},

@@ -39,7 +39,9 @@ func T1(n int) *Problem {
 	}
 	value, _ := sum.Float64()
 	return &Problem{
-		Name: "T1", Title: "sum of squares", N: n, M: 1,
+		Name: "T1", Title: "sum of squares",
+		Formula: "f(x) = Σᵢ xᵢ²",
+		N:       n, M: 1,
 		Source: "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 3; gradient 2x",
 		Plain:  SumSquaresPlain, Traced: SumSquares,
 		Cases:     []Case{{X: x, Value: []float64{value}, Derivative: g}},
@@ -95,7 +97,9 @@ func T2(n int) *Problem {
 	}
 	g[0], g[n-1] = -2, 2
 	return &Problem{
-		Name: "T2", Title: "sum of squared differences", N: n, M: 1,
+		Name: "T2", Title: "sum of squared differences",
+		Formula: "f(x) = Σᵢ (xᵢ₊₁ − xᵢ)²",
+		N:       n, M: 1,
 		Source: "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 2; gradient (-2, 0, …, 0, 2)",
 		Plain:  DiffSquaresPlain, Traced: DiffSquares,
 		Cases:     []Case{{X: x, Value: []float64{float64(n - 1)}, Derivative: g}},
