@@ -91,6 +91,15 @@ func TestChoiceOfNaN(t *testing.T) {
 	}
 }
 
+// TestSignOfNaN: the sign bit of a NaN depends on the order of the operations that made it, so that no derivative
+// depends on it.
+func TestSignOfNaN(t *testing.T) {
+	f := func(x []nabla.Real) nabla.Real { return nabla.Copysign(x[0], x[1]) }
+	for _, nan := range []float64{math.NaN(), math.Copysign(math.NaN(), -1)} {
+		gradientsAgree(t, f, []float64{nan, -1}, []float64{math.NaN(), 0}, nil)
+	}
+}
+
 // TestDirectionThatDoesNotMove holds that a derivative that is infinite or NaN in a
 // direction that nothing moves in is not seen.
 func TestDirectionThatDoesNotMove(t *testing.T) {

@@ -126,7 +126,7 @@ func Partials2(o Op, x, y, v float64) (px, py float64) {
 	case Mod, Remainder:
 		return 1, -math.Round((x - v) / y)
 	case Copysign:
-		return math.Copysign(1, x) * math.Copysign(1, y), 0
+		return choose(x, sign(x), math.Copysign(1, x)) * math.Copysign(1, y), 0
 	case Nextafter:
 		return 1, 0
 	case XLogY:
@@ -185,7 +185,7 @@ func PartialX2(o Op, x, y, v float64) float64 {
 		}
 		return 0
 	case Copysign:
-		return math.Copysign(1, x) * math.Copysign(1, y)
+		return choose(x, sign(x), math.Copysign(1, x)) * math.Copysign(1, y)
 	case XLogY:
 		return math.Log(y)
 	case LogAddExp:

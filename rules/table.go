@@ -163,8 +163,8 @@ var table = [...]Rule{
 		Domain: "finite x, y ≠ 0", Kinks: "at the jumps the side of math.Remainder's value",
 		Source: "remainder(x, y) = x - y·n, n the integer nearest to x/y"},
 	Copysign: {Name: "copysign", Arity: 2, Value: "math.Copysign(x, y)",
-		Partials: []string{"copysign(1, x)*copysign(1, y)", zero},
-		Domain:   "all x, y", Kinks: "dx ±1 at x = ±0 by the sign bits; dy 0 at the jump",
+		Partials: []string{"select(x, sign(x), copysign(1, x))*copysign(1, y)", zero},
+		Domain:   "all x, y", Kinks: "dx ±1 at x = ±0 by the sign bits, NaN at x = NaN; dy 0 at the jump",
 		Source: "copysign(x, y) = |x|·sign(y)"},
 	// The distance to the next float64 is constant between powers of two.
 	Nextafter: {Name: "nextafter", Arity: 2, Value: "math.Nextafter(x, y)", Partials: []string{"1", zero},

@@ -37,8 +37,8 @@ func (g glance) missing(l glanceLine) (names []string) {
 	return names
 }
 
-// glances returns the comparisons: of the tasks with dense derivatives, and of those with sparse ones, where dense engines
-// are compared too. A comparison without rows is left out.
+// glances returns the comparisons: of the tasks with dense derivatives, and of those with sparse ones, where dense
+// engines are compared too. A comparison without rows is left out.
 func glances(rows []Row) []glance {
 	var dense, sparse []taskSize
 	for _, t := range taskSizesOf(rows) {

@@ -79,7 +79,8 @@ func measure(ctx context.Context, t Task, engines []Engine, budget time.Duration
 func newEntrant(p *problems.Problem, e Engine) *contestant {
 	nan := math.NaN()
 	return &contestant{engine: e, p: p, row: Row{
-		Task: p.Name, Title: p.Title, Formula: p.Formula, Hessian: p.Hessian, N: p.N, Engine: e.Name, Approximate: e.Approximate,
+		Task: p.Name, Title: p.Title, Formula: p.Formula,
+		Hessian: p.Hessian, N: p.N, Engine: e.Name, Approximate: e.Approximate,
 		PlainNS: nan, DerivativeNS: nan, Ratio: nan, PrepareNS: nan, Allocs: nan, Error: nan,
 		PlainSpread: nan, Spread: nan, UnpreparedNS: nan, BreakEven: nan, Bytes: nan, Calls: nan, PrepareCalls: nan,
 	}}

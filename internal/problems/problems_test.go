@@ -43,7 +43,8 @@ func TestShape(t *testing.T) {
 			(p.M == 1) != (p.Plain != nil) || (p.Plain == nil) != (p.Traced == nil) {
 			t.Errorf("%s: functions do not fit M = %d", p.Name, p.M)
 		}
-		if p.Title == "" || p.Formula == "" || p.Source == "" || p.Tolerance <= 0 || p.Difference <= 0 || len(p.Cases) == 0 {
+		if p.Title == "" || p.Formula == "" || p.Source == "" ||
+			p.Tolerance <= 0 || p.Difference <= 0 || len(p.Cases) == 0 {
 			t.Errorf("%s: something is empty", p.Name)
 		}
 		for i, c := range p.Cases {
