@@ -112,6 +112,7 @@ var layering = []struct{ path, contents, imports string }{
 		"sparse sparsity"},
 	{"linalg", "matrices of Reals; products, solutions, factorisations and eigenvalues as operations with derivatives",
 		". internal/core rules"},
+	{"fd", "gonum's diff/fd, with exact derivatives of functions that have generated code", "."},
 	{"optim", "optimisation with derivatives: least squares, Newton methods, bounds and constraints",
 		". sparse sparse/direct sparsity"},
 	{"optim/gonumopt", "problems for gonum/optimize, with gradients and Hessians", "."},

@@ -18,7 +18,8 @@ import (
 // functions: of those that files import which are not generated, directly or not. The others are loaded for the types
 // in generated declarations, and would not be loaded at all before the first generation.
 //
-// Of the packages of nabla, those that compute with float64 are followed; the engines and what they need are not, nor
+// Of the packages of nabla, those that compute with float64 are followed, and those that take functions without what
+// they import: their bodies say which operators get the functions. The engines and what they need are not followed, nor
 // is what they import, except in the module of nabla itself.
 type followedDirs map[string]bool
 
@@ -44,11 +45,17 @@ func (s *Survey) followed() followedDirs {
 		}
 		seen[pkg] = true
 		m := pkg.Module
+		takes := false
 		if m != nil && m.Path == nablaPath && !m.Main && !computes(pkg.PkgPath) {
-			return
+			if takes = slices.Contains(takers, pkg.PkgPath); !takes {
+				return
+			}
 		}
 		if dir := directory(pkg); dir != "" {
 			f[dir] = true
+		}
+		if takes {
+			return
 		}
 		for _, path := range written(pkg) {
 			if in := pkg.Imports[path]; in != nil {
@@ -66,6 +73,9 @@ func (s *Survey) followed() followedDirs {
 func computes(path string) bool {
 	return strings.HasPrefix(path, library.Path+"/") || path == nablaPath+"/sparse" || path == nablaPath+"/linalg"
 }
+
+// takers are the packages of nabla, beside its own, that pass functions on to operators.
+var takers = []string{nablaPath + "/fd", nablaPath + "/optim", nablaPath + "/optim/gonumopt"}
 
 // written returns the paths that the files of a package import, without generated files.
 func written(pkg *packages.Package) (paths []string) {

@@ -1,8 +1,11 @@
 package gen
 
 import (
+	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/tools/go/packages"
@@ -82,5 +85,118 @@ func TestFollowed(t *testing.T) {
 	some := generate(func() (*Program, error) { return s.Load() })
 	if all := generate(func() (*Program, error) { return Load(dir, []string{".", "./with"}, &o) }); all != some {
 		t.Errorf("a load without bodies gives other code")
+	}
+}
+
+// TestTakers: the list has the packages whose functions take functions to be differentiated.
+func TestTakers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("type-checks many packages")
+	}
+	pkgs, err := loaded.Packages(&packages.Config{Mode: packages.LoadTypes}, nablaPath+"/...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, pkg := range pkgs {
+		if pkg.PkgPath != nablaPath && !strings.Contains(pkg.PkgPath, "/internal/") && takesFunctions(pkg) {
+			got = append(got, pkg.PkgPath)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, takers) {
+		t.Errorf("functions are taken by\n\t%v\nand the list has\n\t%v", got, takers)
+	}
+}
+
+// takesFunctions reports whether an exported function has a type parameter with a constraint of package nabla, or, in a
+// package that imports package nabla, a parameter that is a function over floats.
+func takesFunctions(pkg *packages.Package) bool {
+	imports := pkg.Imports[nablaPath] != nil
+	for _, name := range pkg.Types.Scope().Names() {
+		fn, ok := pkg.Types.Scope().Lookup(name).(*types.Func)
+		if !ok || !fn.Exported() {
+			continue
+		}
+		for i := range fn.Signature().TypeParams().Len() {
+			c, ok := fn.Signature().TypeParams().At(i).Constraint().(*types.Named)
+			if ok && c.Obj().Pkg() != nil && c.Obj().Pkg().Path() == nablaPath {
+				return true
+			}
+		}
+		for i := range fn.Signature().Params().Len() {
+			f, ok := fn.Signature().Params().At(i).Type().(*types.Signature)
+			over := func(v *types.Var) bool {
+				return v.Type().String() == "float64" || v.Type().String() == "[]float64"
+			}
+			if ok && imports && f.Params().Len() > 0 && over(f.Params().At(0)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestTaken: functions that are passed to solvers get the derivatives that the solvers compute with.
+func TestTaken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("type-checks many packages")
+	}
+	dir := t.TempDir()
+	mod, sum := dependent.Mod(t)
+	for name, text := range map[string]string{
+		"go.mod": "module m\n\ngo 1.26\n" + mod, "go.sum": sum,
+		"m.go": `package m
+
+import (
+	"` + nablaPath + `/optim"
+	"` + nablaPath + `/optim/gonumopt"
+)
+
+func R(x []float64) []float64 { return []float64{x[0] * x[1], x[0]} }
+func O(x []float64) float64   { return x[0] * x[1] }
+func S(x []float64) float64   { return x[0] * x[1] }
+func T(x []float64) float64   { return x[0] * x[1] }
+func U(x []float64) float64   { return x[0] * x[1] }
+
+func Fit(x []float64) {
+	optim.LeastSquares(R, nil, x, nil)
+	gonumopt.Problem(O, nil, x)
+	optim.NewtonCG(S, nil, x, nil)
+	optim.Bounded(T, nil, x, nil, nil, nil)
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := Options{Load: lower.LoadOptions{Env: dependent.Environ(), Packages: loaded.Packages}}
+	s, err := NewSurvey(dir, []string{"."}, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]demand{
+		"R": pushforwards | pullbacks | batches, "O": pullbacks | seconds, "S": pullbacks | seconds,
+		"T": pullbacks | seconds,
+	}
+	for _, target := range p.lower.Targets() {
+		d := demand(0)
+		for _, use := range target.Uses {
+			part, _ := demandOf(use)
+			d |= part
+		}
+		name := target.Func.Name()
+		if d&want[name] != want[name] || name == "R" && d&seconds != 0 {
+			t.Errorf("%s gets %b, want %b", name, d, want[name])
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("no targets: %v", want)
 	}
 }
