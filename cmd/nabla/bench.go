@@ -79,6 +79,8 @@ compute entries without products have no colours. For up to %d inputs there are 
 dense matrices by their inner engines; by other engines only if both -tasks and
 -engines name them.
 
+The engine "by hand" is Go code that was written for each task: the limit for the others.
+
 The engine export is Go code that package program/export wrote of recorded derivatives.
 It is a part of this command, so that its preparation is nothing but memory, and exists
 for %s.

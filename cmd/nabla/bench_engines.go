@@ -6,8 +6,8 @@ import (
 	"github.com/nabla-ad/nabla/internal/engines"
 )
 
-// measured returns the engines that bench measures: those of package engines, sparse ones made of them, and exported
-// code.
+// measured returns the engines that bench measures: those of package engines, sparse ones made of them, exported code,
+// and derivatives written by hand.
 func measured() []bench.Engine {
 	var dense, sparse []bench.Engine
 	for _, e := range engines.All() {
@@ -19,7 +19,7 @@ func measured() []bench.Engine {
 			sparse = append(sparse, measure(e))
 		}
 	}
-	return append(append(dense, sparse...), bench.Exported())
+	return append(append(dense, sparse...), bench.Exported(), bench.ByHand())
 }
 
 // measure returns e as an engine of bench, by the form of its functions.

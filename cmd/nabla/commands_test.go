@@ -46,9 +46,9 @@ func golden(t *testing.T, name, got string) {
 
 func TestSubjects(t *testing.T) {
 	a := app{engines: measured(), subjects: subjects()}
-	// The sparse ones compute two operators in another form, and pass the rest through; export is no engine for others.
+	// The sparse ones compute two operators in another form, and pass the rest through; export and by hand are no engines for others.
 	timed := slices.DeleteFunc(a.engineNames(), func(name string) bool {
-		return strings.HasPrefix(name, "sparse(") || name == "export"
+		return strings.HasPrefix(name, "sparse(") || name == "export" || name == "by hand"
 	})
 	s := a.subjectNames()
 	if !slices.Equal(s, timed) {
@@ -441,7 +441,7 @@ func TestBadInputOfCommands(t *testing.T) {
 		{"test -o " + missing, []string{missing}},
 		{"test num_to_num", []string{`unexpected argument`}},
 		{"program -task T9",
-			[]string{`unknown task "T9"`, "T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, lstm, hand, hand_triangles"}},
+			[]string{`unknown task "T9"`, "T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, T4-modulo, T8-arrays, lstm, hand, hand_triangles"}},
 		{"program -stage optimised",
 			[]string{`unknown stage "optimised"`, "recorded, vjp, jvp, simplified, scheduled"}},
 		{"program -stage vjp,", []string{`unknown stage ""`}},

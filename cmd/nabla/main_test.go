@@ -142,7 +142,7 @@ func TestBadInput(t *testing.T) {
 		{"", []string{"no command", "bench"}},
 		{"bnech", []string{`"bnech"`, "commands: bench"}},
 		{"-x", []string{"-x", "flags:"}},
-		{"bench -tasks T1,T9", []string{`unknown task "T9"`, "T1, T3, T5, gmm, T6, T7, T8, listing2, T4"}},
+		{"bench -tasks T1,T9", []string{`unknown task "T9"`, "T1, T3, T5, gmm, T6, T7, T8, T8-arrays, listing2, T4, T4-modulo"}},
 		{"bench -tasks T2", []string{`unknown task "T2"`}},
 		{"bench -tasks=", []string{`unknown task ""`}},
 		{"bench -engines one,three", []string{`unknown engine "three"`, "one, two"}},

@@ -16,12 +16,47 @@ type Grid struct{ N int }
 //nabla:differentiate
 func BrusselatorOn(dx, x []float64, g *Grid) { BrusselatorPlain(dx, x, g.N) }
 
+// BrusselatorModuloOn is [BrusselatorModuloPlain] on a grid.
+//
+//nabla:differentiate
+func BrusselatorModuloOn(dx, x []float64, g *Grid) { BrusselatorModuloPlain(dx, x, g.N) }
+
 // BrusselatorPlain computes the right-hand side dx of the Brusselator on a periodic grid of n×n points,
 //
 //	u' = α·Δu + B + u²v - (A+1)u   v' = α·Δv + A·u - u²v
 //
 // with the five-point Laplacian and α = 10/h², h = 1/(n-1). x holds u, the first index running fastest, and then v.
 func BrusselatorPlain(dx, x []float64, n int) {
+	alpha, nn := brusselatorAlpha(n), n*n
+	u, v, du, dv := x[:nn], x[nn:2*nn], dx[:nn], dx[nn:2*nn]
+	for j := range n {
+		// The row itself, the one below and the one above.
+		here, south, north := n*j, n*(j-1), n*(j+1)
+		if j == 0 {
+			south = n * (n - 1)
+		}
+		if j == n-1 {
+			north = 0
+		}
+		for i := range n {
+			at, west, east := here+i, here+i-1, here+i+1
+			if i == 0 {
+				west = here + n - 1
+			}
+			if i == n-1 {
+				east = here
+			}
+			lu := u[west] + u[east] + u[north+i] + u[south+i] - 4*u[at]
+			lv := v[west] + v[east] + v[north+i] + v[south+i] - 4*v[at]
+			uuv := u[at] * u[at] * v[at]
+			du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+			dv[at] = alpha*lv + brusselatorA*u[at] - uuv
+		}
+	}
+}
+
+// BrusselatorModuloPlain is [BrusselatorPlain] with a remainder for each neighbour.
+func BrusselatorModuloPlain(dx, x []float64, n int) {
 	alpha := brusselatorAlpha(n)
 	u, v := x[:n*n], x[n*n:]
 	for j := range n {
@@ -115,6 +150,7 @@ func T4(n int) *Problem {
 		TracedVector: traced,
 		Func:         nabla.InPlace(size, traced),
 		Bound:        nabla.BindInPlace(size, BrusselatorOn, &Grid{n}),
+		ByHand:       func() *ByHand { return brusselatorByHand(n) },
 		Cases:        []Case{c},
 		Tolerance:    1e-12, Difference: 1e-5,
 	}
@@ -126,4 +162,17 @@ func brusselator(n int) *Problem {
 		return T4(32)
 	}
 	return T4(6)
+}
+
+// brusselatorModulo is brusselator with a remainder for each neighbour.
+func brusselatorModulo(size int) *Problem {
+	p := brusselator(size)
+	n := 6
+	if size == 2048 {
+		n = 32
+	}
+	p.Name, p.Title = "T4-modulo", "Brusselator, neighbours by remainders"
+	p.PlainVector = func(y, x []float64) { BrusselatorModuloPlain(y, x, n) }
+	p.Bound = nabla.BindInPlace(p.M, BrusselatorModuloOn, &Grid{n})
+	return p
 }

@@ -9,13 +9,27 @@ import (
 
 // brusselatorPlainFrame is a type of values that generated functions record or pass to each other.
 type brusselatorPlainFrame struct {
+	west int
+	east int
+	du   float64
+	dv   float64
+}
+
+// brusselatorPlainFrame1 is a type of values that generated functions record or pass to each other.
+type brusselatorPlainFrame1 struct {
+	south int
+	north int
+}
+
+// brusselatorModuloPlainFrame is a type of values that generated functions record or pass to each other.
+type brusselatorModuloPlainFrame struct {
 	dx  float64
 	dx1 float64
 }
 
-// BrusselatorOnTangent computes BrusselatorOn(dx, x, g) and its derivative in the direction xDot, from brusselator.go:17.
-// The derivatives of memory that it writes are written to the directions of the arguments,
-// which must have the lengths of the arguments and overlap as these do.
+// BrusselatorOnTangent computes BrusselatorOn(dx, x, g) and its derivative in the direction xDot, from
+// brusselator.go:17. The derivatives of memory that it writes are written to the directions of the arguments, which
+// must have the lengths of the arguments and overlap as these do.
 func BrusselatorOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
 	if dx != nil && dxDot == nil || x != nil && xDot == nil {
 		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
@@ -27,9 +41,9 @@ func BrusselatorOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
 	brusselatorPlainTangent11(dx, x, g.N, dxDot, xDot)
 }
 
-// BrusselatorOnTangent4 computes BrusselatorOn(dx, x, g) and its derivatives in 4 directions, those of xDot, from brusselator.go:17.
-// The derivatives of memory that it writes are written to the directions of the arguments,
-// which must have the lengths of the arguments and overlap as these do.
+// BrusselatorOnTangent4 computes BrusselatorOn(dx, x, g) and its derivatives in 4 directions, those of xDot, from
+// brusselator.go:17. The derivatives of memory that it writes are written to the directions of the arguments, which
+// must have the lengths of the arguments and overlap as these do.
 func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 	if dx != nil && dxDot == nil || x != nil && xDot == nil {
 		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
@@ -59,6 +73,11 @@ func BrusselatorOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *A
 		xBar = make([]float64, len(x), cap(x))
 	}
 	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
+	ws.brusselatorPlainFrames1 = ws.brusselatorPlainFrames1[:0]
+	ws.south = ws.south[:0]
+	ws.north = ws.north[:0]
+	ws.west = ws.west[:0]
+	ws.east = ws.east[:0]
 	arg := g.N
 	brusselatorPlainForward(dx, x, arg, dxBar, xBar, ws)
 	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
@@ -80,6 +99,11 @@ func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, w
 		xBar = make([][4]float64, len(x), cap(x))
 	}
 	ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:0]
+	ws.brusselatorPlainFrames1 = ws.brusselatorPlainFrames1[:0]
+	ws.south = ws.south[:0]
+	ws.north = ws.north[:0]
+	ws.west = ws.west[:0]
+	ws.east = ws.east[:0]
 	arg := g.N
 	brusselatorPlainForwardLanes4(dx, x, arg, dxBar, xBar, ws)
 	ws.left2 = append(ws.left2[:0], dx[:cap(dx)]...)
@@ -87,12 +111,11 @@ func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, w
 	copy(dx[:cap(dx)], ws.left2)
 }
 
-// BrusselatorOnAdjointTangent computes BrusselatorOnAdjoint and the derivatives of its bars in the direction (dxDot, xDot),
-// for constant seeds, from brusselator.go:17.
-// It adds the derivatives of dxBar, xBar to dxBarDot, xBarDot.
-// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
-// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
-// It panics with a *rt.OverlapError if one of dx, dxBar, xBar, dxDot, dxBarDot, xBarDot shares memory with another slice.
+// BrusselatorOnAdjointTangent computes BrusselatorOnAdjoint and the derivatives of its bars in the direction (dxDot,
+// xDot), for constant seeds, from brusselator.go:17. It adds the derivatives of dxBar, xBar to dxBarDot, xBarDot. Of
+// memory that it writes, the derivatives of bars are zero initially, for constant weights. Directions that are zero and
+// bars that are not wanted may be nil, and so may ws; using it again saves allocations. It panics with a
+// *rt.OverlapError if one of dx, dxBar, xBar, dxDot, dxBarDot, xBarDot shares memory with another slice.
 func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64) {
 	rt.Apart("BrusselatorOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -125,6 +148,11 @@ func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64
 	tapeDot := ws.tapeDot
 	tapeDot.brusselatorPlainFrames = tapeDot.brusselatorPlainFrames[:0]
 	tape.brusselatorPlainFrames = tape.brusselatorPlainFrames[:0]
+	tape.brusselatorPlainFrames1 = tape.brusselatorPlainFrames1[:0]
+	tape.south = tape.south[:0]
+	tape.north = tape.north[:0]
+	tape.west = tape.west[:0]
+	tape.east = tape.east[:0]
 	arg := g.N
 	brusselatorPlainForwardTangent111011(dx, x, arg, dxBar, xBar, tape, dxDot, xDot, dxBarDot, xBarDot, tapeDot)
 	tapeDot.left2 = append(tapeDot.left2[:0], dxDot[:cap(dx)]...)
@@ -139,8 +167,867 @@ func BrusselatorOnTraced(dx, x []nabla.Real, g *Grid) {
 	brusselatorPlainTraced11(dx, x, g.N)
 }
 
-// brusselatorPlainTangent11 is problems.BrusselatorPlain_tangent_11, from brusselator.go:24.
+// BrusselatorModuloOnTangent computes BrusselatorModuloOn(dx, x, g) and its derivative in the direction xDot, from
+// brusselator.go:22. The derivatives of memory that it writes are written to the directions of the arguments, which
+// must have the lengths of the arguments and overlap as these do.
+func BrusselatorModuloOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
+	if dx != nil && dxDot == nil || x != nil && xDot == nil {
+		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(dxDotWhole, xDotWhole)
+		BrusselatorModuloOnTangent(dx, x, g, dxDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
+	brusselatorModuloPlainTangent11(dx, x, g.N, dxDot, xDot)
+}
+
+// BrusselatorModuloOnTangent4 computes BrusselatorModuloOn(dx, x, g) and its derivatives in 4 directions, those of
+// xDot, from brusselator.go:22. The derivatives of memory that it writes are written to the directions of the
+// arguments, which must have the lengths of the arguments and overlap as these do.
+func BrusselatorModuloOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
+	if dx != nil && dxDot == nil || x != nil && xDot == nil {
+		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(dxDotWhole, xDotWhole)
+		BrusselatorModuloOnTangent4(dx, x, g, dxDotWhole.Shadow, xDotWhole.Shadow)
+		done()
+		return
+	}
+	brusselatorModuloPlainTangent11Lanes4(dx, x, g.N, dxDot, xDot)
+}
+
+// BrusselatorModuloOnAdjoint computes BrusselatorModuloOn(dx, x, g), from brusselator.go:22.
+// It adds the derivatives of the outputs to dxBar, xBar.
+// The bars of memory that it writes hold the weights of the values written, and on return the derivatives
+// with respect to the values overwritten.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of dx, dxBar, xBar shares memory with another slice.
+func BrusselatorModuloOnAdjoint(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork) {
+	rt.Apart("BrusselatorModuloOnAdjoint", "dx, dxBar, xBar, x", 3, dx, dxBar, xBar, x)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if dxBar == nil {
+		dxBar = make([]float64, len(dx), cap(dx))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x), cap(x))
+	}
+	ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:0]
+	arg := g.N
+	brusselatorModuloPlainForward(dx, x, arg, dxBar, xBar, ws)
+	ws.left3 = append(ws.left3[:0], dx[:cap(dx)]...)
+	brusselatorModuloPlainReverse(dx, x, arg, dxBar, xBar, ws)
+	copy(dx[:cap(dx)], ws.left3)
+}
+
+// BrusselatorModuloOnAdjoint4 is BrusselatorModuloOnAdjoint for 4 seeds in one call, from brusselator.go:22.
+// Each array holds 4 numbers, one for each seed.
+func BrusselatorModuloOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, ws *AdjointWork) {
+	rt.SpansApart("BrusselatorModuloOnAdjoint4", "dx, dxBar, xBar, x", 3, rt.SpanOf(dx), rt.SpanOf(dxBar), rt.SpanOf(xBar), rt.SpanOf(x))
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if dxBar == nil {
+		dxBar = make([][4]float64, len(dx), cap(dx))
+	}
+	if xBar == nil {
+		xBar = make([][4]float64, len(x), cap(x))
+	}
+	ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:0]
+	arg := g.N
+	brusselatorModuloPlainForwardLanes4(dx, x, arg, dxBar, xBar, ws)
+	ws.left3 = append(ws.left3[:0], dx[:cap(dx)]...)
+	brusselatorModuloPlainReverseLanes4(dx, x, arg, dxBar, xBar, ws)
+	copy(dx[:cap(dx)], ws.left3)
+}
+
+// BrusselatorModuloOnAdjointTangent computes BrusselatorModuloOnAdjoint and the derivatives of its bars in the
+// direction (dxDot, xDot), for constant seeds, from brusselator.go:22. It adds the derivatives of dxBar, xBar to
+// dxBarDot, xBarDot. Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations. It
+// panics with a *rt.OverlapError if one of dx, dxBar, xBar, dxDot, dxBarDot, xBarDot shares memory with another slice.
+func BrusselatorModuloOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64) {
+	rt.Apart("BrusselatorModuloOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if dx != nil && dxDot == nil || x != nil && xDot == nil {
+		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
+		done := rt.Complete(dxDotWhole, xDotWhole)
+		BrusselatorModuloOnAdjointTangent(dx, x, g, dxBar, xBar, ws, dxDotWhole.Shadow, xDotWhole.Shadow, dxBarDot, xBarDot)
+		done()
+		return
+	}
+	if dxBar == nil {
+		dxBar = make([]float64, len(dx), cap(dx))
+	}
+	if xBar == nil {
+		xBar = make([]float64, len(x), cap(x))
+	}
+	if dxBarDot == nil {
+		dxBarDot = make([]float64, len(dx), cap(dx))
+	}
+	if xBarDot == nil {
+		xBarDot = make([]float64, len(x), cap(x))
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.brusselatorModuloPlainFrames = tapeDot.brusselatorModuloPlainFrames[:0]
+	tape.brusselatorModuloPlainFrames = tape.brusselatorModuloPlainFrames[:0]
+	arg := g.N
+	brusselatorModuloPlainForwardTangent111011(dx, x, arg, dxBar, xBar, tape, dxDot, xDot, dxBarDot, xBarDot, tapeDot)
+	tapeDot.left3 = append(tapeDot.left3[:0], dxDot[:cap(dx)]...)
+	tape.left3 = append(tape.left3[:0], dx[:cap(dx)]...)
+	brusselatorModuloPlainReverseTangent111011(dx, x, arg, dxBar, xBar, tape, dxDot, xDot, dxBarDot, xBarDot, tapeDot)
+	copy(dxDot[:cap(dx)], tapeDot.left3)
+	copy(dx[:cap(dx)], tape.left3)
+}
+
+// BrusselatorModuloOnTraced is BrusselatorModuloOn over Reals, from brusselator.go:22.
+func BrusselatorModuloOnTraced(dx, x []nabla.Real, g *Grid) {
+	brusselatorModuloPlainTraced11(dx, x, g.N)
+}
+
+// brusselatorPlainTangent11 is problems.BrusselatorPlain_tangent_11, from brusselator.go:29.
 func brusselatorPlainTangent11(dx, x []float64, n int, dxDot, xDot []float64) {
+	t := brusselatorAlpha(n)
+	alpha := t
+	nn := n * n
+	uDot := xDot[:nn]
+	u := x[:nn]
+	vDot := xDot[nn : 2*nn]
+	v := x[nn : 2*nn]
+	duDot := dxDot[:nn]
+	du := dx[:nn]
+	dvDot := dxDot[nn : 2*nn]
+	dv := dx[nn : 2*nn]
+	for j := 0; j < n; j++ {
+		here := n * j
+		south := n * (j - 1)
+		north := n * (j + 1)
+		if j == 0 {
+			south = n * (n - 1)
+		}
+		if j == n-1 {
+			north = 0
+		}
+		for i := 0; i < n; i++ {
+			at := here + i
+			west := here + i - 1
+			east := here + i + 1
+			if i == 0 {
+				west = here + n - 1
+			}
+			if i == n-1 {
+				east = here
+			}
+			luDot := uDot[west] + uDot[east] + uDot[north+i] + uDot[south+i] - 4*uDot[at]
+			lu := u[west] + u[east] + u[north+i] + u[south+i] - 4*u[at]
+			lvDot := vDot[west] + vDot[east] + vDot[north+i] + vDot[south+i] - 4*vDot[at]
+			lv := v[west] + v[east] + v[north+i] + v[south+i] - 4*v[at]
+			t1 := u[at]
+			t2 := t1 * t1
+			t3 := v[at]
+			uuvDot := (t1+t1)*uDot[at]*t3 + t2*vDot[at]
+			uuv := t2 * t3
+			duDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
+			du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+			dvDot[at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
+			dv[at] = alpha*lv + brusselatorA*u[at] - uuv
+		}
+	}
+}
+
+// brusselatorPlainTangent11Lanes4 is problems.BrusselatorPlain_tangent_11_lanes4, from brusselator.go:29.
+func brusselatorPlainTangent11Lanes4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
+	t := brusselatorAlpha(n)
+	alpha := t
+	nn := n * n
+	uDot := xDot[:nn]
+	u := x[:nn]
+	vDot := xDot[nn : 2*nn]
+	v := x[nn : 2*nn]
+	duDot := dxDot[:nn]
+	du := dx[:nn]
+	dvDot := dxDot[nn : 2*nn]
+	dv := dx[nn : 2*nn]
+	for j := 0; j < n; j++ {
+		here := n * j
+		south := n * (j - 1)
+		north := n * (j + 1)
+		if j == 0 {
+			south = n * (n - 1)
+		}
+		if j == n-1 {
+			north = 0
+		}
+		for i := 0; i < n; i++ {
+			at := here + i
+			west := here + i - 1
+			east := here + i + 1
+			if i == 0 {
+				west = here + n - 1
+			}
+			if i == n-1 {
+				east = here
+			}
+			uDotRow := &uDot[west]
+			uDotRow1 := &uDot[east]
+			uDotRow2 := &uDot[north+i]
+			uDotRow3 := &uDot[south+i]
+			uDotRow4 := &uDot[at]
+			lu := u[west] + u[east] + u[north+i] + u[south+i] - 4*u[at]
+			vDotRow := &vDot[west]
+			vDotRow1 := &vDot[east]
+			vDotRow2 := &vDot[north+i]
+			vDotRow3 := &vDot[south+i]
+			vDotRow4 := &vDot[at]
+			lv := v[west] + v[east] + v[north+i] + v[south+i] - 4*v[at]
+			t1 := u[at]
+			t2 := t1 * t1
+			t3 := v[at]
+			t4 := t1 + t1
+			uuv := t2 * t3
+			duDotRow := &duDot[at]
+			du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+			dvDotRow := &dvDot[at]
+			dv[at] = alpha*lv + brusselatorA*u[at] - uuv
+			luDot0 := uDotRow[0] + uDotRow1[0] + uDotRow2[0] + uDotRow3[0] - 4*uDotRow4[0]
+			luDot1 := uDotRow[1] + uDotRow1[1] + uDotRow2[1] + uDotRow3[1] - 4*uDotRow4[1]
+			lvDot0 := vDotRow[0] + vDotRow1[0] + vDotRow2[0] + vDotRow3[0] - 4*vDotRow4[0]
+			lvDot1 := vDotRow[1] + vDotRow1[1] + vDotRow2[1] + vDotRow3[1] - 4*vDotRow4[1]
+			uuvDot0 := t4*uDotRow4[0]*t3 + t2*vDotRow4[0]
+			uuvDot1 := t4*uDotRow4[1]*t3 + t2*vDotRow4[1]
+			duDotRow[0] = alpha*luDot0 + uuvDot0 - (brusselatorA+1)*uDotRow4[0]
+			duDotRow[1] = alpha*luDot1 + uuvDot1 - (brusselatorA+1)*uDotRow4[1]
+			dvDotRow[0] = alpha*lvDot0 + brusselatorA*uDotRow4[0] - uuvDot0
+			dvDotRow[1] = alpha*lvDot1 + brusselatorA*uDotRow4[1] - uuvDot1
+			luDot2 := uDotRow[2] + uDotRow1[2] + uDotRow2[2] + uDotRow3[2] - 4*uDotRow4[2]
+			luDot3 := uDotRow[3] + uDotRow1[3] + uDotRow2[3] + uDotRow3[3] - 4*uDotRow4[3]
+			lvDot2 := vDotRow[2] + vDotRow1[2] + vDotRow2[2] + vDotRow3[2] - 4*vDotRow4[2]
+			lvDot3 := vDotRow[3] + vDotRow1[3] + vDotRow2[3] + vDotRow3[3] - 4*vDotRow4[3]
+			uuvDot2 := t4*uDotRow4[2]*t3 + t2*vDotRow4[2]
+			uuvDot3 := t4*uDotRow4[3]*t3 + t2*vDotRow4[3]
+			duDotRow[2] = alpha*luDot2 + uuvDot2 - (brusselatorA+1)*uDotRow4[2]
+			duDotRow[3] = alpha*luDot3 + uuvDot3 - (brusselatorA+1)*uDotRow4[3]
+			dvDotRow[2] = alpha*lvDot2 + brusselatorA*uDotRow4[2] - uuvDot2
+			dvDotRow[3] = alpha*lvDot3 + brusselatorA*uDotRow4[3] - uuvDot3
+		}
+	}
+}
+
+// brusselatorPlainForward is problems.BrusselatorPlain_forward, from brusselator.go:29.
+func brusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
+	var south int
+	var north int
+	var west int
+	var east int
+	alpha := 10 * float64(n-1) * float64(n-1)
+	nn := n * n
+	_ = xBar[:nn]
+	u := x[:nn]
+	_ = xBar[nn : 2*nn]
+	v := x[nn : 2*nn]
+	_ = dxBar[:nn]
+	du := dx[:nn]
+	_ = dxBar[nn : 2*nn]
+	dv := dx[nn : 2*nn]
+	for j := 0; j < n; j++ {
+		here := n * j
+		ws.brusselatorPlainFrames1 = append(ws.brusselatorPlainFrames1, brusselatorPlainFrame1{})
+		top := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
+		top.south = south
+		south = n * (j - 1)
+		top.north = north
+		north = n * (j + 1)
+		cond := j == 0
+		if cond {
+			south = n * (n - 1)
+		}
+		cond1 := j == n-1
+		if cond1 {
+			north = 0
+		}
+		if 0 < n {
+			u1 := u[north:len(u):len(u)][:n]
+			u2 := u[south:len(u):len(u)][:n]
+			v1 := v[north:len(v):len(v)][:n]
+			v2 := v[south:len(v):len(v)][:n]
+			for i := 0; i < n; i++ {
+				at := here + i
+				ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
+				top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				top1.west = west
+				west = here + i - 1
+				top1.east = east
+				east = here + i + 1
+				cond2 := i == 0
+				if cond2 {
+					west = here + n - 1
+				}
+				cond3 := i == n-1
+				if cond3 {
+					east = here
+				}
+				lu := u[west] + u[east] + u1[i] + u2[i] - 4*u[at]
+				lv := v[west] + v[east] + v1[i] + v2[i] - 4*v[at]
+				uuv := u[at] * u[at] * v[at]
+				top1.du = du[at]
+				du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+				top1.dv = dv[at]
+				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
+			}
+		}
+	}
+	ws.south = append(ws.south, south)
+	ws.north = append(ws.north, north)
+	ws.west = append(ws.west, west)
+	ws.east = append(ws.east, east)
+}
+
+// brusselatorPlainReverse is problems.BrusselatorPlain_reverse, from brusselator.go:29.
+func brusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
+	south1 := ws.south[len(ws.south)-1]
+	ws.south = ws.south[:len(ws.south)-1]
+	north1 := ws.north[len(ws.north)-1]
+	ws.north = ws.north[:len(ws.north)-1]
+	west1 := ws.west[len(ws.west)-1]
+	ws.west = ws.west[:len(ws.west)-1]
+	east1 := ws.east[len(ws.east)-1]
+	ws.east = ws.east[:len(ws.east)-1]
+	alpha1 := 10 * float64(n-1) * float64(n-1)
+	nn1 := n * n
+	uBar1 := xBar[:nn1]
+	u1 := x[:nn1]
+	vBar1 := xBar[nn1 : 2*nn1]
+	v1 := x[nn1 : 2*nn1]
+	duBar1 := dxBar[:nn1]
+	du1 := dx[:nn1]
+	dvBar1 := dxBar[nn1 : 2*nn1]
+	dv1 := dx[nn1 : 2*nn1]
+	for j1 := n - 1; j1 > -1; j1-- {
+		here1 := n * j1
+		if n > 0 {
+			vBar11 := vBar1[north1:len(vBar1):len(vBar1)][:n]
+			vBar12 := vBar1[south1:len(vBar1):len(vBar1)][:n]
+			uBar11 := uBar1[north1:len(uBar1):len(uBar1)][:n]
+			uBar12 := uBar1[south1:len(uBar1):len(uBar1)][:n]
+			for i1 := n - 1; i1 > -1; i1-- {
+				at1 := here1 + i1
+				t2 := dvBar1[at1]
+				dvBar1[at1] = 0
+				top2 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				dv1[at1] = top2.dv
+				lvBar := t2 * alpha1
+				uBar1[at1] += t2 * brusselatorA
+				uuvBar := -t2
+				t1 := duBar1[at1]
+				duBar1[at1] = 0
+				du1[at1] = top2.du
+				luBar := t1 * alpha1
+				uuvBar += t1
+				uBar1[at1] -= t1 * (brusselatorA + 1)
+				t := uuvBar * v1[at1]
+				uBar1[at1] += (t + t) * u1[at1]
+				vBar1[at1] += uuvBar * (u1[at1] * u1[at1])
+				vBar1[west1] += lvBar
+				vBar1[east1] += lvBar
+				vBar11[i1] += lvBar
+				vBar12[i1] += lvBar
+				vBar1[at1] -= lvBar * 4
+				uBar1[west1] += luBar
+				uBar1[east1] += luBar
+				uBar11[i1] += luBar
+				uBar12[i1] += luBar
+				uBar1[at1] -= luBar * 4
+				east1 = top2.east
+				west1 = top2.west
+				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+			}
+		}
+		top3 := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
+		north1 = top3.north
+		south1 = top3.south
+		ws.brusselatorPlainFrames1 = ws.brusselatorPlainFrames1[:len(ws.brusselatorPlainFrames1)-1]
+	}
+}
+
+// brusselatorPlainForwardLanes4 is problems.BrusselatorPlain_forward_lanes4, from brusselator.go:29.
+func brusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
+	var south int
+	var north int
+	var west int
+	var east int
+	alpha := 10 * float64(n-1) * float64(n-1)
+	nn := n * n
+	_ = xBar[:nn]
+	u := x[:nn]
+	_ = xBar[nn : 2*nn]
+	v := x[nn : 2*nn]
+	_ = dxBar[:nn]
+	du := dx[:nn]
+	_ = dxBar[nn : 2*nn]
+	dv := dx[nn : 2*nn]
+	for j := 0; j < n; j++ {
+		here := n * j
+		ws.brusselatorPlainFrames1 = append(ws.brusselatorPlainFrames1, brusselatorPlainFrame1{})
+		top := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
+		top.south = south
+		south = n * (j - 1)
+		top.north = north
+		north = n * (j + 1)
+		cond := j == 0
+		if cond {
+			south = n * (n - 1)
+		}
+		cond1 := j == n-1
+		if cond1 {
+			north = 0
+		}
+		if 0 < n {
+			u1 := u[north:len(u):len(u)][:n]
+			u2 := u[south:len(u):len(u)][:n]
+			v1 := v[north:len(v):len(v)][:n]
+			v2 := v[south:len(v):len(v)][:n]
+			for i := 0; i < n; i++ {
+				at := here + i
+				ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
+				top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				top1.west = west
+				west = here + i - 1
+				top1.east = east
+				east = here + i + 1
+				cond2 := i == 0
+				if cond2 {
+					west = here + n - 1
+				}
+				cond3 := i == n-1
+				if cond3 {
+					east = here
+				}
+				lu := u[west] + u[east] + u1[i] + u2[i] - 4*u[at]
+				lv := v[west] + v[east] + v1[i] + v2[i] - 4*v[at]
+				uuv := u[at] * u[at] * v[at]
+				top1.du = du[at]
+				du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+				top1.dv = dv[at]
+				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
+			}
+		}
+	}
+	ws.south = append(ws.south, south)
+	ws.north = append(ws.north, north)
+	ws.west = append(ws.west, west)
+	ws.east = append(ws.east, east)
+}
+
+// brusselatorPlainReverseLanes4 is problems.BrusselatorPlain_reverse_lanes4, from brusselator.go:29.
+func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
+	if brusselatorPlainReverseLanes4Twin != nil {
+		brusselatorPlainReverseLanes4Twin(dx, x, n, dxBar, xBar, ws)
+		return
+	}
+	south1 := ws.south[len(ws.south)-1]
+	ws.south = ws.south[:len(ws.south)-1]
+	north1 := ws.north[len(ws.north)-1]
+	ws.north = ws.north[:len(ws.north)-1]
+	west1 := ws.west[len(ws.west)-1]
+	ws.west = ws.west[:len(ws.west)-1]
+	east1 := ws.east[len(ws.east)-1]
+	ws.east = ws.east[:len(ws.east)-1]
+	alpha1 := 10 * float64(n-1) * float64(n-1)
+	nn1 := n * n
+	uBar1 := xBar[:nn1]
+	u1 := x[:nn1]
+	vBar1 := xBar[nn1 : 2*nn1]
+	v1 := x[nn1 : 2*nn1]
+	duBar1 := dxBar[:nn1]
+	du1 := dx[:nn1]
+	dvBar1 := dxBar[nn1 : 2*nn1]
+	dv1 := dx[nn1 : 2*nn1]
+	for j1 := n - 1; j1 > -1; j1-- {
+		here1 := n * j1
+		if n > 0 {
+			vBar11 := vBar1[north1:len(vBar1):len(vBar1)][:n]
+			vBar12 := vBar1[south1:len(vBar1):len(vBar1)][:n]
+			uBar11 := uBar1[north1:len(uBar1):len(uBar1)][:n]
+			uBar12 := uBar1[south1:len(uBar1):len(uBar1)][:n]
+			for i1 := n - 1; i1 > -1; i1-- {
+				at1 := here1 + i1
+				dvBar1Row := &dvBar1[at1]
+				top2 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				dv1[at1] = top2.dv
+				uBar1Row := &uBar1[at1]
+				duBar1Row := &duBar1[at1]
+				du1[at1] = top2.du
+				t4 := v1[at1]
+				t5 := u1[at1]
+				t6 := u1[at1] * u1[at1]
+				vBar1Row := &vBar1[at1]
+				vBar1Row1 := &vBar1[west1]
+				vBar1Row2 := &vBar1[east1]
+				vBar11Row := &vBar11[i1]
+				vBar12Row := &vBar12[i1]
+				uBar1Row1 := &uBar1[west1]
+				uBar1Row2 := &uBar1[east1]
+				uBar11Row := &uBar11[i1]
+				uBar12Row := &uBar12[i1]
+				t20 := dvBar1Row[0]
+				t21 := dvBar1Row[1]
+				dvBar1Row[0] = 0
+				dvBar1Row[1] = 0
+				lvBar0 := t20 * alpha1
+				lvBar1 := t21 * alpha1
+				uBar1Row[0] += t20 * brusselatorA
+				uBar1Row[1] += t21 * brusselatorA
+				uuvBar0 := -t20
+				uuvBar1 := -t21
+				t10 := duBar1Row[0]
+				t11 := duBar1Row[1]
+				duBar1Row[0] = 0
+				duBar1Row[1] = 0
+				luBar0 := t10 * alpha1
+				luBar1 := t11 * alpha1
+				uuvBar0 += t10
+				uuvBar1 += t11
+				uBar1Row[0] -= t10 * (brusselatorA + 1)
+				uBar1Row[1] -= t11 * (brusselatorA + 1)
+				t0 := uuvBar0 * t4
+				t14 := uuvBar1 * t4
+				uBar1Row[0] += (t0 + t0) * t5
+				uBar1Row[1] += (t14 + t14) * t5
+				vBar1Row[0] += uuvBar0 * t6
+				vBar1Row[1] += uuvBar1 * t6
+				vBar1Row1[0] += lvBar0
+				vBar1Row1[1] += lvBar1
+				vBar1Row2[0] += lvBar0
+				vBar1Row2[1] += lvBar1
+				vBar11Row[0] += lvBar0
+				vBar11Row[1] += lvBar1
+				vBar12Row[0] += lvBar0
+				vBar12Row[1] += lvBar1
+				vBar1Row[0] -= lvBar0 * 4
+				vBar1Row[1] -= lvBar1 * 4
+				uBar1Row1[0] += luBar0
+				uBar1Row1[1] += luBar1
+				uBar1Row2[0] += luBar0
+				uBar1Row2[1] += luBar1
+				uBar11Row[0] += luBar0
+				uBar11Row[1] += luBar1
+				uBar12Row[0] += luBar0
+				uBar12Row[1] += luBar1
+				uBar1Row[0] -= luBar0 * 4
+				uBar1Row[1] -= luBar1 * 4
+				t22 := dvBar1Row[2]
+				t23 := dvBar1Row[3]
+				dvBar1Row[2] = 0
+				dvBar1Row[3] = 0
+				lvBar2 := t22 * alpha1
+				lvBar3 := t23 * alpha1
+				uBar1Row[2] += t22 * brusselatorA
+				uBar1Row[3] += t23 * brusselatorA
+				uuvBar2 := -t22
+				uuvBar3 := -t23
+				t12 := duBar1Row[2]
+				t13 := duBar1Row[3]
+				duBar1Row[2] = 0
+				duBar1Row[3] = 0
+				luBar2 := t12 * alpha1
+				luBar3 := t13 * alpha1
+				uuvBar2 += t12
+				uuvBar3 += t13
+				uBar1Row[2] -= t12 * (brusselatorA + 1)
+				uBar1Row[3] -= t13 * (brusselatorA + 1)
+				t24 := uuvBar2 * t4
+				t3 := uuvBar3 * t4
+				uBar1Row[2] += (t24 + t24) * t5
+				uBar1Row[3] += (t3 + t3) * t5
+				vBar1Row[2] += uuvBar2 * t6
+				vBar1Row[3] += uuvBar3 * t6
+				vBar1Row1[2] += lvBar2
+				vBar1Row1[3] += lvBar3
+				vBar1Row2[2] += lvBar2
+				vBar1Row2[3] += lvBar3
+				vBar11Row[2] += lvBar2
+				vBar11Row[3] += lvBar3
+				vBar12Row[2] += lvBar2
+				vBar12Row[3] += lvBar3
+				vBar1Row[2] -= lvBar2 * 4
+				vBar1Row[3] -= lvBar3 * 4
+				uBar1Row1[2] += luBar2
+				uBar1Row1[3] += luBar3
+				uBar1Row2[2] += luBar2
+				uBar1Row2[3] += luBar3
+				uBar11Row[2] += luBar2
+				uBar11Row[3] += luBar3
+				uBar12Row[2] += luBar2
+				uBar12Row[3] += luBar3
+				uBar1Row[2] -= luBar2 * 4
+				uBar1Row[3] -= luBar3 * 4
+				east1 = top2.east
+				west1 = top2.west
+				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+			}
+		}
+		top3 := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
+		north1 = top3.north
+		south1 = top3.south
+		ws.brusselatorPlainFrames1 = ws.brusselatorPlainFrames1[:len(ws.brusselatorPlainFrames1)-1]
+	}
+}
+
+// brusselatorPlainReverseLanes4Twin is the SIMD variant of brusselatorPlainReverseLanes4, nil if the processor does not
+// support it.
+var brusselatorPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
+
+// brusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:29.
+func brusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
+	var south int
+	var north int
+	var west int
+	var east int
+	alpha := 10 * float64(n-1) * float64(n-1)
+	nn := n * n
+	_ = xBarDot[:nn]
+	_ = xBar[:nn]
+	uDot := xDot[:nn]
+	u := x[:nn]
+	_ = xBarDot[nn : 2*nn]
+	_ = xBar[nn : 2*nn]
+	vDot := xDot[nn : 2*nn]
+	v := x[nn : 2*nn]
+	_ = dxBarDot[:nn]
+	_ = dxBar[:nn]
+	duDot := dxDot[:nn]
+	du := dx[:nn]
+	_ = dxBarDot[nn : 2*nn]
+	_ = dxBar[nn : 2*nn]
+	dvDot := dxDot[nn : 2*nn]
+	dv := dx[nn : 2*nn]
+	for j := 0; j < n; j++ {
+		here := n * j
+		ws.brusselatorPlainFrames1 = append(ws.brusselatorPlainFrames1, brusselatorPlainFrame1{})
+		top := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
+		top.south = south
+		south = n * (j - 1)
+		top.north = north
+		north = n * (j + 1)
+		cond := j == 0
+		if cond {
+			south = n * (n - 1)
+		}
+		cond1 := j == n-1
+		if cond1 {
+			north = 0
+		}
+		if 0 < n {
+			u1Dot := uDot[north:len(u):len(u)][:n]
+			u1 := u[north:len(u):len(u)][:n]
+			u2Dot := uDot[south:len(u):len(u)][:n]
+			u2 := u[south:len(u):len(u)][:n]
+			v1Dot := vDot[north:len(v):len(v)][:n]
+			v1 := v[north:len(v):len(v)][:n]
+			v2Dot := vDot[south:len(v):len(v)][:n]
+			v2 := v[south:len(v):len(v)][:n]
+			for i := 0; i < n; i++ {
+				at := here + i
+				wsDot.brusselatorPlainFrames = append(wsDot.brusselatorPlainFrames, brusselatorPlainFrame{})
+				ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
+				top1Dot := &wsDot.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				top1.west = west
+				west = here + i - 1
+				top1.east = east
+				east = here + i + 1
+				cond2 := i == 0
+				if cond2 {
+					west = here + n - 1
+				}
+				cond3 := i == n-1
+				if cond3 {
+					east = here
+				}
+				luDot := uDot[west] + uDot[east] + u1Dot[i] + u2Dot[i] - 4*uDot[at]
+				lu := u[west] + u[east] + u1[i] + u2[i] - 4*u[at]
+				lvDot := vDot[west] + vDot[east] + v1Dot[i] + v2Dot[i] - 4*vDot[at]
+				lv := v[west] + v[east] + v1[i] + v2[i] - 4*v[at]
+				t := u[at]
+				t1 := t * t
+				t2 := v[at]
+				uuvDot := (t+t)*uDot[at]*t2 + t1*vDot[at]
+				uuv := t1 * t2
+				top1Dot.du = duDot[at]
+				top1.du = du[at]
+				duDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
+				du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+				top1Dot.dv = dvDot[at]
+				top1.dv = dv[at]
+				dvDot[at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
+				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
+			}
+		}
+	}
+	ws.south = append(ws.south, south)
+	ws.north = append(ws.north, north)
+	ws.west = append(ws.west, west)
+	ws.east = append(ws.east, east)
+}
+
+// brusselatorPlainReverseTangent111011 is problems.BrusselatorPlain_reverse_tangent_111011, from brusselator.go:29.
+func brusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
+	south1 := ws.south[len(ws.south)-1]
+	ws.south = ws.south[:len(ws.south)-1]
+	north1 := ws.north[len(ws.north)-1]
+	ws.north = ws.north[:len(ws.north)-1]
+	west1 := ws.west[len(ws.west)-1]
+	ws.west = ws.west[:len(ws.west)-1]
+	east1 := ws.east[len(ws.east)-1]
+	ws.east = ws.east[:len(ws.east)-1]
+	alpha1 := 10 * float64(n-1) * float64(n-1)
+	nn1 := n * n
+	uBar1Dot := xBarDot[:nn1]
+	uBar1 := xBar[:nn1]
+	u1Dot := xDot[:nn1]
+	u1 := x[:nn1]
+	vBar1Dot := xBarDot[nn1 : 2*nn1]
+	vBar1 := xBar[nn1 : 2*nn1]
+	v1Dot := xDot[nn1 : 2*nn1]
+	v1 := x[nn1 : 2*nn1]
+	duBar1Dot := dxBarDot[:nn1]
+	duBar1 := dxBar[:nn1]
+	du1Dot := dxDot[:nn1]
+	du1 := dx[:nn1]
+	dvBar1Dot := dxBarDot[nn1 : 2*nn1]
+	dvBar1 := dxBar[nn1 : 2*nn1]
+	dv1Dot := dxDot[nn1 : 2*nn1]
+	dv1 := dx[nn1 : 2*nn1]
+	for j1 := n - 1; j1 > -1; j1-- {
+		here1 := n * j1
+		if n > 0 {
+			vBar11Dot := vBar1Dot[north1:len(vBar1):len(vBar1)][:n]
+			vBar11 := vBar1[north1:len(vBar1):len(vBar1)][:n]
+			vBar12Dot := vBar1Dot[south1:len(vBar1):len(vBar1)][:n]
+			vBar12 := vBar1[south1:len(vBar1):len(vBar1)][:n]
+			uBar11Dot := uBar1Dot[north1:len(uBar1):len(uBar1)][:n]
+			uBar11 := uBar1[north1:len(uBar1):len(uBar1)][:n]
+			uBar12Dot := uBar1Dot[south1:len(uBar1):len(uBar1)][:n]
+			uBar12 := uBar1[south1:len(uBar1):len(uBar1)][:n]
+			for i1 := n - 1; i1 > -1; i1-- {
+				at1 := here1 + i1
+				t2Dot := dvBar1Dot[at1]
+				t2 := dvBar1[at1]
+				dvBar1Dot[at1] = 0
+				dvBar1[at1] = 0
+				top2Dot := &wsDot.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				top2 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				dv1Dot[at1] = top2Dot.dv
+				dv1[at1] = top2.dv
+				lvBarDot := t2Dot * alpha1
+				lvBar := t2 * alpha1
+				uBar1Dot[at1] += t2Dot * brusselatorA
+				uBar1[at1] += t2 * brusselatorA
+				uuvBarDot := -t2Dot
+				uuvBar := -t2
+				t1Dot := duBar1Dot[at1]
+				t1 := duBar1[at1]
+				duBar1Dot[at1] = 0
+				duBar1[at1] = 0
+				du1Dot[at1] = top2Dot.du
+				du1[at1] = top2.du
+				luBarDot := t1Dot * alpha1
+				luBar := t1 * alpha1
+				uuvBarDot += t1Dot
+				uuvBar += t1
+				uBar1Dot[at1] -= t1Dot * (brusselatorA + 1)
+				uBar1[at1] -= t1 * (brusselatorA + 1)
+				t3 := v1[at1]
+				tDot := uuvBarDot*t3 + uuvBar*v1Dot[at1]
+				t := uuvBar * t3
+				t4 := t + t
+				t5 := u1[at1]
+				uBar1Dot[at1] += (tDot+tDot)*t5 + t4*u1Dot[at1]
+				uBar1[at1] += t4 * t5
+				t6 := u1[at1]
+				t7 := t6 * t6
+				vBar1Dot[at1] += uuvBarDot*t7 + uuvBar*((t6+t6)*u1Dot[at1])
+				vBar1[at1] += uuvBar * t7
+				vBar1Dot[west1] += lvBarDot
+				vBar1[west1] += lvBar
+				vBar1Dot[east1] += lvBarDot
+				vBar1[east1] += lvBar
+				vBar11Dot[i1] += lvBarDot
+				vBar11[i1] += lvBar
+				vBar12Dot[i1] += lvBarDot
+				vBar12[i1] += lvBar
+				vBar1Dot[at1] -= lvBarDot * 4
+				vBar1[at1] -= lvBar * 4
+				uBar1Dot[west1] += luBarDot
+				uBar1[west1] += luBar
+				uBar1Dot[east1] += luBarDot
+				uBar1[east1] += luBar
+				uBar11Dot[i1] += luBarDot
+				uBar11[i1] += luBar
+				uBar12Dot[i1] += luBarDot
+				uBar12[i1] += luBar
+				uBar1Dot[at1] -= luBarDot * 4
+				uBar1[at1] -= luBar * 4
+				east1 = top2.east
+				west1 = top2.west
+				wsDot.brusselatorPlainFrames = wsDot.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+			}
+		}
+		top3 := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
+		north1 = top3.north
+		south1 = top3.south
+		ws.brusselatorPlainFrames1 = ws.brusselatorPlainFrames1[:len(ws.brusselatorPlainFrames1)-1]
+	}
+}
+
+// brusselatorPlainTraced11 is problems.BrusselatorPlain_traced_11, from brusselator.go:29.
+func brusselatorPlainTraced11(dx, x []nabla.Real, n int) {
+	t := brusselatorAlpha(n)
+	alpha := t
+	nn := n * n
+	u := x[:nn]
+	v := x[nn : 2*nn]
+	du := dx[:nn]
+	dv := dx[nn : 2*nn]
+	for j := 0; j < n; j++ {
+		here := n * j
+		south := n * (j - 1)
+		north := n * (j + 1)
+		if j == 0 {
+			south = n * (n - 1)
+		}
+		if j == n-1 {
+			north = 0
+		}
+		for i := 0; i < n; i++ {
+			at := here + i
+			west := here + i - 1
+			east := here + i + 1
+			if i == 0 {
+				west = here + n - 1
+			}
+			if i == n-1 {
+				east = here
+			}
+			lu := u[west].Add(u[east]).Add(u[north+i]).Add(u[south+i]).Sub(u[at].Scale(4))
+			lv := v[west].Add(v[east]).Add(v[north+i]).Add(v[south+i]).Sub(v[at].Scale(4))
+			uuv := u[at].Sq().Mul(v[at])
+			du[at] = lu.Scale(alpha).AddConst(brusselatorB).Add(uuv).Sub(u[at].Scale(brusselatorA + 1))
+			dv[at] = lv.Scale(alpha).Add(u[at].Scale(brusselatorA)).Sub(uuv)
+		}
+	}
+}
+
+// brusselatorModuloPlainTangent11 is problems.BrusselatorModuloPlain_tangent_11, from brusselator.go:59.
+func brusselatorModuloPlainTangent11(dx, x []float64, n int, dxDot, xDot []float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
 	u := x[:n*n]
@@ -166,8 +1053,8 @@ func brusselatorPlainTangent11(dx, x []float64, n int, dxDot, xDot []float64) {
 	}
 }
 
-// brusselatorPlainTangent11Lanes4 is problems.BrusselatorPlain_tangent_11_lanes4, from brusselator.go:24.
-func brusselatorPlainTangent11Lanes4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
+// brusselatorModuloPlainTangent11Lanes4 is problems.BrusselatorModuloPlain_tangent_11_lanes4, from brusselator.go:59.
+func brusselatorModuloPlainTangent11Lanes4(dx, x []float64, n int, dxDot, xDot [][4]float64) {
 	alpha := brusselatorAlpha(n)
 	uDot := xDot[:n*n]
 	u := x[:n*n]
@@ -221,8 +1108,8 @@ func brusselatorPlainTangent11Lanes4(dx, x []float64, n int, dxDot, xDot [][4]fl
 	}
 }
 
-// brusselatorPlainForward is problems.BrusselatorPlain_forward, from brusselator.go:24.
-func brusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
+// brusselatorModuloPlainForward is problems.BrusselatorModuloPlain_forward, from brusselator.go:59.
+func brusselatorModuloPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBar[:n*n]
 	u := x[:n*n]
@@ -246,8 +1133,8 @@ func brusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			uuv := u[at] * u[at] * v[at]
-			ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
-			top := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			ws.brusselatorModuloPlainFrames = append(ws.brusselatorModuloPlainFrames, brusselatorModuloPlainFrame{})
+			top := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
 			top.dx = dx[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
 			top.dx1 = dx[n*n+at]
@@ -256,8 +1143,8 @@ func brusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *
 	}
 }
 
-// brusselatorPlainReverse is problems.BrusselatorPlain_reverse, from brusselator.go:24.
-func brusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
+// brusselatorModuloPlainReverse is problems.BrusselatorModuloPlain_reverse, from brusselator.go:59.
+func brusselatorModuloPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork) {
 	alpha1 := 10 * float64(n-1) * float64(n-1)
 	uBar1 := xBar[:n*n]
 	u1 := x[:n*n]
@@ -280,7 +1167,7 @@ func brusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			north1 := i1 + n*t31
 			t6 := dxBar[n*n+at1]
 			dxBar[n*n+at1] = 0
-			top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			top1 := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
 			dx[n*n+at1] = top1.dx1
 			lvBar := t6 * alpha1
 			uBar1[at1] += t6 * brusselatorA
@@ -288,7 +1175,7 @@ func brusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			t5 := dxBar[at1]
 			dxBar[at1] = 0
 			dx[at1] = top1.dx
-			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:len(ws.brusselatorModuloPlainFrames)-1]
 			luBar := t5 * alpha1
 			uuvBar += t5
 			uBar1[at1] -= t5 * (brusselatorA + 1)
@@ -309,8 +1196,8 @@ func brusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 	}
 }
 
-// brusselatorPlainForwardLanes4 is problems.BrusselatorPlain_forward_lanes4, from brusselator.go:24.
-func brusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
+// brusselatorModuloPlainForwardLanes4 is problems.BrusselatorModuloPlain_forward_lanes4, from brusselator.go:59.
+func brusselatorModuloPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBar[:n*n]
 	u := x[:n*n]
@@ -334,8 +1221,8 @@ func brusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			uuv := u[at] * u[at] * v[at]
-			ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
-			top := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			ws.brusselatorModuloPlainFrames = append(ws.brusselatorModuloPlainFrames, brusselatorModuloPlainFrame{})
+			top := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
 			top.dx = dx[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
 			top.dx1 = dx[n*n+at]
@@ -344,10 +1231,10 @@ func brusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 	}
 }
 
-// brusselatorPlainReverseLanes4 is problems.BrusselatorPlain_reverse_lanes4, from brusselator.go:24.
-func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
-	if brusselatorPlainReverseLanes4Twin != nil {
-		brusselatorPlainReverseLanes4Twin(dx, x, n, dxBar, xBar, ws)
+// brusselatorModuloPlainReverseLanes4 is problems.BrusselatorModuloPlain_reverse_lanes4, from brusselator.go:59.
+func brusselatorModuloPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
+	if brusselatorModuloPlainReverseLanes4Twin != nil {
+		brusselatorModuloPlainReverseLanes4Twin(dx, x, n, dxBar, xBar, ws)
 		return
 	}
 	alpha1 := 10 * float64(n-1) * float64(n-1)
@@ -371,7 +1258,7 @@ func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			south1 := i1 + n*t21
 			north1 := i1 + n*t31
 			dxBarRow := &dxBar[n*n+at1]
-			top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			top1 := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
 			dx[n*n+at1] = top1.dx1
 			uBar1Row := &uBar1[at1]
 			dxBarRow1 := &dxBar[at1]
@@ -404,7 +1291,7 @@ func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			t53 := dxBarRow1[3]
 			dxBarRow1[2] = 0
 			dxBarRow1[3] = 0
-			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:len(ws.brusselatorModuloPlainFrames)-1]
 			uBar1Row1 := &uBar1[at1]
 			t := v1[at1]
 			t1 := u1[at1]
@@ -486,11 +1373,13 @@ func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 	}
 }
 
-// brusselatorPlainReverseLanes4Twin is the SIMD variant of brusselatorPlainReverseLanes4, nil if the processor does not support it.
-var brusselatorPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
+// brusselatorModuloPlainReverseLanes4Twin is the SIMD variant of brusselatorModuloPlainReverseLanes4, nil if the
+// processor does not support it.
+var brusselatorModuloPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
 
-// brusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:24.
-func brusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
+// brusselatorModuloPlainForwardTangent111011 is problems.BrusselatorModuloPlain_forward_tangent_111011, from
+// brusselator.go:59.
+func brusselatorModuloPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBarDot[:n*n]
 	_ = xBar[:n*n]
@@ -524,10 +1413,10 @@ func brusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 			t6 := v[at]
 			uuvDot := (t4+t4)*uDot[at]*t6 + t5*vDot[at]
 			uuv := t5 * t6
-			wsDot.brusselatorPlainFrames = append(wsDot.brusselatorPlainFrames, brusselatorPlainFrame{})
-			ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
-			topDot := &wsDot.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
-			top := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			wsDot.brusselatorModuloPlainFrames = append(wsDot.brusselatorModuloPlainFrames, brusselatorModuloPlainFrame{})
+			ws.brusselatorModuloPlainFrames = append(ws.brusselatorModuloPlainFrames, brusselatorModuloPlainFrame{})
+			topDot := &wsDot.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
+			top := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
 			topDot.dx = dxDot[at]
 			top.dx = dx[at]
 			dxDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
@@ -540,8 +1429,9 @@ func brusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 	}
 }
 
-// brusselatorPlainReverseTangent111011 is problems.BrusselatorPlain_reverse_tangent_111011, from brusselator.go:24.
-func brusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
+// brusselatorModuloPlainReverseTangent111011 is problems.BrusselatorModuloPlain_reverse_tangent_111011, from
+// brusselator.go:59.
+func brusselatorModuloPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	alpha1 := 10 * float64(n-1) * float64(n-1)
 	uBar1Dot := xBarDot[:n*n]
 	uBar1 := xBar[:n*n]
@@ -570,8 +1460,8 @@ func brusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			t6 := dxBar[n*n+at1]
 			dxBarDot[n*n+at1] = 0
 			dxBar[n*n+at1] = 0
-			top1Dot := &wsDot.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
-			top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			top1Dot := &wsDot.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
+			top1 := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
 			dxDot[n*n+at1] = top1Dot.dx1
 			dx[n*n+at1] = top1.dx1
 			lvBarDot := t6Dot * alpha1
@@ -586,8 +1476,8 @@ func brusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			dxBar[at1] = 0
 			dxDot[at1] = top1Dot.dx
 			dx[at1] = top1.dx
-			wsDot.brusselatorPlainFrames = wsDot.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
-			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+			wsDot.brusselatorModuloPlainFrames = wsDot.brusselatorModuloPlainFrames[:len(ws.brusselatorModuloPlainFrames)-1]
+			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:len(ws.brusselatorModuloPlainFrames)-1]
 			luBarDot := t5Dot * alpha1
 			luBar := t5 * alpha1
 			uuvBarDot += t5Dot
@@ -629,8 +1519,8 @@ func brusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 	}
 }
 
-// brusselatorPlainTraced11 is problems.BrusselatorPlain_traced_11, from brusselator.go:24.
-func brusselatorPlainTraced11(dx, x []nabla.Real, n int) {
+// brusselatorModuloPlainTraced11 is problems.BrusselatorModuloPlain_traced_11, from brusselator.go:59.
+func brusselatorModuloPlainTraced11(dx, x []nabla.Real, n int) {
 	alpha := brusselatorAlpha(n)
 	u := x[:n*n]
 	v := x[n*n:]
@@ -698,10 +1588,63 @@ func init() {
 			return len(y)
 		},
 	})
+	nabla.Register(BrusselatorModuloOn, nabla.Generated{
+		Name: "BrusselatorModuloOn", Version: 1,
+		ReadOnly: []string{"N"},
+		New: func() nabla.Code {
+			var ybarCopy []float64
+			var workAdjoint AdjointWork
+			var ybarCopy4 [][4]float64
+			var workAdjointTangent AdjointWork
+			var ydotOwn []float64
+			var ybarZero []float64
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, p any) int {
+					clear(ydot)
+					BrusselatorModuloOnTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ydot[:len(ydot):len(ydot)], xdot[:len(xdot):len(xdot)])
+					return len(y)
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, p any) int {
+					clear(ydot)
+					BrusselatorModuloOnTangent4(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ydot[:len(ydot):len(ydot)], xdot[:len(xdot):len(xdot)])
+					return len(y)
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, p any) int {
+					clear(xbar)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					BrusselatorModuloOnAdjoint(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjoint)
+					return len(y)
+				},
+				Adjoint4: func(y []float64, xbar [][4]float64, x []float64, ybar [][4]float64, p any) int {
+					clear(xbar)
+					ybarCopy4 = append(ybarCopy4[:0], ybar...)
+					BrusselatorModuloOnAdjoint4(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy4[:len(ybarCopy4):len(ybarCopy4)], xbar[:len(xbar):len(xbar)], &workAdjoint)
+					return len(y)
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, p any) int {
+					clear(xbar)
+					clear(xbardot)
+					ybarCopy = append(ybarCopy[:0], ybar...)
+					ydotOwn = append(ydotOwn[:0], y...)
+					clear(ydotOwn)
+					ybarZero = append(ybarZero[:0], ybar...)
+					clear(ybarZero)
+					BrusselatorModuloOnAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)])
+					return len(y)
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, p any) int {
+			BrusselatorModuloOnTraced(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid))
+			return len(y)
+		},
+	})
 }
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"495+3|.BrusselatorOn|brusselator.go:17|1:0",
-	"71+15|.BrusselatorPlain|brusselator.go:24|1:1 3:2",
+	"126+3|.BrusselatorOn|brusselator.go:17|1:0",
+	"700+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
+	"528+36|.BrusselatorPlain|brusselator.go:29|1:1 2:1 3:1 5:2 6:2 7:2 9:5 10:5 11:5 20:13 21:13",
+	"122+15|.BrusselatorModuloPlain|brusselator.go:59|1:1 3:2",
 )

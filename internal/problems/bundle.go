@@ -208,7 +208,10 @@ func T6() *Problem {
 			f.Z = feats[2*i : 2*i+2]
 			v.Z = nabla.VecOf(f.Z)
 		},
-		Data:      func() []float64 { return f.Z },
+		Data: func() []float64 { return f.Z },
+		ByHand: func() *ByHand {
+			return &ByHand{Call: func(y, d, x []float64) { reprojectionByHand(y, d, x, f.Z) }}
+		},
 		Tolerance: 1e-9, Difference: 0.1,
 	}
 	for i := range count {

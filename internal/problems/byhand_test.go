@@ -1,85 +1,82 @@
 package problems
 
 import (
-	"math"
-	"slices"
 	"testing"
 
-	"github.com/nabla-ad/nabla"
-	"github.com/nabla-ad/nabla/backend/source"
 	"github.com/nabla-ad/nabla/internal/timing/timingtest"
 )
 
-// byHand holds tasks whose value and gradient are also written by hand, as fast as is reasonable in Go.
-var byHand = []struct {
-	name  string
-	task  func(n int) *Problem
-	plain func(x []float64) float64
-	hand  func(grad, x []float64) float64
-}{
-	{"T1", T1, SumSquaresPlain, func(grad, x []float64) float64 {
-		s := 0.0
-		grad = grad[:len(x)]
-		for i, v := range x {
-			s += v * v
-			grad[i] = 2 * v
-		}
-		return s
-	}},
-	{"T3", T3, RosenbrockPlain, func(grad, x []float64) float64 {
-		s, carry := 0.0, 0.0
-		now := x[0]
-		rest := x[1:]
-		grad = grad[:len(x)]
-		for i, next := range rest {
-			a, b := next-now*now, 1-now
-			s += 100*(a*a) + b*b
-			grad[i] = carry - 400*now*a - 2*b
-			carry = 200 * a
-			now = next
-		}
-		grad[len(rest)] = carry
-		return s
-	}},
-}
-
+// TestByHand compares values and derivatives by hand with the references of all cases. They do not allocate.
 func TestByHand(t *testing.T) {
-	for _, tt := range byHand {
-		p := tt.task(50)
-		x := p.Cases[0].X
-		grad := make([]float64, len(x))
-		y := tt.hand(grad, x)
-		wantY, want, err := nabla.ValueAndGradient(tt.plain, source.Reverse{}, x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*(1+math.Abs(b)) }
-		if !near(y, wantY) || !slices.EqualFunc(grad, want, near) {
-			t.Errorf("%s: %v, %v, want %v, %v", tt.name, y, grad, wantY, want)
+	for _, e := range Benchmarked() {
+		for _, n := range e.Sizes {
+			p, err := e.New(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hand := p.ByHand()
+			size := p.Rows() * p.N
+			if hand.Pattern != nil {
+				size = hand.Pattern.NNZ()
+			} else if e.Sparse {
+				t.Errorf("%s: the derivative by hand is dense", p.Name)
+			}
+			y, d := make([]float64, p.M), make([]float64, size)
+			for i := range p.Cases {
+				c := p.Select(i)
+				hand.Call(y, d, c.X)
+				if !p.Hessian {
+					checkClose(t, p, "value", y, c.Value)
+				}
+				want := c.Derivative
+				if hand.Pattern != nil {
+					want = make([]float64, size)
+					for _, e := range c.Elements {
+						k, ok := hand.Pattern.Index(e.Row, e.Col)
+						if !ok {
+							t.Fatalf("%s: no entry (%d, %d)", p.Name, e.Row, e.Col)
+						}
+						want[k] += e.Value
+					}
+				}
+				checkClose(t, p, "derivative", d, want)
+			}
+			x := p.Select(0).X
+			if n := testing.AllocsPerRun(2, func() { hand.Call(y, d, x) }); n != 0 {
+				t.Errorf("%s: %v allocations", p.Name, n)
+			}
 		}
 	}
 }
 
-// BenchmarkByHand measures value and gradient by hand, and by generated code through the interface, beside the
-// function.
+// checkClose compares vectors relative to their largest element.
+func checkClose(t *testing.T, p *Problem, what string, got, want []float64) {
+	t.Helper()
+	scale := largest(want)
+	for i, v := range want {
+		if !(abs(got[i]-v) <= p.Tolerance*scale) {
+			t.Fatalf("%s: element %d of the %s is %v, want %v", p.Name, i, what, got[i], v)
+		}
+	}
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// BenchmarkByHand measures values and derivatives by hand beside the functions.
 func BenchmarkByHand(b *testing.B) {
-	for _, tt := range byHand {
-		x := tt.task(1000).Cases[0].X
-		grad := make([]float64, len(x))
-		plain := func() { sink = tt.plain(x) }
-		b.Run(tt.name+"/hand", func(b *testing.B) {
-			timingtest.Ratio(b, func() { sink = tt.hand(grad, x) }, plain)
-		})
-		b.Run(tt.name+"/generated", func(b *testing.B) {
-			prep, err := nabla.PrepareGradient(tt.plain, source.Reverse{}, x)
-			if err != nil {
-				b.Fatal(err)
+	for _, e := range Benchmarked() {
+		p, err := e.New(e.Sizes[len(e.Sizes)-1])
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(p.Name, func(b *testing.B) {
+			hand, c := p.ByHand(), p.Select(0)
+			size := p.Rows() * p.N
+			if hand.Pattern != nil {
+				size = hand.Pattern.NNZ()
 			}
-			timingtest.Ratio(b, func() {
-				if sink, _, err = prep.ValueAndGradient(grad, x); err != nil {
-					b.Fatal(err)
-				}
-			}, plain)
+			y, d := make([]float64, p.M), make([]float64, size)
+			timingtest.Ratio(b, func() { hand.Call(y, d, c.X) }, func() { p.Eval(y, c.X) })
 		})
 	}
 }

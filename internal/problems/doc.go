@@ -16,6 +16,7 @@
 //	ba    bundle adjustment, all in one              56      24
 //	T7    logistic regression, 1000 rows             20      1
 //	T8    Lorenz system, 1000 Runge-Kutta steps      6       1
+//	T4-modulo, T8-arrays  T4 and T8 in a slower form of the plain function
 //	lstm  LSTM, 2 layers, 10 characters of 5 bits    95      1
 //	hand  hand tracking, points at vertices          26      36
 //	hand_triangles  the same, points in triangles    50      36

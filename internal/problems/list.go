@@ -44,6 +44,10 @@ var entries = []Entry{
 		Sizes: []int{20}, make: func(int) *Problem { return T7() }},
 	{Name: "T8", About: "Lorenz system, 1000 Runge-Kutta steps",
 		Sizes: []int{6}, make: func(int) *Problem { return T8() }},
+	{Name: "T4-modulo", About: "T4 with a remainder for each neighbour",
+		Sizes: []int{72, 2048}, Sparse: true, make: brusselatorModulo},
+	{Name: "T8-arrays", About: "T8 with its state in arrays",
+		Sizes: []int{6}, make: func(int) *Problem { return T8Arrays() }},
 	{Name: "lstm", About: "LSTM of ADBench, 2 layers, 10 characters",
 		Sizes: []int{95}, make: func(int) *Problem { return LSTM() }},
 	{Name: "hand", About: "hand tracking of ADBench, points at vertices",
@@ -59,7 +63,7 @@ var hessians = []Entry{
 }
 
 // benchmarked are the names of the problems that the command times, in the order of its rows.
-var benchmarked = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8", "listing2", "T4"}
+var benchmarked = []string{"T1", "T3", "T5", "gmm", "T6", "T7", "T8", "T8-arrays", "listing2", "T4", "T4-modulo"}
 
 // Benchmarked returns the problems that the command times, in the order of its rows.
 func Benchmarked() []Entry {

@@ -92,6 +92,7 @@ func T7() *Problem {
 		Traced:    func(w []nabla.Real) nabla.Real { return LogisticLoss(w, v) },
 		Func:      nabla.Bind(LogisticLoss, v),
 		Bound:     nabla.Bind(LogisticLossPlain, r),
+		ByHand:    func() *ByHand { return logisticByHand(r) },
 		Cases:     []Case{{X: w, Value: []float64{945.91031706647338}, Derivative: logisticGradient(w, r)}},
 		Tolerance: 1e-12, Difference: 1e-4,
 	}

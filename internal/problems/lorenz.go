@@ -15,6 +15,28 @@ const (
 //
 //nabla:differentiate
 func LorenzPlain(p []float64) float64 {
+	const h = lorenzStep
+	x, y, z := p[0], p[1], p[2]
+	s, r, b := p[3], p[4], p[5]
+	for range lorenzSteps {
+		x1, y1, z1 := s*(y-x), x*(r-z)-y, x*y-b*z
+		u, v, w := x+h/2*x1, y+h/2*y1, z+h/2*z1
+		x2, y2, z2 := s*(v-u), u*(r-w)-v, u*v-b*w
+		u, v, w = x+h/2*x2, y+h/2*y2, z+h/2*z2
+		x3, y3, z3 := s*(v-u), u*(r-w)-v, u*v-b*w
+		u, v, w = x+h*x3, y+h*y3, z+h*z3
+		x4, y4, z4 := s*(v-u), u*(r-w)-v, u*v-b*w
+		x += h / 6 * (x1 + 2*x2 + 2*x3 + x4)
+		y += h / 6 * (y1 + 2*y2 + 2*y3 + y4)
+		z += h / 6 * (z1 + 2*z2 + 2*z3 + z4)
+	}
+	return x*x + y*y + z*z
+}
+
+// LorenzArraysPlain is [LorenzPlain] with states in arrays, which the compiler keeps in memory.
+//
+//nabla:differentiate
+func LorenzArraysPlain(p []float64) float64 {
 	u := [3]float64{p[0], p[1], p[2]}
 	s, r, b := p[3], p[4], p[5]
 	for range lorenzSteps {
@@ -129,6 +151,7 @@ func T8() *Problem {
 		N:       6, M: 1,
 		Source: "Lorenz, J. Atmos. Sci. 20 (1963) 130, classical Runge-Kutta; gradient with 60 digits",
 		Plain:  LorenzPlain, Traced: Lorenz,
+		ByHand: lorenzByHand,
 		Cases: []Case{{X: x, Value: []float64{647.73997355613432}, Derivative: []float64{
 			-85.892432904603544, -76.748838249146145, 222.08432840206186,
 			-314.90565957766269, -482.34210041426106, -2603.53826049092,
@@ -136,4 +159,11 @@ func T8() *Problem {
 		// The trajectory is chaotic: rounding alone changes the derivative by 5e-14.
 		Tolerance: 1e-12, Difference: 1e-3,
 	}
+}
+
+// T8Arrays is T8 with states in arrays.
+func T8Arrays() *Problem {
+	p := T8()
+	p.Name, p.Title, p.Plain = "T8-arrays", "Lorenz system, state in arrays", LorenzArraysPlain
+	return p
 }

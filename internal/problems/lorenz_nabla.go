@@ -9,6 +9,22 @@ import (
 
 // lorenzPlainFrame is a type of values that generated functions record or pass to each other.
 type lorenzPlainFrame struct {
+	u  float64
+	v  float64
+	w  float64
+	u1 float64
+	v1 float64
+	w1 float64
+	u2 float64
+	v2 float64
+	w2 float64
+	x  float64
+	y  float64
+	z  float64
+}
+
+// lorenzArraysPlainFrame is a type of values that generated functions record or pass to each other.
+type lorenzArraysPlainFrame struct {
 	t0   float64
 	t11  float64
 	t21  float64
@@ -25,6 +41,844 @@ type lorenzPlainFrame struct {
 
 // LorenzPlainTangent returns LorenzPlain(p) and its derivative in the direction pDot, from lorenz.go:17.
 func LorenzPlainTangent(p, pDot []float64) (r, rDot float64) {
+	if pDot == nil {
+		pDot = make([]float64, len(p))
+	}
+	xDot := pDot[0]
+	x := p[0]
+	yDot := pDot[1]
+	y := p[1]
+	zDot := pDot[2]
+	z := p[2]
+	sDot := pDot[3]
+	s := p[3]
+	r1Dot := pDot[4]
+	r1 := p[4]
+	bDot := pDot[5]
+	b := p[5]
+	for i := 0; i < lorenzSteps; i++ {
+		t := y - x
+		x1Dot := sDot*t + s*(yDot-xDot)
+		x1 := s * t
+		t1 := r1 - z
+		y1Dot := xDot*t1 + x*(r1Dot-zDot) - yDot
+		y1 := x*t1 - y
+		z1Dot := xDot*y + x*yDot - (bDot*z + b*zDot)
+		z1 := x*y - b*z
+		uDot := xDot + 0.005*x1Dot
+		u := x + 0.005*x1
+		vDot := yDot + 0.005*y1Dot
+		v := y + 0.005*y1
+		wDot := zDot + 0.005*z1Dot
+		w := z + 0.005*z1
+		t2 := v - u
+		x2Dot := sDot*t2 + s*(vDot-uDot)
+		x2 := s * t2
+		t3 := r1 - w
+		y2Dot := uDot*t3 + u*(r1Dot-wDot) - vDot
+		y2 := u*t3 - v
+		z2Dot := uDot*v + u*vDot - (bDot*w + b*wDot)
+		z2 := u*v - b*w
+		uDot = xDot + 0.005*x2Dot
+		u = x + 0.005*x2
+		vDot = yDot + 0.005*y2Dot
+		v = y + 0.005*y2
+		wDot = zDot + 0.005*z2Dot
+		w = z + 0.005*z2
+		t4 := v - u
+		x3Dot := sDot*t4 + s*(vDot-uDot)
+		x3 := s * t4
+		t5 := r1 - w
+		y3Dot := uDot*t5 + u*(r1Dot-wDot) - vDot
+		y3 := u*t5 - v
+		z3Dot := uDot*v + u*vDot - (bDot*w + b*wDot)
+		z3 := u*v - b*w
+		uDot = xDot + 0.01*x3Dot
+		u = x + 0.01*x3
+		vDot = yDot + 0.01*y3Dot
+		v = y + 0.01*y3
+		wDot = zDot + 0.01*z3Dot
+		w = z + 0.01*z3
+		t6 := v - u
+		x4Dot := sDot*t6 + s*(vDot-uDot)
+		x4 := s * t6
+		t7 := r1 - w
+		y4Dot := uDot*t7 + u*(r1Dot-wDot) - vDot
+		y4 := u*t7 - v
+		z4Dot := uDot*v + u*vDot - (bDot*w + b*wDot)
+		z4 := u*v - b*w
+		xDot += 0.0016666666666666668 * (x1Dot + 2*x2Dot + 2*x3Dot + x4Dot)
+		x += 0.0016666666666666668 * (x1 + 2*x2 + 2*x3 + x4)
+		yDot += 0.0016666666666666668 * (y1Dot + 2*y2Dot + 2*y3Dot + y4Dot)
+		y += 0.0016666666666666668 * (y1 + 2*y2 + 2*y3 + y4)
+		zDot += 0.0016666666666666668 * (z1Dot + 2*z2Dot + 2*z3Dot + z4Dot)
+		z += 0.0016666666666666668 * (z1 + 2*z2 + 2*z3 + z4)
+	}
+	return x*x + y*y + z*z, (x+x)*xDot + (y+y)*yDot + (z+z)*zDot
+}
+
+// LorenzPlainTangent4 returns LorenzPlain(p) and its derivatives in 4 directions, those of pDot, from lorenz.go:17.
+func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	if pDot == nil {
+		pDot = make([][4]float64, len(p))
+	}
+	if lorenzPlainTangent4Twin != nil {
+		return lorenzPlainTangent4Twin(p, pDot)
+	}
+	pDotRow := &pDot[0]
+	x := p[0]
+	pDotRow1 := &pDot[1]
+	y := p[1]
+	pDotRow2 := &pDot[2]
+	z := p[2]
+	pDotRow3 := &pDot[3]
+	s := p[3]
+	pDotRow4 := &pDot[4]
+	r1 := p[4]
+	pDotRow5 := &pDot[5]
+	b := p[5]
+	xDot0 := pDotRow[0]
+	xDot1 := pDotRow[1]
+	yDot0 := pDotRow1[0]
+	yDot1 := pDotRow1[1]
+	zDot0 := pDotRow2[0]
+	zDot1 := pDotRow2[1]
+	sDot0 := pDotRow3[0]
+	sDot1 := pDotRow3[1]
+	r1Dot0 := pDotRow4[0]
+	r1Dot1 := pDotRow4[1]
+	bDot0 := pDotRow5[0]
+	bDot1 := pDotRow5[1]
+	xDot2 := pDotRow[2]
+	xDot3 := pDotRow[3]
+	yDot2 := pDotRow1[2]
+	yDot3 := pDotRow1[3]
+	zDot2 := pDotRow2[2]
+	zDot3 := pDotRow2[3]
+	sDot2 := pDotRow3[2]
+	sDot3 := pDotRow3[3]
+	r1Dot2 := pDotRow4[2]
+	r1Dot3 := pDotRow4[3]
+	bDot2 := pDotRow5[2]
+	bDot3 := pDotRow5[3]
+	for i := 0; i < lorenzSteps; i++ {
+		t := y - x
+		x1 := s * t
+		t1 := r1 - z
+		y1 := x*t1 - y
+		z1 := x*y - b*z
+		u := x + 0.005*x1
+		v := y + 0.005*y1
+		w := z + 0.005*z1
+		t2 := v - u
+		x2 := s * t2
+		t3 := r1 - w
+		y2 := u*t3 - v
+		z2 := u*v - b*w
+		x1Dot0 := sDot0*t + s*(yDot0-xDot0)
+		x1Dot1 := sDot1*t + s*(yDot1-xDot1)
+		y1Dot0 := xDot0*t1 + x*(r1Dot0-zDot0) - yDot0
+		y1Dot1 := xDot1*t1 + x*(r1Dot1-zDot1) - yDot1
+		z1Dot0 := xDot0*y + x*yDot0 - (bDot0*z + b*zDot0)
+		z1Dot1 := xDot1*y + x*yDot1 - (bDot1*z + b*zDot1)
+		uDot0 := xDot0 + 0.005*x1Dot0
+		uDot1 := xDot1 + 0.005*x1Dot1
+		vDot0 := yDot0 + 0.005*y1Dot0
+		vDot1 := yDot1 + 0.005*y1Dot1
+		wDot0 := zDot0 + 0.005*z1Dot0
+		wDot1 := zDot1 + 0.005*z1Dot1
+		x2Dot0 := sDot0*t2 + s*(vDot0-uDot0)
+		x2Dot1 := sDot1*t2 + s*(vDot1-uDot1)
+		y2Dot0 := uDot0*t3 + u*(r1Dot0-wDot0) - vDot0
+		y2Dot1 := uDot1*t3 + u*(r1Dot1-wDot1) - vDot1
+		z2Dot0 := uDot0*v + u*vDot0 - (bDot0*w + b*wDot0)
+		z2Dot1 := uDot1*v + u*vDot1 - (bDot1*w + b*wDot1)
+		uDot0 = xDot0 + 0.005*x2Dot0
+		uDot1 = xDot1 + 0.005*x2Dot1
+		x1Dot2 := sDot2*t + s*(yDot2-xDot2)
+		x1Dot3 := sDot3*t + s*(yDot3-xDot3)
+		y1Dot2 := xDot2*t1 + x*(r1Dot2-zDot2) - yDot2
+		y1Dot3 := xDot3*t1 + x*(r1Dot3-zDot3) - yDot3
+		z1Dot2 := xDot2*y + x*yDot2 - (bDot2*z + b*zDot2)
+		z1Dot3 := xDot3*y + x*yDot3 - (bDot3*z + b*zDot3)
+		uDot2 := xDot2 + 0.005*x1Dot2
+		uDot3 := xDot3 + 0.005*x1Dot3
+		vDot2 := yDot2 + 0.005*y1Dot2
+		vDot3 := yDot3 + 0.005*y1Dot3
+		wDot2 := zDot2 + 0.005*z1Dot2
+		wDot3 := zDot3 + 0.005*z1Dot3
+		x2Dot2 := sDot2*t2 + s*(vDot2-uDot2)
+		x2Dot3 := sDot3*t2 + s*(vDot3-uDot3)
+		y2Dot2 := uDot2*t3 + u*(r1Dot2-wDot2) - vDot2
+		y2Dot3 := uDot3*t3 + u*(r1Dot3-wDot3) - vDot3
+		z2Dot2 := uDot2*v + u*vDot2 - (bDot2*w + b*wDot2)
+		z2Dot3 := uDot3*v + u*vDot3 - (bDot3*w + b*wDot3)
+		uDot2 = xDot2 + 0.005*x2Dot2
+		uDot3 = xDot3 + 0.005*x2Dot3
+		u = x + 0.005*x2
+		v = y + 0.005*y2
+		w = z + 0.005*z2
+		t4 := v - u
+		x3 := s * t4
+		t5 := r1 - w
+		y3 := u*t5 - v
+		z3 := u*v - b*w
+		vDot0 = yDot0 + 0.005*y2Dot0
+		vDot1 = yDot1 + 0.005*y2Dot1
+		wDot0 = zDot0 + 0.005*z2Dot0
+		wDot1 = zDot1 + 0.005*z2Dot1
+		x3Dot0 := sDot0*t4 + s*(vDot0-uDot0)
+		x3Dot1 := sDot1*t4 + s*(vDot1-uDot1)
+		y3Dot0 := uDot0*t5 + u*(r1Dot0-wDot0) - vDot0
+		y3Dot1 := uDot1*t5 + u*(r1Dot1-wDot1) - vDot1
+		z3Dot0 := uDot0*v + u*vDot0 - (bDot0*w + b*wDot0)
+		z3Dot1 := uDot1*v + u*vDot1 - (bDot1*w + b*wDot1)
+		uDot0 = xDot0 + 0.01*x3Dot0
+		uDot1 = xDot1 + 0.01*x3Dot1
+		vDot2 = yDot2 + 0.005*y2Dot2
+		vDot3 = yDot3 + 0.005*y2Dot3
+		wDot2 = zDot2 + 0.005*z2Dot2
+		wDot3 = zDot3 + 0.005*z2Dot3
+		x3Dot2 := sDot2*t4 + s*(vDot2-uDot2)
+		x3Dot3 := sDot3*t4 + s*(vDot3-uDot3)
+		y3Dot2 := uDot2*t5 + u*(r1Dot2-wDot2) - vDot2
+		y3Dot3 := uDot3*t5 + u*(r1Dot3-wDot3) - vDot3
+		z3Dot2 := uDot2*v + u*vDot2 - (bDot2*w + b*wDot2)
+		z3Dot3 := uDot3*v + u*vDot3 - (bDot3*w + b*wDot3)
+		uDot2 = xDot2 + 0.01*x3Dot2
+		uDot3 = xDot3 + 0.01*x3Dot3
+		u = x + 0.01*x3
+		v = y + 0.01*y3
+		w = z + 0.01*z3
+		t6 := v - u
+		x4 := s * t6
+		t7 := r1 - w
+		y4 := u*t7 - v
+		z4 := u*v - b*w
+		x += 0.0016666666666666668 * (x1 + 2*x2 + 2*x3 + x4)
+		y += 0.0016666666666666668 * (y1 + 2*y2 + 2*y3 + y4)
+		z += 0.0016666666666666668 * (z1 + 2*z2 + 2*z3 + z4)
+		vDot0 = yDot0 + 0.01*y3Dot0
+		vDot1 = yDot1 + 0.01*y3Dot1
+		wDot0 = zDot0 + 0.01*z3Dot0
+		wDot1 = zDot1 + 0.01*z3Dot1
+		x4Dot0 := sDot0*t6 + s*(vDot0-uDot0)
+		x4Dot1 := sDot1*t6 + s*(vDot1-uDot1)
+		y4Dot0 := uDot0*t7 + u*(r1Dot0-wDot0) - vDot0
+		y4Dot1 := uDot1*t7 + u*(r1Dot1-wDot1) - vDot1
+		z4Dot0 := uDot0*v + u*vDot0 - (bDot0*w + b*wDot0)
+		z4Dot1 := uDot1*v + u*vDot1 - (bDot1*w + b*wDot1)
+		xDot0 += 0.0016666666666666668 * (x1Dot0 + 2*x2Dot0 + 2*x3Dot0 + x4Dot0)
+		xDot1 += 0.0016666666666666668 * (x1Dot1 + 2*x2Dot1 + 2*x3Dot1 + x4Dot1)
+		yDot0 += 0.0016666666666666668 * (y1Dot0 + 2*y2Dot0 + 2*y3Dot0 + y4Dot0)
+		yDot1 += 0.0016666666666666668 * (y1Dot1 + 2*y2Dot1 + 2*y3Dot1 + y4Dot1)
+		zDot0 += 0.0016666666666666668 * (z1Dot0 + 2*z2Dot0 + 2*z3Dot0 + z4Dot0)
+		zDot1 += 0.0016666666666666668 * (z1Dot1 + 2*z2Dot1 + 2*z3Dot1 + z4Dot1)
+		vDot2 = yDot2 + 0.01*y3Dot2
+		vDot3 = yDot3 + 0.01*y3Dot3
+		wDot2 = zDot2 + 0.01*z3Dot2
+		wDot3 = zDot3 + 0.01*z3Dot3
+		x4Dot2 := sDot2*t6 + s*(vDot2-uDot2)
+		x4Dot3 := sDot3*t6 + s*(vDot3-uDot3)
+		y4Dot2 := uDot2*t7 + u*(r1Dot2-wDot2) - vDot2
+		y4Dot3 := uDot3*t7 + u*(r1Dot3-wDot3) - vDot3
+		z4Dot2 := uDot2*v + u*vDot2 - (bDot2*w + b*wDot2)
+		z4Dot3 := uDot3*v + u*vDot3 - (bDot3*w + b*wDot3)
+		xDot2 += 0.0016666666666666668 * (x1Dot2 + 2*x2Dot2 + 2*x3Dot2 + x4Dot2)
+		xDot3 += 0.0016666666666666668 * (x1Dot3 + 2*x2Dot3 + 2*x3Dot3 + x4Dot3)
+		yDot2 += 0.0016666666666666668 * (y1Dot2 + 2*y2Dot2 + 2*y3Dot2 + y4Dot2)
+		yDot3 += 0.0016666666666666668 * (y1Dot3 + 2*y2Dot3 + 2*y3Dot3 + y4Dot3)
+		zDot2 += 0.0016666666666666668 * (z1Dot2 + 2*z2Dot2 + 2*z3Dot2 + z4Dot2)
+		zDot3 += 0.0016666666666666668 * (z1Dot3 + 2*z2Dot3 + 2*z3Dot3 + z4Dot3)
+	}
+	t8 := x + x
+	t9 := y + y
+	t10 := z + z
+	return x*x + y*y + z*z, t8*xDot0 + t9*yDot0 + t10*zDot0, t8*xDot1 + t9*yDot1 + t10*zDot1, t8*xDot2 + t9*yDot2 + t10*zDot2, t8*xDot3 + t9*yDot3 + t10*zDot3
+}
+
+// lorenzPlainTangent4Twin is the SIMD variant of LorenzPlainTangent4, nil if the processor does not support it.
+var lorenzPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
+
+// LorenzPlainAdjoint returns LorenzPlain(p), from lorenz.go:17.
+// It adds the derivatives of the outputs, weighted by rBar, to pBar.
+// Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if pBar shares memory with another slice.
+func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	rt.Apart("LorenzPlainAdjoint", "pBar, p", 1, pBar, p)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if pBar == nil {
+		pBar = make([]float64, len(p))
+	}
+	ws.lorenzPlainFrames = ws.lorenzPlainFrames[:0]
+	var u float64
+	var v float64
+	var w float64
+	x := p[0]
+	y := p[1]
+	z := p[2]
+	s := p[3]
+	r1 := p[4]
+	b := p[5]
+	for i := 0; i < lorenzSteps; i++ {
+		x1 := s * (y - x)
+		y1 := x*(r1-z) - y
+		z1 := x*y - b*z
+		ws.lorenzPlainFrames = append(ws.lorenzPlainFrames, lorenzPlainFrame{})
+		top := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		top.u = u
+		u = x + 0.005*x1
+		top.v = v
+		v = y + 0.005*y1
+		top.w = w
+		w = z + 0.005*z1
+		x2 := s * (v - u)
+		y2 := u*(r1-w) - v
+		z2 := u*v - b*w
+		top.u1 = u
+		u = x + 0.005*x2
+		top.v1 = v
+		v = y + 0.005*y2
+		top.w1 = w
+		w = z + 0.005*z2
+		x3 := s * (v - u)
+		y3 := u*(r1-w) - v
+		z3 := u*v - b*w
+		top.u2 = u
+		u = x + 0.01*x3
+		top.v2 = v
+		v = y + 0.01*y3
+		top.w2 = w
+		w = z + 0.01*z3
+		x4 := s * (v - u)
+		y4 := u*(r1-w) - v
+		z4 := u*v - b*w
+		top.x = x
+		x += 0.0016666666666666668 * (x1 + 2*x2 + 2*x3 + x4)
+		top.y = y
+		y += 0.0016666666666666668 * (y1 + 2*y2 + 2*y3 + y4)
+		top.z = z
+		z += 0.0016666666666666668 * (z1 + 2*z2 + 2*z3 + z4)
+	}
+	r = x*x + y*y + z*z
+	var sBar float64
+	var r1Bar float64
+	var bBar float64
+	xBar := (rBar + rBar) * x
+	yBar := (rBar + rBar) * y
+	zBar := (rBar + rBar) * z
+	for i1 := 999; i1 > -1; i1-- {
+		top1 := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		z = top1.z
+		t16 := zBar * 0.0016666666666666668
+		z1Bar := t16
+		z2Bar := t16 * 2
+		z3Bar := t16 * 2
+		y = top1.y
+		t15 := yBar * 0.0016666666666666668
+		y1Bar := t15
+		y2Bar := t15 * 2
+		y3Bar := t15 * 2
+		x = top1.x
+		t14 := xBar * 0.0016666666666666668
+		x1Bar := t14
+		x2Bar := t14 * 2
+		x3Bar := t14 * 2
+		uBar := t16 * v
+		vBar := t16 * u
+		bBar -= t16 * w
+		wBar := -(t16 * b)
+		uBar += t15 * (r1 - w)
+		t13 := t15 * u
+		r1Bar += t13
+		wBar -= t13
+		vBar -= t15
+		sBar += t14 * (v - u)
+		t12 := t14 * s
+		vBar += t12
+		uBar -= t12
+		w = top1.w2
+		zBar += wBar
+		z3Bar += wBar * 0.01
+		v = top1.v2
+		yBar += vBar
+		y3Bar += vBar * 0.01
+		u = top1.u2
+		xBar += uBar
+		x3Bar += uBar * 0.01
+		uBar = z3Bar * v
+		vBar = z3Bar * u
+		bBar -= z3Bar * w
+		wBar = -(z3Bar * b)
+		uBar += y3Bar * (r1 - w)
+		t8 := y3Bar * u
+		r1Bar += t8
+		wBar -= t8
+		vBar -= y3Bar
+		sBar += x3Bar * (v - u)
+		t7 := x3Bar * s
+		vBar += t7
+		uBar -= t7
+		w = top1.w1
+		zBar += wBar
+		z2Bar += wBar * 0.005
+		v = top1.v1
+		yBar += vBar
+		y2Bar += vBar * 0.005
+		u = top1.u1
+		xBar += uBar
+		x2Bar += uBar * 0.005
+		uBar = z2Bar * v
+		vBar = z2Bar * u
+		bBar -= z2Bar * w
+		wBar = -(z2Bar * b)
+		uBar += y2Bar * (r1 - w)
+		t3 := y2Bar * u
+		r1Bar += t3
+		wBar -= t3
+		vBar -= y2Bar
+		sBar += x2Bar * (v - u)
+		t2 := x2Bar * s
+		vBar += t2
+		uBar -= t2
+		zBar += wBar
+		z1Bar += wBar * 0.005
+		w = top1.w
+		yBar += vBar
+		y1Bar += vBar * 0.005
+		v = top1.v
+		xBar += uBar
+		x1Bar += uBar * 0.005
+		u = top1.u
+		ws.lorenzPlainFrames = ws.lorenzPlainFrames[:len(ws.lorenzPlainFrames)-1]
+		xBar += z1Bar * y
+		yBar += z1Bar * x
+		bBar -= z1Bar * z
+		zBar -= z1Bar * b
+		xBar += y1Bar * (r1 - z)
+		t1 := y1Bar * x
+		r1Bar += t1
+		zBar -= t1
+		yBar -= y1Bar
+		sBar += x1Bar * (y - x)
+		t := x1Bar * s
+		yBar += t
+		xBar -= t
+	}
+	pBar[5] += bBar
+	pBar[4] += r1Bar
+	pBar[3] += sBar
+	pBar[2] += zBar
+	pBar[1] += yBar
+	pBar[0] += xBar
+	return
+}
+
+// LorenzPlainAdjointTangent computes LorenzPlainAdjoint and the derivatives of its bars in the direction pDot,
+// for constant seeds, from lorenz.go:17.
+// It adds the derivatives of pBar to pBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of pBar, pBarDot shares memory with another slice.
+func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64) (r float64) {
+	rt.Apart("LorenzPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
+	if ws == nil {
+		ws = new(AdjointWork)
+	}
+	if pDot == nil {
+		pDot = make([]float64, len(p))
+	}
+	if pBar == nil {
+		pBar = make([]float64, len(p))
+	}
+	if pBarDot == nil {
+		pBarDot = make([]float64, len(p))
+	}
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tapeDot.lorenzPlainFrames = tapeDot.lorenzPlainFrames[:0]
+	tape.lorenzPlainFrames = tape.lorenzPlainFrames[:0]
+	var uDot float64
+	var u float64
+	var vDot float64
+	var v float64
+	var wDot float64
+	var w float64
+	xDot := pDot[0]
+	x := p[0]
+	yDot := pDot[1]
+	y := p[1]
+	zDot := pDot[2]
+	z := p[2]
+	sDot := pDot[3]
+	s := p[3]
+	r1Dot := pDot[4]
+	r1 := p[4]
+	bDot := pDot[5]
+	b := p[5]
+	for i := 0; i < lorenzSteps; i++ {
+		t4 := y - x
+		x1Dot := sDot*t4 + s*(yDot-xDot)
+		x1 := s * t4
+		t5 := r1 - z
+		y1Dot := xDot*t5 + x*(r1Dot-zDot) - yDot
+		y1 := x*t5 - y
+		z1Dot := xDot*y + x*yDot - (bDot*z + b*zDot)
+		z1 := x*y - b*z
+		tapeDot.lorenzPlainFrames = append(tapeDot.lorenzPlainFrames, lorenzPlainFrame{})
+		tape.lorenzPlainFrames = append(tape.lorenzPlainFrames, lorenzPlainFrame{})
+		topDot := &tapeDot.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
+		top := &tape.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
+		topDot.u = uDot
+		top.u = u
+		uDot = xDot + 0.005*x1Dot
+		u = x + 0.005*x1
+		topDot.v = vDot
+		top.v = v
+		vDot = yDot + 0.005*y1Dot
+		v = y + 0.005*y1
+		topDot.w = wDot
+		top.w = w
+		wDot = zDot + 0.005*z1Dot
+		w = z + 0.005*z1
+		t6 := v - u
+		x2Dot := sDot*t6 + s*(vDot-uDot)
+		x2 := s * t6
+		t9 := r1 - w
+		y2Dot := uDot*t9 + u*(r1Dot-wDot) - vDot
+		y2 := u*t9 - v
+		z2Dot := uDot*v + u*vDot - (bDot*w + b*wDot)
+		z2 := u*v - b*w
+		topDot.u1 = uDot
+		top.u1 = u
+		uDot = xDot + 0.005*x2Dot
+		u = x + 0.005*x2
+		topDot.v1 = vDot
+		top.v1 = v
+		vDot = yDot + 0.005*y2Dot
+		v = y + 0.005*y2
+		topDot.w1 = wDot
+		top.w1 = w
+		wDot = zDot + 0.005*z2Dot
+		w = z + 0.005*z2
+		t10 := v - u
+		x3Dot := sDot*t10 + s*(vDot-uDot)
+		x3 := s * t10
+		t11 := r1 - w
+		y3Dot := uDot*t11 + u*(r1Dot-wDot) - vDot
+		y3 := u*t11 - v
+		z3Dot := uDot*v + u*vDot - (bDot*w + b*wDot)
+		z3 := u*v - b*w
+		topDot.u2 = uDot
+		top.u2 = u
+		uDot = xDot + 0.01*x3Dot
+		u = x + 0.01*x3
+		topDot.v2 = vDot
+		top.v2 = v
+		vDot = yDot + 0.01*y3Dot
+		v = y + 0.01*y3
+		topDot.w2 = wDot
+		top.w2 = w
+		wDot = zDot + 0.01*z3Dot
+		w = z + 0.01*z3
+		t17 := v - u
+		x4Dot := sDot*t17 + s*(vDot-uDot)
+		x4 := s * t17
+		t18 := r1 - w
+		y4Dot := uDot*t18 + u*(r1Dot-wDot) - vDot
+		y4 := u*t18 - v
+		z4Dot := uDot*v + u*vDot - (bDot*w + b*wDot)
+		z4 := u*v - b*w
+		topDot.x = xDot
+		top.x = x
+		xDot += 0.0016666666666666668 * (x1Dot + 2*x2Dot + 2*x3Dot + x4Dot)
+		x += 0.0016666666666666668 * (x1 + 2*x2 + 2*x3 + x4)
+		topDot.y = yDot
+		top.y = y
+		yDot += 0.0016666666666666668 * (y1Dot + 2*y2Dot + 2*y3Dot + y4Dot)
+		y += 0.0016666666666666668 * (y1 + 2*y2 + 2*y3 + y4)
+		topDot.z = zDot
+		top.z = z
+		zDot += 0.0016666666666666668 * (z1Dot + 2*z2Dot + 2*z3Dot + z4Dot)
+		z += 0.0016666666666666668 * (z1 + 2*z2 + 2*z3 + z4)
+	}
+	r = x*x + y*y + z*z
+	var sBarDot float64
+	var sBar float64
+	var r1BarDot float64
+	var r1Bar float64
+	var bBarDot float64
+	var bBar float64
+	t19 := rBar + rBar
+	xBarDot := t19 * xDot
+	xBar := t19 * x
+	t20 := rBar + rBar
+	yBarDot := t20 * yDot
+	yBar := t20 * y
+	t21 := rBar + rBar
+	zBarDot := t21 * zDot
+	zBar := t21 * z
+	for i1 := 999; i1 > -1; i1-- {
+		top1Dot := &tapeDot.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
+		top1 := &tape.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
+		zDot = top1Dot.z
+		z = top1.z
+		t16Dot := zBarDot * 0.0016666666666666668
+		t16 := zBar * 0.0016666666666666668
+		z1BarDot := t16Dot
+		z1Bar := t16
+		z2BarDot := t16Dot * 2
+		z2Bar := t16 * 2
+		z3BarDot := t16Dot * 2
+		z3Bar := t16 * 2
+		yDot = top1Dot.y
+		y = top1.y
+		t15Dot := yBarDot * 0.0016666666666666668
+		t15 := yBar * 0.0016666666666666668
+		y1BarDot := t15Dot
+		y1Bar := t15
+		y2BarDot := t15Dot * 2
+		y2Bar := t15 * 2
+		y3BarDot := t15Dot * 2
+		y3Bar := t15 * 2
+		xDot = top1Dot.x
+		x = top1.x
+		t14Dot := xBarDot * 0.0016666666666666668
+		t14 := xBar * 0.0016666666666666668
+		x1BarDot := t14Dot
+		x1Bar := t14
+		x2BarDot := t14Dot * 2
+		x2Bar := t14 * 2
+		x3BarDot := t14Dot * 2
+		x3Bar := t14 * 2
+		uBarDot := t16Dot*v + t16*vDot
+		uBar := t16 * v
+		vBarDot := t16Dot*u + t16*uDot
+		vBar := t16 * u
+		bBarDot -= t16Dot*w + t16*wDot
+		bBar -= t16 * w
+		wBarDot := -(t16Dot*b + t16*bDot)
+		wBar := -(t16 * b)
+		t22 := r1 - w
+		uBarDot += t15Dot*t22 + t15*(r1Dot-wDot)
+		uBar += t15 * t22
+		t13Dot := t15Dot*u + t15*uDot
+		t13 := t15 * u
+		r1BarDot += t13Dot
+		r1Bar += t13
+		wBarDot -= t13Dot
+		wBar -= t13
+		vBarDot -= t15Dot
+		vBar -= t15
+		t23 := v - u
+		sBarDot += t14Dot*t23 + t14*(vDot-uDot)
+		sBar += t14 * t23
+		t12Dot := t14Dot*s + t14*sDot
+		t12 := t14 * s
+		vBarDot += t12Dot
+		vBar += t12
+		uBarDot -= t12Dot
+		uBar -= t12
+		wDot = top1Dot.w2
+		w = top1.w2
+		zBarDot += wBarDot
+		zBar += wBar
+		z3BarDot += wBarDot * 0.01
+		z3Bar += wBar * 0.01
+		vDot = top1Dot.v2
+		v = top1.v2
+		yBarDot += vBarDot
+		yBar += vBar
+		y3BarDot += vBarDot * 0.01
+		y3Bar += vBar * 0.01
+		uDot = top1Dot.u2
+		u = top1.u2
+		xBarDot += uBarDot
+		xBar += uBar
+		x3BarDot += uBarDot * 0.01
+		x3Bar += uBar * 0.01
+		uBarDot = z3BarDot*v + z3Bar*vDot
+		uBar = z3Bar * v
+		vBarDot = z3BarDot*u + z3Bar*uDot
+		vBar = z3Bar * u
+		bBarDot -= z3BarDot*w + z3Bar*wDot
+		bBar -= z3Bar * w
+		wBarDot = -(z3BarDot*b + z3Bar*bDot)
+		wBar = -(z3Bar * b)
+		t24 := r1 - w
+		uBarDot += y3BarDot*t24 + y3Bar*(r1Dot-wDot)
+		uBar += y3Bar * t24
+		t8Dot := y3BarDot*u + y3Bar*uDot
+		t8 := y3Bar * u
+		r1BarDot += t8Dot
+		r1Bar += t8
+		wBarDot -= t8Dot
+		wBar -= t8
+		vBarDot -= y3BarDot
+		vBar -= y3Bar
+		t25 := v - u
+		sBarDot += x3BarDot*t25 + x3Bar*(vDot-uDot)
+		sBar += x3Bar * t25
+		t7Dot := x3BarDot*s + x3Bar*sDot
+		t7 := x3Bar * s
+		vBarDot += t7Dot
+		vBar += t7
+		uBarDot -= t7Dot
+		uBar -= t7
+		wDot = top1Dot.w1
+		w = top1.w1
+		zBarDot += wBarDot
+		zBar += wBar
+		z2BarDot += wBarDot * 0.005
+		z2Bar += wBar * 0.005
+		vDot = top1Dot.v1
+		v = top1.v1
+		yBarDot += vBarDot
+		yBar += vBar
+		y2BarDot += vBarDot * 0.005
+		y2Bar += vBar * 0.005
+		uDot = top1Dot.u1
+		u = top1.u1
+		xBarDot += uBarDot
+		xBar += uBar
+		x2BarDot += uBarDot * 0.005
+		x2Bar += uBar * 0.005
+		uBarDot = z2BarDot*v + z2Bar*vDot
+		uBar = z2Bar * v
+		vBarDot = z2BarDot*u + z2Bar*uDot
+		vBar = z2Bar * u
+		bBarDot -= z2BarDot*w + z2Bar*wDot
+		bBar -= z2Bar * w
+		wBarDot = -(z2BarDot*b + z2Bar*bDot)
+		wBar = -(z2Bar * b)
+		t26 := r1 - w
+		uBarDot += y2BarDot*t26 + y2Bar*(r1Dot-wDot)
+		uBar += y2Bar * t26
+		t3Dot := y2BarDot*u + y2Bar*uDot
+		t3 := y2Bar * u
+		r1BarDot += t3Dot
+		r1Bar += t3
+		wBarDot -= t3Dot
+		wBar -= t3
+		vBarDot -= y2BarDot
+		vBar -= y2Bar
+		t27 := v - u
+		sBarDot += x2BarDot*t27 + x2Bar*(vDot-uDot)
+		sBar += x2Bar * t27
+		t2Dot := x2BarDot*s + x2Bar*sDot
+		t2 := x2Bar * s
+		vBarDot += t2Dot
+		vBar += t2
+		uBarDot -= t2Dot
+		uBar -= t2
+		zBarDot += wBarDot
+		zBar += wBar
+		z1BarDot += wBarDot * 0.005
+		z1Bar += wBar * 0.005
+		wDot = top1Dot.w
+		w = top1.w
+		yBarDot += vBarDot
+		yBar += vBar
+		y1BarDot += vBarDot * 0.005
+		y1Bar += vBar * 0.005
+		vDot = top1Dot.v
+		v = top1.v
+		xBarDot += uBarDot
+		xBar += uBar
+		x1BarDot += uBarDot * 0.005
+		x1Bar += uBar * 0.005
+		uDot = top1Dot.u
+		u = top1.u
+		tapeDot.lorenzPlainFrames = tapeDot.lorenzPlainFrames[:len(tape.lorenzPlainFrames)-1]
+		tape.lorenzPlainFrames = tape.lorenzPlainFrames[:len(tape.lorenzPlainFrames)-1]
+		xBarDot += z1BarDot*y + z1Bar*yDot
+		xBar += z1Bar * y
+		yBarDot += z1BarDot*x + z1Bar*xDot
+		yBar += z1Bar * x
+		bBarDot -= z1BarDot*z + z1Bar*zDot
+		bBar -= z1Bar * z
+		zBarDot -= z1BarDot*b + z1Bar*bDot
+		zBar -= z1Bar * b
+		t28 := r1 - z
+		xBarDot += y1BarDot*t28 + y1Bar*(r1Dot-zDot)
+		xBar += y1Bar * t28
+		t1Dot := y1BarDot*x + y1Bar*xDot
+		t1 := y1Bar * x
+		r1BarDot += t1Dot
+		r1Bar += t1
+		zBarDot -= t1Dot
+		zBar -= t1
+		yBarDot -= y1BarDot
+		yBar -= y1Bar
+		t29 := y - x
+		sBarDot += x1BarDot*t29 + x1Bar*(yDot-xDot)
+		sBar += x1Bar * t29
+		tDot := x1BarDot*s + x1Bar*sDot
+		t := x1Bar * s
+		yBarDot += tDot
+		yBar += t
+		xBarDot -= tDot
+		xBar -= t
+	}
+	pBarDot[5] += bBarDot
+	pBar[5] += bBar
+	pBarDot[4] += r1BarDot
+	pBar[4] += r1Bar
+	pBarDot[3] += sBarDot
+	pBar[3] += sBar
+	pBarDot[2] += zBarDot
+	pBar[2] += zBar
+	pBarDot[1] += yBarDot
+	pBar[1] += yBar
+	pBarDot[0] += xBarDot
+	pBar[0] += xBar
+	return
+}
+
+// LorenzPlainTraced is LorenzPlain over Reals, from lorenz.go:17.
+func LorenzPlainTraced(p []nabla.Real) (r nabla.Real) {
+	x := p[0]
+	y := p[1]
+	z := p[2]
+	s := p[3]
+	r1 := p[4]
+	b := p[5]
+	for i := 0; i < lorenzSteps; i++ {
+		x1 := s.Mul(y.Sub(x))
+		y1 := x.Mul(r1.Sub(z)).Sub(y)
+		z1 := x.Mul(y).Sub(b.Mul(z))
+		u := x.Add(x1.Scale(0.005))
+		v := y.Add(y1.Scale(0.005))
+		w := z.Add(z1.Scale(0.005))
+		x2 := s.Mul(v.Sub(u))
+		y2 := u.Mul(r1.Sub(w)).Sub(v)
+		z2 := u.Mul(v).Sub(b.Mul(w))
+		u = x.Add(x2.Scale(0.005))
+		v = y.Add(y2.Scale(0.005))
+		w = z.Add(z2.Scale(0.005))
+		x3 := s.Mul(v.Sub(u))
+		y3 := u.Mul(r1.Sub(w)).Sub(v)
+		z3 := u.Mul(v).Sub(b.Mul(w))
+		u = x.Add(x3.Scale(0.01))
+		v = y.Add(y3.Scale(0.01))
+		w = z.Add(z3.Scale(0.01))
+		x4 := s.Mul(v.Sub(u))
+		y4 := u.Mul(r1.Sub(w)).Sub(v)
+		z4 := u.Mul(v).Sub(b.Mul(w))
+		x = x.Add(x1.Add(x2.Scale(2)).Add(x3.Scale(2)).Add(x4).Scale(0.0016666666666666668))
+		y = y.Add(y1.Add(y2.Scale(2)).Add(y3.Scale(2)).Add(y4).Scale(0.0016666666666666668))
+		z = z.Add(z1.Add(z2.Scale(2)).Add(z3.Scale(2)).Add(z4).Scale(0.0016666666666666668))
+	}
+	return x.Sq().Add(y.Sq()).Add(z.Sq())
+}
+
+// LorenzArraysPlainTangent returns LorenzArraysPlain(p) and its derivative in the direction pDot, from lorenz.go:39.
+func LorenzArraysPlainTangent(p, pDot []float64) (r, rDot float64) {
 	if pDot == nil {
 		pDot = make([]float64, len(p))
 	}
@@ -101,13 +955,14 @@ func LorenzPlainTangent(p, pDot []float64) (r, rDot float64) {
 	return u0*u0 + u1*u1 + u2*u2, (u0+u0)*u0Dot + (u1+u1)*u1Dot + (u2+u2)*u2Dot
 }
 
-// LorenzPlainTangent4 returns LorenzPlain(p) and its derivatives in 4 directions, those of pDot, from lorenz.go:17.
-func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+// LorenzArraysPlainTangent4 returns LorenzArraysPlain(p) and its derivatives in 4 directions, those of pDot, from
+// lorenz.go:39.
+func LorenzArraysPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if pDot == nil {
 		pDot = make([][4]float64, len(p))
 	}
-	if lorenzPlainTangent4Twin != nil {
-		return lorenzPlainTangent4Twin(p, pDot)
+	if lorenzArraysPlainTangent4Twin != nil {
+		return lorenzArraysPlainTangent4Twin(p, pDot)
 	}
 	pDotRow := &pDot[0]
 	u0 := p[0]
@@ -281,22 +1136,23 @@ func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2
 	return u0*u0 + u1*u1 + u2*u2, t8*u0Dot0 + t9*u1Dot0 + t13*u2Dot0, t8*u0Dot1 + t9*u1Dot1 + t13*u2Dot1, t8*u0Dot2 + t9*u1Dot2 + t13*u2Dot2, t8*u0Dot3 + t9*u1Dot3 + t13*u2Dot3
 }
 
-// lorenzPlainTangent4Twin is the SIMD variant of LorenzPlainTangent4, nil if the processor does not support it.
-var lorenzPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
+// lorenzArraysPlainTangent4Twin is the SIMD variant of LorenzArraysPlainTangent4, nil if the processor does not support
+// it.
+var lorenzArraysPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
-// LorenzPlainAdjoint returns LorenzPlain(p), from lorenz.go:17.
+// LorenzArraysPlainAdjoint returns LorenzArraysPlain(p), from lorenz.go:39.
 // It adds the derivatives of the outputs, weighted by rBar, to pBar.
 // Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
 // It panics with a *rt.OverlapError if pBar shares memory with another slice.
-func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r float64) {
-	rt.Apart("LorenzPlainAdjoint", "pBar, p", 1, pBar, p)
+func LorenzArraysPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	rt.Apart("LorenzArraysPlainAdjoint", "pBar, p", 1, pBar, p)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
 	if pBar == nil {
 		pBar = make([]float64, len(p))
 	}
-	ws.lorenzPlainFrames = ws.lorenzPlainFrames[:0]
+	ws.lorenzArraysPlainFrames = ws.lorenzArraysPlainFrames[:0]
 	var t0 float64
 	var t11 float64
 	var t21 float64
@@ -316,8 +1172,8 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 		k10 := s * (u1 - u0)
 		k11 := u0*(r1-u2) - u1
 		k12 := u0*u1 - b*u2
-		ws.lorenzPlainFrames = append(ws.lorenzPlainFrames, lorenzPlainFrame{})
-		top := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		ws.lorenzArraysPlainFrames = append(ws.lorenzArraysPlainFrames, lorenzArraysPlainFrame{})
+		top := &ws.lorenzArraysPlainFrames[len(ws.lorenzArraysPlainFrames)-1]
 		top.t0 = t0
 		t0 = u0 + (lorenzStep/2)*k10
 		top.t11 = t11
@@ -360,7 +1216,7 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 	u1Bar := (rBar + rBar) * u1
 	u2Bar := (rBar + rBar) * u2
 	for i11 := 999; i11 > -1; i11-- {
-		top1 := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		top1 := &ws.lorenzArraysPlainFrames[len(ws.lorenzArraysPlainFrames)-1]
 		u2 = top1.u2
 		t13 := u2Bar * (lorenzStep / 6)
 		k12Bar := t13
@@ -442,7 +1298,7 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 		u0Bar += t0Bar
 		k10Bar += t0Bar * (lorenzStep / 2)
 		t0 = top1.t0
-		ws.lorenzPlainFrames = ws.lorenzPlainFrames[:len(ws.lorenzPlainFrames)-1]
+		ws.lorenzArraysPlainFrames = ws.lorenzArraysPlainFrames[:len(ws.lorenzArraysPlainFrames)-1]
 		u0Bar += k12Bar * u1
 		u1Bar += k12Bar * u0
 		bBar -= k12Bar * u2
@@ -466,13 +1322,12 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 	return
 }
 
-// LorenzPlainAdjointTangent computes LorenzPlainAdjoint and the derivatives of its bars in the direction pDot,
-// for constant seeds, from lorenz.go:17.
-// It adds the derivatives of pBar to pBarDot.
-// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
-// It panics with a *rt.OverlapError if one of pBar, pBarDot shares memory with another slice.
-func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64) (r float64) {
-	rt.Apart("LorenzPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
+// LorenzArraysPlainAdjointTangent computes LorenzArraysPlainAdjoint and the derivatives of its bars in the direction
+// pDot, for constant seeds, from lorenz.go:39. It adds the derivatives of pBar to pBarDot. Directions that are zero and
+// bars that are not wanted may be nil, and so may ws; using it again saves allocations. It panics with a
+// *rt.OverlapError if one of pBar, pBarDot shares memory with another slice.
+func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64) (r float64) {
+	rt.Apart("LorenzArraysPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	if ws == nil {
 		ws = new(AdjointWork)
 	}
@@ -491,8 +1346,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	tapeDot.lorenzPlainFrames = tapeDot.lorenzPlainFrames[:0]
-	tape.lorenzPlainFrames = tape.lorenzPlainFrames[:0]
+	tapeDot.lorenzArraysPlainFrames = tapeDot.lorenzArraysPlainFrames[:0]
+	tape.lorenzArraysPlainFrames = tape.lorenzArraysPlainFrames[:0]
 	var t0Dot float64
 	var t0 float64
 	var t11Dot float64
@@ -532,10 +1387,10 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k11 := u0*t15 - u1
 		k12Dot := u0Dot*u1 + u0*u1Dot - (bDot*u2 + b*u2Dot)
 		k12 := u0*u1 - b*u2
-		tapeDot.lorenzPlainFrames = append(tapeDot.lorenzPlainFrames, lorenzPlainFrame{})
-		tape.lorenzPlainFrames = append(tape.lorenzPlainFrames, lorenzPlainFrame{})
-		topDot := &tapeDot.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
-		top := &tape.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
+		tapeDot.lorenzArraysPlainFrames = append(tapeDot.lorenzArraysPlainFrames, lorenzArraysPlainFrame{})
+		tape.lorenzArraysPlainFrames = append(tape.lorenzArraysPlainFrames, lorenzArraysPlainFrame{})
+		topDot := &tapeDot.lorenzArraysPlainFrames[len(tape.lorenzArraysPlainFrames)-1]
+		top := &tape.lorenzArraysPlainFrames[len(tape.lorenzArraysPlainFrames)-1]
 		topDot.t0 = t0Dot
 		top.t0 = t0
 		t0Dot = u0Dot + (lorenzStep/2)*k10Dot
@@ -626,8 +1481,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	u2BarDot := t27 * u2Dot
 	u2Bar := t27 * u2
 	for i11 := 999; i11 > -1; i11-- {
-		top1Dot := &tapeDot.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
-		top1 := &tape.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
+		top1Dot := &tapeDot.lorenzArraysPlainFrames[len(tape.lorenzArraysPlainFrames)-1]
+		top1 := &tape.lorenzArraysPlainFrames[len(tape.lorenzArraysPlainFrames)-1]
 		u2Dot = top1Dot.u2
 		u2 = top1.u2
 		t13Dot := u2BarDot * (lorenzStep / 6)
@@ -796,8 +1651,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		k10Bar += t0Bar * (lorenzStep / 2)
 		t0Dot = top1Dot.t0
 		t0 = top1.t0
-		tapeDot.lorenzPlainFrames = tapeDot.lorenzPlainFrames[:len(tape.lorenzPlainFrames)-1]
-		tape.lorenzPlainFrames = tape.lorenzPlainFrames[:len(tape.lorenzPlainFrames)-1]
+		tapeDot.lorenzArraysPlainFrames = tapeDot.lorenzArraysPlainFrames[:len(tape.lorenzArraysPlainFrames)-1]
+		tape.lorenzArraysPlainFrames = tape.lorenzArraysPlainFrames[:len(tape.lorenzArraysPlainFrames)-1]
 		u0BarDot += k12BarDot*u1 + k12Bar*u1Dot
 		u0Bar += k12Bar * u1
 		u1BarDot += k12BarDot*u0 + k12Bar*u0Dot
@@ -842,8 +1697,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	return
 }
 
-// LorenzPlainTraced is LorenzPlain over Reals, from lorenz.go:17.
-func LorenzPlainTraced(p []nabla.Real) (r nabla.Real) {
+// LorenzArraysPlainTraced is LorenzArraysPlain over Reals, from lorenz.go:39.
+func LorenzArraysPlainTraced(p []nabla.Real) (r nabla.Real) {
 	u := [3]nabla.Real{p[0], p[1], p[2]}
 	s := p[3]
 	r1 := p[4]
@@ -863,12 +1718,12 @@ func LorenzPlainTraced(p []nabla.Real) (r nabla.Real) {
 	return u[0].Sq().Add(u[1].Sq()).Add(u[2].Sq())
 }
 
-// lorenzPlainTraced1111 is problems.lorenzPlain_traced_1111, from lorenz.go:32.
+// lorenzPlainTraced1111 is problems.lorenzPlain_traced_1111, from lorenz.go:54.
 func lorenzPlainTraced1111(u [3]nabla.Real, s, r, b nabla.Real) (r1 [3]nabla.Real) {
 	return [3]nabla.Real{s.Mul(u[1].Sub(u[0])), u[0].Mul(r.Sub(u[2])).Sub(u[1]), u[0].Mul(u[1]).Sub(b.Mul(u[2]))}
 }
 
-// alongPlainTraced101 is problems.alongPlain_traced_101, from lorenz.go:36.
+// alongPlainTraced101 is problems.alongPlain_traced_101, from lorenz.go:58.
 func alongPlainTraced101(u [3]nabla.Real, h float64, k [3]nabla.Real) (r [3]nabla.Real) {
 	return [3]nabla.Real{u[0].Add(k[0].Scale(h)), u[1].Add(k[1].Scale(h)), u[2].Add(k[2].Scale(h))}
 }
@@ -906,11 +1761,44 @@ func init() {
 			return 1
 		},
 	})
+	nabla.Register(LorenzArraysPlain, nabla.Generated{
+		Name: "LorenzArraysPlain", Version: 1,
+		New: func() nabla.Code {
+			var workAdjoint AdjointWork
+			var workAdjointTangent AdjointWork
+			return nabla.Code{
+				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+					y[0], ydot[0] = LorenzArraysPlainTangent(x, xdot)
+					return 1
+				},
+				Tangent4: func(y []float64, ydot [][4]float64, x []float64, xdot [][4]float64, _ any) int {
+					y[0], ydot[0][0], ydot[0][1], ydot[0][2], ydot[0][3] = LorenzArraysPlainTangent4(x, xdot)
+					return 1
+				},
+				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+					clear(xbar)
+					y[0] = LorenzArraysPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
+					return 1
+				},
+				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
+					clear(xbar)
+					clear(xbardot)
+					y[0] = LorenzArraysPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					return 1
+				},
+			}
+		},
+		Traced: func(y, x []nabla.Real, _ any) int {
+			y[0] = LorenzArraysPlainTraced(x)
+			return 1
+		},
+	})
 }
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"21+19|.LorenzPlain|lorenz.go:17|1:1 3:2 4:2 8:5 10:6 12:7",
-	"5+3|.lorenzPlain|lorenz.go:32|1:1",
-	"40+3|.alongPlain|lorenz.go:36|1:1",
+	"856+35|.LorenzPlain|lorenz.go:17|1:2 2:2 3:2 5:3 6:3 9:5 10:5 12:6 13:6 15:7 16:7 18:8 19:8 21:9 22:9 24:10 25:10 27:11 28:11",
+	"21+19|.LorenzArraysPlain|lorenz.go:39|1:1 3:2 4:2 8:5 10:6 12:7",
+	"5+3|.lorenzPlain|lorenz.go:54|1:1",
+	"72+3|.alongPlain|lorenz.go:58|1:1",
 )

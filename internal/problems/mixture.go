@@ -319,6 +319,7 @@ func mixture(name string, x []float64, c *Mixture, value float64, source string)
 		Traced:    func(x []nabla.Real) nabla.Real { return LogPosterior(x, v) },
 		Func:      nabla.Bind(LogPosterior, v),
 		Bound:     nabla.Bind(LogPosteriorPlain, c),
+		ByHand:    func() *ByHand { return logPosteriorByHand(c) },
 		Cases:     []Case{{X: x, Value: []float64{value}, Derivative: logPosteriorGradient(x, c)}},
 		Tolerance: 1e-12, Difference: 1e-4,
 	}

@@ -15,10 +15,12 @@ func init() {
 		return
 	}
 	lorenzPlainTangent4Twin = lorenzPlainTangent4Vector
+	lorenzArraysPlainTangent4Twin = lorenzArraysPlainTangent4Vector
 	rosenbrockPlainTangent4Twin = rosenbrockPlainTangent4Vector
 	sumSquaresPlainTangent4Twin = sumSquaresPlainTangent4Vector
 	diffSquaresPlainTangent4Twin = diffSquaresPlainTangent4Vector
 	brusselatorPlainReverseLanes4Twin = brusselatorPlainReverseLanes4Vector
+	brusselatorModuloPlainReverseLanes4Twin = brusselatorModuloPlainReverseLanes4Vector
 }
 
 // lorenzPlainTangent4Vector is LorenzPlainTangent4 with SIMD instructions.
@@ -40,6 +42,104 @@ func lorenzPlainTangent4Kernel(p []float64, pDot [][4]float64, rows *[3][4]float
 	c1 := avx.Get(&lorenzPlainTangent4Consts[1], via)
 	c2 := avx.Get(&lorenzPlainTangent4Consts[2], via)
 	c3 := avx.Get(&lorenzPlainTangent4Consts[3], via)
+	xDot := archsimd.LoadFloat64x4(&pDot[0])
+	x := avx.Get(&p[0], via)
+	yDot := archsimd.LoadFloat64x4(&pDot[1])
+	y := avx.Get(&p[1], via)
+	zDot := archsimd.LoadFloat64x4(&pDot[2])
+	z := avx.Get(&p[2], via)
+	sDot := archsimd.LoadFloat64x4(&pDot[3])
+	s := avx.Get(&p[3], via)
+	r1Dot := archsimd.LoadFloat64x4(&pDot[4])
+	r1 := avx.Get(&p[4], via)
+	bDot := archsimd.LoadFloat64x4(&pDot[5])
+	b := avx.Get(&p[5], via)
+	for i := 0; i < lorenzSteps; i++ {
+		t := y.Sub(x)
+		x1Dot := sDot.Mul(t).Add(s.Mul(yDot.Sub(xDot)))
+		x1 := s.Mul(t)
+		t1 := r1.Sub(z)
+		y1Dot := xDot.Mul(t1).Add(x.Mul(r1Dot.Sub(zDot))).Sub(yDot)
+		y1 := x.Mul(t1).Sub(y)
+		z1Dot := xDot.Mul(y).Add(x.Mul(yDot)).Sub(bDot.Mul(z).Add(b.Mul(zDot)))
+		z1 := x.Mul(y).Sub(b.Mul(z))
+		uDot := xDot.Add(c.Mul(x1Dot))
+		u := x.Add(c.Mul(x1))
+		vDot := yDot.Add(c.Mul(y1Dot))
+		v := y.Add(c.Mul(y1))
+		wDot := zDot.Add(c.Mul(z1Dot))
+		w := z.Add(c.Mul(z1))
+		t2 := v.Sub(u)
+		x2Dot := sDot.Mul(t2).Add(s.Mul(vDot.Sub(uDot)))
+		x2 := s.Mul(t2)
+		t3 := r1.Sub(w)
+		y2Dot := uDot.Mul(t3).Add(u.Mul(r1Dot.Sub(wDot))).Sub(vDot)
+		y2 := u.Mul(t3).Sub(v)
+		z2Dot := uDot.Mul(v).Add(u.Mul(vDot)).Sub(bDot.Mul(w).Add(b.Mul(wDot)))
+		z2 := u.Mul(v).Sub(b.Mul(w))
+		uDot = xDot.Add(c.Mul(x2Dot))
+		u = x.Add(c.Mul(x2))
+		vDot = yDot.Add(c.Mul(y2Dot))
+		v = y.Add(c.Mul(y2))
+		wDot = zDot.Add(c.Mul(z2Dot))
+		w = z.Add(c.Mul(z2))
+		t4 := v.Sub(u)
+		x3Dot := sDot.Mul(t4).Add(s.Mul(vDot.Sub(uDot)))
+		x3 := s.Mul(t4)
+		t5 := r1.Sub(w)
+		y3Dot := uDot.Mul(t5).Add(u.Mul(r1Dot.Sub(wDot))).Sub(vDot)
+		y3 := u.Mul(t5).Sub(v)
+		z3Dot := uDot.Mul(v).Add(u.Mul(vDot)).Sub(bDot.Mul(w).Add(b.Mul(wDot)))
+		z3 := u.Mul(v).Sub(b.Mul(w))
+		uDot = xDot.Add(c1.Mul(x3Dot))
+		u = x.Add(c1.Mul(x3))
+		vDot = yDot.Add(c1.Mul(y3Dot))
+		v = y.Add(c1.Mul(y3))
+		wDot = zDot.Add(c1.Mul(z3Dot))
+		w = z.Add(c1.Mul(z3))
+		t6 := v.Sub(u)
+		x4Dot := sDot.Mul(t6).Add(s.Mul(vDot.Sub(uDot)))
+		x4 := s.Mul(t6)
+		t7 := r1.Sub(w)
+		y4Dot := uDot.Mul(t7).Add(u.Mul(r1Dot.Sub(wDot))).Sub(vDot)
+		y4 := u.Mul(t7).Sub(v)
+		z4Dot := uDot.Mul(v).Add(u.Mul(vDot)).Sub(bDot.Mul(w).Add(b.Mul(wDot)))
+		z4 := u.Mul(v).Sub(b.Mul(w))
+		xDot = xDot.Add(c2.Mul(x1Dot.Add(c3.Mul(x2Dot)).Add(c3.Mul(x3Dot)).Add(x4Dot)))
+		x = x.Add(c2.Mul(x1.Add(c3.Mul(x2)).Add(c3.Mul(x3)).Add(x4)))
+		yDot = yDot.Add(c2.Mul(y1Dot.Add(c3.Mul(y2Dot)).Add(c3.Mul(y3Dot)).Add(y4Dot)))
+		y = y.Add(c2.Mul(y1.Add(c3.Mul(y2)).Add(c3.Mul(y3)).Add(y4)))
+		zDot = zDot.Add(c2.Mul(z1Dot.Add(c3.Mul(z2Dot)).Add(c3.Mul(z3Dot)).Add(z4Dot)))
+		z = z.Add(c2.Mul(z1.Add(c3.Mul(z2)).Add(c3.Mul(z3)).Add(z4)))
+	}
+	rDot = x.Add(x).Mul(xDot).Add(y.Add(y).Mul(yDot)).Add(z.Add(z).Mul(zDot))
+	r = x.Mul(x).Add(y.Mul(y)).Add(z.Mul(z))
+	r.Store(&rows[0])
+	rDot.Store(&rows[1])
+	archsimd.ClearAVXUpperBits()
+}
+
+var lorenzPlainTangent4Consts = [...]float64{0.005, 0.01, 0.0016666666666666668, 2}
+
+// lorenzArraysPlainTangent4Vector is LorenzArraysPlainTangent4 with SIMD instructions.
+func lorenzArraysPlainTangent4Vector(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
+	var rows [3][4]float64
+	lorenzArraysPlainTangent4Kernel(p, pDot, &rows)
+	return rows[0][0], rows[1][0], rows[1][1], rows[1][2], rows[1][3]
+}
+
+// lorenzArraysPlainTangent4Kernel is the kernel of lorenzArraysPlainTangent4Vector. Arguments and
+// results that are not in slices are in rows.
+//
+//go:noinline
+func lorenzArraysPlainTangent4Kernel(p []float64, pDot [][4]float64, rows *[3][4]float64) {
+	via := &rows[2]
+	var r archsimd.Float64x4
+	var rDot archsimd.Float64x4
+	c := avx.Get(&lorenzArraysPlainTangent4Consts[0], via)
+	c1 := avx.Get(&lorenzArraysPlainTangent4Consts[1], via)
+	c2 := avx.Get(&lorenzArraysPlainTangent4Consts[2], via)
+	c3 := avx.Get(&lorenzArraysPlainTangent4Consts[3], via)
 	u0Dot := archsimd.LoadFloat64x4(&pDot[0])
 	u0 := avx.Get(&p[0], via)
 	u1Dot := archsimd.LoadFloat64x4(&pDot[1])
@@ -117,7 +217,7 @@ func lorenzPlainTangent4Kernel(p []float64, pDot [][4]float64, rows *[3][4]float
 	archsimd.ClearAVXUpperBits()
 }
 
-var lorenzPlainTangent4Consts = [...]float64{lorenzStep / 2, lorenzStep, lorenzStep / 6, 2}
+var lorenzArraysPlainTangent4Consts = [...]float64{lorenzStep / 2, lorenzStep, lorenzStep / 6, 2}
 
 // rosenbrockPlainTangent4Vector is RosenbrockPlainTangent4 with SIMD instructions.
 func rosenbrockPlainTangent4Vector(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
@@ -240,6 +340,91 @@ func brusselatorPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xBar [][
 	c2 := avx.Get(&brusselatorPlainReverseLanes4Consts[2], via)
 	c3 := avx.Get(&brusselatorPlainReverseLanes4Consts[3], via)
 	c4 := avx.Get(&brusselatorPlainReverseLanes4Consts[4], via)
+	south1 := ws.south[len(ws.south)-1]
+	ws.south = ws.south[:len(ws.south)-1]
+	north1 := ws.north[len(ws.north)-1]
+	ws.north = ws.north[:len(ws.north)-1]
+	west1 := ws.west[len(ws.west)-1]
+	ws.west = ws.west[:len(ws.west)-1]
+	east1 := ws.east[len(ws.east)-1]
+	ws.east = ws.east[:len(ws.east)-1]
+	alpha1 := c.Mul(avx.Int(int64(n-1), via)).Mul(avx.Int(int64(n-1), via))
+	nn1 := n * n
+	uBar1 := xBar[:nn1]
+	u1 := x[:nn1]
+	vBar1 := xBar[nn1 : 2*nn1]
+	v1 := x[nn1 : 2*nn1]
+	duBar1 := dxBar[:nn1]
+	du1 := dx[:nn1]
+	dvBar1 := dxBar[nn1 : 2*nn1]
+	dv1 := dx[nn1 : 2*nn1]
+	for j1 := n - 1; j1 > -1; j1-- {
+		here1 := n * j1
+		if n > 0 {
+			vBar11 := vBar1[north1:len(vBar1):len(vBar1)][:n]
+			vBar12 := vBar1[south1:len(vBar1):len(vBar1)][:n]
+			uBar11 := uBar1[north1:len(uBar1):len(uBar1)][:n]
+			uBar12 := uBar1[south1:len(uBar1):len(uBar1)][:n]
+			for i1 := n - 1; i1 > -1; i1-- {
+				at1 := here1 + i1
+				t2 := archsimd.LoadFloat64x4(&dvBar1[at1])
+				c1.Store(&dvBar1[at1])
+				top2 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				avx.Put(&dv1[at1], avx.Get(&top2.dv, via), via)
+				lvBar := t2.Mul(alpha1)
+				archsimd.LoadFloat64x4(&uBar1[at1]).Add(t2.Mul(c2)).Store(&uBar1[at1])
+				uuvBar := avx.Neg(t2)
+				t1 := archsimd.LoadFloat64x4(&duBar1[at1])
+				c1.Store(&duBar1[at1])
+				avx.Put(&du1[at1], avx.Get(&top2.du, via), via)
+				luBar := t1.Mul(alpha1)
+				uuvBar = uuvBar.Add(t1)
+				archsimd.LoadFloat64x4(&uBar1[at1]).Sub(t1.Mul(c3)).Store(&uBar1[at1])
+				t := uuvBar.Mul(avx.Get(&v1[at1], via))
+				archsimd.LoadFloat64x4(&uBar1[at1]).Add(t.Add(t).Mul(avx.Get(&u1[at1], via))).Store(&uBar1[at1])
+				archsimd.LoadFloat64x4(&vBar1[at1]).Add(uuvBar.Mul(avx.Get(&u1[at1], via).Mul(avx.Get(&u1[at1], via)))).Store(&vBar1[at1])
+				archsimd.LoadFloat64x4(&vBar1[west1]).Add(lvBar).Store(&vBar1[west1])
+				archsimd.LoadFloat64x4(&vBar1[east1]).Add(lvBar).Store(&vBar1[east1])
+				archsimd.LoadFloat64x4(&vBar11[i1]).Add(lvBar).Store(&vBar11[i1])
+				archsimd.LoadFloat64x4(&vBar12[i1]).Add(lvBar).Store(&vBar12[i1])
+				archsimd.LoadFloat64x4(&vBar1[at1]).Sub(lvBar.Mul(c4)).Store(&vBar1[at1])
+				archsimd.LoadFloat64x4(&uBar1[west1]).Add(luBar).Store(&uBar1[west1])
+				archsimd.LoadFloat64x4(&uBar1[east1]).Add(luBar).Store(&uBar1[east1])
+				archsimd.LoadFloat64x4(&uBar11[i1]).Add(luBar).Store(&uBar11[i1])
+				archsimd.LoadFloat64x4(&uBar12[i1]).Add(luBar).Store(&uBar12[i1])
+				archsimd.LoadFloat64x4(&uBar1[at1]).Sub(luBar.Mul(c4)).Store(&uBar1[at1])
+				east1 = top2.east
+				west1 = top2.west
+				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+			}
+		}
+		top3 := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
+		north1 = top3.north
+		south1 = top3.south
+		ws.brusselatorPlainFrames1 = ws.brusselatorPlainFrames1[:len(ws.brusselatorPlainFrames1)-1]
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+var brusselatorPlainReverseLanes4Consts = [...]float64{10, 0, brusselatorA, brusselatorA + 1, 4}
+
+// brusselatorModuloPlainReverseLanes4Vector is brusselatorModuloPlainReverseLanes4 with SIMD instructions.
+func brusselatorModuloPlainReverseLanes4Vector(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
+	var rows [1][4]float64
+	brusselatorModuloPlainReverseLanes4Kernel(dx, x, n, dxBar, xBar, ws, &rows)
+}
+
+// brusselatorModuloPlainReverseLanes4Kernel is the kernel of brusselatorModuloPlainReverseLanes4Vector. Arguments and
+// results that are not in slices are in rows.
+//
+//go:noinline
+func brusselatorModuloPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork, rows *[1][4]float64) {
+	via := &rows[0]
+	c := avx.Get(&brusselatorModuloPlainReverseLanes4Consts[0], via)
+	c1 := avx.Get(&brusselatorModuloPlainReverseLanes4Consts[1], via)
+	c2 := avx.Get(&brusselatorModuloPlainReverseLanes4Consts[2], via)
+	c3 := avx.Get(&brusselatorModuloPlainReverseLanes4Consts[3], via)
+	c4 := avx.Get(&brusselatorModuloPlainReverseLanes4Consts[4], via)
 	alpha1 := c.Mul(avx.Int(int64(n-1), via)).Mul(avx.Int(int64(n-1), via))
 	uBar1 := xBar[:n*n]
 	u1 := x[:n*n]
@@ -262,7 +447,7 @@ func brusselatorPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xBar [][
 			north1 := i1 + n*t31
 			t6 := archsimd.LoadFloat64x4(&dxBar[n*n+at1])
 			c1.Store(&dxBar[n*n+at1])
-			top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+			top1 := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
 			avx.Put(&dx[n*n+at1], avx.Get(&top1.dx1, via), via)
 			lvBar := t6.Mul(alpha1)
 			archsimd.LoadFloat64x4(&uBar1[at1]).Add(t6.Mul(c2)).Store(&uBar1[at1])
@@ -270,7 +455,7 @@ func brusselatorPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xBar [][
 			t5 := archsimd.LoadFloat64x4(&dxBar[at1])
 			c1.Store(&dxBar[at1])
 			avx.Put(&dx[at1], avx.Get(&top1.dx, via), via)
-			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:len(ws.brusselatorModuloPlainFrames)-1]
 			luBar := t5.Mul(alpha1)
 			uuvBar = uuvBar.Add(t5)
 			archsimd.LoadFloat64x4(&uBar1[at1]).Sub(t5.Mul(c3)).Store(&uBar1[at1])
@@ -292,4 +477,4 @@ func brusselatorPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xBar [][
 	archsimd.ClearAVXUpperBits()
 }
 
-var brusselatorPlainReverseLanes4Consts = [...]float64{10, 0, brusselatorA, brusselatorA + 1, 4}
+var brusselatorModuloPlainReverseLanes4Consts = [...]float64{10, 0, brusselatorA, brusselatorA + 1, 4}

@@ -22,7 +22,12 @@ var derivatives = map[string]any{
 	"AdjustmentPlainAdjoint": AdjustmentPlainAdjoint, "AdjustmentPlainAdjoint4": AdjustmentPlainAdjoint4,
 	"AdjustmentPlainAdjointTangent": AdjustmentPlainAdjointTangent,
 
-	"BrusselatorOnTangent": BrusselatorOnTangent, "BrusselatorOnTangent4": BrusselatorOnTangent4,
+	"BrusselatorModuloOnTangent":        BrusselatorModuloOnTangent,
+	"BrusselatorModuloOnTangent4":       BrusselatorModuloOnTangent4,
+	"BrusselatorModuloOnAdjoint":        BrusselatorModuloOnAdjoint,
+	"BrusselatorModuloOnAdjoint4":       BrusselatorModuloOnAdjoint4,
+	"BrusselatorModuloOnAdjointTangent": BrusselatorModuloOnAdjointTangent,
+	"BrusselatorOnTangent":              BrusselatorOnTangent, "BrusselatorOnTangent4": BrusselatorOnTangent4,
 	"BrusselatorOnAdjoint": BrusselatorOnAdjoint, "BrusselatorOnAdjoint4": BrusselatorOnAdjoint4,
 	"BrusselatorOnAdjointTangent": BrusselatorOnAdjointTangent,
 
@@ -38,7 +43,10 @@ var derivatives = map[string]any{
 	"LogisticLossPlainAdjoint": LogisticLossPlainAdjoint, "LogisticLossPlainAdjointOnly": LogisticLossPlainAdjointOnly,
 	"LogisticLossPlainAdjointTangent": LogisticLossPlainAdjointTangent, "LogisticLossPlainHVP": LogisticLossPlainHVP,
 
-	"LorenzPlainTangent": LorenzPlainTangent, "LorenzPlainTangent4": LorenzPlainTangent4,
+	"LorenzArraysPlainTangent": LorenzArraysPlainTangent, "LorenzArraysPlainTangent4": LorenzArraysPlainTangent4,
+	"LorenzArraysPlainAdjoint":        LorenzArraysPlainAdjoint,
+	"LorenzArraysPlainAdjointTangent": LorenzArraysPlainAdjointTangent,
+	"LorenzPlainTangent":              LorenzPlainTangent, "LorenzPlainTangent4": LorenzPlainTangent4,
 	"LorenzPlainAdjoint": LorenzPlainAdjoint, "LorenzPlainAdjointTangent": LorenzPlainAdjointTangent,
 
 	"RecurrentLossPlainTangent": RecurrentLossPlainTangent, "RecurrentLossPlainTangent4": RecurrentLossPlainTangent4,

@@ -37,6 +37,10 @@ type Problem struct {
 	Cases []Case
 	Set   func(i int)
 
+	// ByHand returns value and derivative written by hand, the limit for all engines. It is nil where nobody wrote
+	// them.
+	ByHand func() *ByHand
+
 	// Tolerance is the error of an exact engine, relative to the largest component of a case's derivative.
 	Tolerance float64
 	// Difference is the error of finite differences with textbook steps, forward or central, whichever is larger.

@@ -212,7 +212,7 @@ func TestHandwrittenAtOtherPoints(t *testing.T) {
 func TestLookup(t *testing.T) {
 	if _, err := Lookup("T9"); err == nil ||
 		!strings.Contains(err.Error(),
-			`"T9"; there are T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, lstm, hand, hand_triangles, listing2`) {
+			`"T9"; there are T1, T2, T3, T4, T5, gmm, T6, ba, T7, T8, T4-modulo, T8-arrays, lstm, hand, hand_triangles, listing2`) {
 		t.Errorf("Lookup of T9: %v", err)
 	}
 	if e, err := Lookup("listing2"); err != nil || !e.Sparse {

@@ -55,6 +55,7 @@ func T3(n int) *Problem {
 		N:       n, M: 1,
 		Source: "Toint, Math. Comp. 32 (1978) 839, with all weights 100; gradient by hand",
 		Plain:  RosenbrockPlain, Traced: Rosenbrock,
+		ByHand:    rosenbrockByHand,
 		Cases:     []Case{{X: x, Value: []float64{value}, Derivative: rosenbrockGradient(x)}},
 		Tolerance: 1e-12, Difference: 1e-3,
 	}

@@ -44,6 +44,7 @@ func T1(n int) *Problem {
 		N:       n, M: 1,
 		Source: "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 3; gradient 2x",
 		Plain:  SumSquaresPlain, Traced: SumSquares,
+		ByHand:    sumSquaresByHand,
 		Cases:     []Case{{X: x, Value: []float64{value}, Derivative: g}},
 		Tolerance: 1e-12, Difference: 1e-3,
 	}
@@ -112,6 +113,7 @@ func Listing2(n int) *Problem {
 	p := T2(n)
 	p.Name, p.Hessian = "listing2", true
 	p.Title = "Hessian of the sum of squared differences"
+	p.ByHand = func() *ByHand { return diffSquaresHessianByHand(n) }
 	p.Source = "Dalle & Hill, A Common Interface for Automatic Differentiation, Listing 2; Hessian tridiagonal: 2, " +
 		"4, …, 4, 2 and -2 beside"
 	c := &p.Cases[0]

@@ -23,7 +23,8 @@ func SumSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// SumSquaresPlainTangent4 returns SumSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from squares.go:21.
+// SumSquaresPlainTangent4 returns SumSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from
+// squares.go:21.
 func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -188,7 +189,8 @@ func DiffSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// DiffSquaresPlainTangent4 returns DiffSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from squares.go:64.
+// DiffSquaresPlainTangent4 returns DiffSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from
+// squares.go:64.
 func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -219,7 +221,8 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// diffSquaresPlainTangent4Twin is the SIMD variant of DiffSquaresPlainTangent4, nil if the processor does not support it.
+// diffSquaresPlainTangent4Twin is the SIMD variant of DiffSquaresPlainTangent4, nil if the processor does not support
+// it.
 var diffSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:64.
@@ -284,11 +287,10 @@ func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWor
 	}
 }
 
-// DiffSquaresPlainAdjointTangent computes DiffSquaresPlainAdjoint and the derivatives of its bars in the direction xDot,
-// for constant seeds, from squares.go:64.
-// It adds the derivatives of xBar to xBarDot.
-// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
-// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+// DiffSquaresPlainAdjointTangent computes DiffSquaresPlainAdjoint and the derivatives of its bars in the direction
+// xDot, for constant seeds, from squares.go:64. It adds the derivatives of xBar to xBarDot. Directions that are zero
+// and bars that are not wanted may be nil, and so may ws; using it again saves allocations. It panics with a
+// *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
 func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("DiffSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
