@@ -46,7 +46,8 @@ func golden(t *testing.T, name, got string) {
 
 func TestSubjects(t *testing.T) {
 	a := app{engines: measured(), subjects: subjects()}
-	// The sparse ones compute two operators in another form, and pass the rest through; export and by hand are no engines for others.
+	// The sparse ones compute two operators in another form, and pass the rest through; export and by hand are no
+	// engines for others.
 	timed := slices.DeleteFunc(a.engineNames(), func(name string) bool {
 		return strings.HasPrefix(name, "sparse(") || name == "export" || name == "by hand"
 	})
