@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
@@ -56,6 +57,14 @@ func (s *sweeper) block(y []float64, out engine.Block, x []float64, in engine.Bl
 	if s.alone(in.B) && out.Stride <= 1 && in.Stride <= 1 {
 		return s.one(y, vec(out.Data[:len(s.out)]), x, vec(in.Data[:len(s.in)]))
 	}
+	if ins, outs := s.laned(in), s.laned(out); ins != nil && outs != nil {
+		copy(s.in4, ins) // generated code overwrites its seeds
+		own := s.out4
+		s.out4 = outs
+		err := s.four(y, x)
+		s.out4 = own
+		return err
+	}
 	for first, k := 0, 0; first < in.B; first += k {
 		if k = s.batch(in.B - first); s.alone(k) {
 			column(s.in, in, first)
@@ -78,6 +87,14 @@ func (s *sweeper) block(y []float64, out engine.Block, x []float64, in engine.Bl
 		}
 	}
 	return nil
+}
+
+// laned returns the memory of a block as that of vector mode, nil if it is laid out otherwise.
+func (s *sweeper) laned(b engine.Block) [][width]float64 {
+	if s.in4 == nil || b.B != width || b.Stride != width || b.N == 0 || len(b.Data) < b.N*width {
+		return nil
+	}
+	return unsafe.Slice((*[width]float64)(unsafe.Pointer(unsafe.SliceData(b.Data))), b.N)
 }
 
 // settleOne settles out, the result of a scalar sweep.
@@ -125,11 +142,21 @@ func (s *sweeper) name(i int) string {
 
 // settle4 settles out4, the result of a sweep in vector mode.
 func (s *sweeper) settle4(x []float64) error {
-	var sums [width]float64 // a NaN from infinities of both signs costs only time
-	for i := range s.out4 {
-		for k, v := range s.out4[i] {
+	// A NaN from infinities of both signs costs only time. Two rows at a time, sums do not wait for each other.
+	var sums, others [width]float64
+	rest := s.out4
+	for ; len(rest) > 1; rest = rest[2:] {
+		a, b := &rest[0], &rest[1]
+		sums[0], sums[1], sums[2], sums[3] = sums[0]+a[0], sums[1]+a[1], sums[2]+a[2], sums[3]+a[3]
+		others[0], others[1], others[2], others[3] = others[0]+b[0], others[1]+b[1], others[2]+b[2], others[3]+b[3]
+	}
+	for i := range rest {
+		for k, v := range rest[i] {
 			sums[k] += v
 		}
+	}
+	for k, v := range others {
+		sums[k] += v
 	}
 	if s.sure(sums[:]) {
 		return nil

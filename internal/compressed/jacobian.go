@@ -36,7 +36,9 @@ func (m *Matrix) jacobian(forward, reverse engine.Backend) error {
 		how.extraForward, how.probe = 1, m.probe
 	}
 	how.forward = engine.LanesOf(forward, max(1, c.Forward()+how.extraForward))
+	how.quads[0] = quads(forward)
 	if reverse != nil {
+		how.quads[1] = quads(reverse)
 		how.reverse = engine.LanesOf(reverse, max(1, c.Reverse()+how.extraReverse))
 	}
 	if m.p, err = newProducts(dec, how, s); err != nil {

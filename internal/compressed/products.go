@@ -2,6 +2,7 @@ package compressed
 
 import (
 	"cmp"
+	"math"
 	"runtime/debug"
 	"sync"
 
@@ -14,7 +15,9 @@ import (
 // if every call is compared, one more in the direction of the probe.
 //
 // If all of them together would take much memory, they are streamed: entries are recovered from each part before the
-// next one is computed.
+// next one is computed. Otherwise each part has memory of its own, laid out as engines take it, and entries are recovered
+// at the end, by their places in the memory of all parts. With substitution an entry depends on several products; then
+// those of a side are in one block.
 type products struct {
 	dec      *coloring.Decompressor
 	workers  []*worker
@@ -22,6 +25,8 @@ type products struct {
 	rows     side
 	tasks    []part
 	streamed bool
+	all      []float64 // the products of all parts, nil with substitution
+	place    []int32   // entry → its place in all
 	data     []float64 // the values that the call under way fills
 	probe    *probe    // has the direction
 	task     *engine.Task
@@ -31,18 +36,21 @@ type products struct {
 // A side holds the products of columns, or those of rows.
 type side struct {
 	row          bool
-	colors       int // of the colouring
-	width        int // products: one for each colour, and one in the direction of the probe
-	in, out      int // lengths of a seed and of a product
+	quads        bool // the engine computes four products at a time, whatever their number
+	colors       int  // of the colouring
+	width        int  // products: one for each colour, and one in the direction of the probe
+	in, out      int  // lengths of a seed and of a product
 	color        []int
-	seed, result engine.Block // of all products; without data if they are streamed
+	seed, result engine.Block // of all products, with substitution; otherwise without data
 	members      [][]int      // streamed: the inputs of each colour
 }
 
-// A part is a range of products that are computed together.
+// A part is a range of products that are computed together. Its block of seeds, and that of its products, are without
+// data if products are streamed.
 type part struct {
-	row     bool
-	from, k int
+	row          bool
+	from, k      int
+	seed, result engine.Block
 }
 
 // A worker holds the sweeper and the buffers of one goroutine.
@@ -59,10 +67,11 @@ const streamBytes = 64 << 20
 
 // A shape describes the products of a colouring.
 type shape struct {
-	in, out                    int    // of the function; there may be more inputs than columns
-	forward, reverse           int    // products that an engine takes at a time
-	extraForward, extraReverse int    // products without a colour
-	probe                      *probe // an extra product has its direction; nil if extra products are zero
+	in, out                    int     // of the function; there may be more inputs than columns
+	forward, reverse           int     // products that an engine takes at a time
+	quads                      [2]bool // by side: the engine computes four at a time, whatever their number
+	extraForward, extraReverse int     // products without a colour
+	probe                      *probe  // an extra product has its direction; nil if extra products are zero
 }
 
 // newProducts allocates the products of spec.F that dec decompresses, without sweepers. It is an error if they exceed
@@ -75,6 +84,7 @@ func newProducts(dec *coloring.Decompressor, s shape, spec *Spec) (*products, er
 		cols: side{colors: c.Forward(), in: s.in, out: max(s.out, m), color: c.ColumnColors()},
 		rows: side{row: true, colors: c.Reverse(), in: s.out, out: max(s.in, n), color: c.RowColors()},
 	}
+	p.cols.quads, p.rows.quads = s.quads[0], s.quads[1]
 	p.cols.width, p.rows.width = p.cols.colors+s.extraForward, p.rows.colors+s.extraReverse
 	workers := max(1, min(spec.Workers, p.cols.width+p.rows.width))
 	p.workers = make([]*worker, workers)
@@ -83,7 +93,7 @@ func newProducts(dec *coloring.Decompressor, s shape, spec *Spec) (*products, er
 	}
 	p.split(&p.cols, s.forward)
 	p.split(&p.rows, s.reverse)
-	whole := p.cols.bytes(p.cols.width) + p.rows.bytes(p.rows.width)
+	whole := p.bytes()
 	parts := int64(workers) * (p.cols.bytes(p.lanes(false)) + p.rows.bytes(p.lanes(true)))
 	p.streamed = whole > cmp.Or(spec.StreamBytes, streamBytes) && parts < whole &&
 		c.Problem().Decompression == coloring.Direct
@@ -93,22 +103,89 @@ func newProducts(dec *coloring.Decompressor, s shape, spec *Spec) (*products, er
 	if limit := spec.F.MemoryLimit(); whole > limit {
 		return nil, engine.TooLarge("the products of "+c.String(), whole, limit)
 	}
+	if p.streamed {
+		p.cols.members, p.rows.members = members(p.cols.color, p.cols.colors), members(p.rows.color, p.rows.colors)
+		return p, nil
+	}
+	p.allocate()
 	for _, s := range []*side{&p.cols, &p.rows} {
-		switch {
-		case s.width == 0:
-		case p.streamed:
-			s.members = members(s.color, s.colors)
-		default:
-			s.seed, s.result = engine.NewBlock(s.in, s.width), engine.NewBlock(s.out, s.width)
-			for i, c := range s.color {
-				if c > 0 {
-					s.seed.Row(i)[c-1] = 1
-				}
+		for i, c := range s.color {
+			if c > 0 {
+				seed, k := p.seedOf(s, c-1)
+				seed.Row(i)[k] = 1
 			}
 		}
 	}
 	p.aim()
 	return p, nil
+}
+
+// allocate makes the blocks of all parts: parts of one block for each side with substitution, otherwise blocks of their
+// own, one behind the other in p.all.
+func (p *products) allocate() {
+	sources := p.dec.Sources()
+	total := 0
+	for _, t := range p.tasks {
+		s := p.side(t.row)
+		total += s.out * s.room(t.k)
+	}
+	if sources == nil || total > math.MaxInt32 {
+		for _, s := range []*side{&p.cols, &p.rows} {
+			s.seed, s.result = engine.NewBlock(s.in, s.width), engine.NewBlock(s.out, s.width)
+		}
+		for i := range p.tasks {
+			t := &p.tasks[i]
+			s := p.side(t.row)
+			t.seed, t.result = s.seed.Cols(t.from, t.k), s.result.Cols(t.from, t.k)
+		}
+		return
+	}
+	p.all, p.place = make([]float64, total), make([]int32, len(sources))
+	base := make([]int, len(p.tasks)) // where the products of a part begin
+	at := 0
+	var of [2][]int // product → its part, by side
+	for i := range p.tasks {
+		t := &p.tasks[i]
+		s := p.side(t.row)
+		step := s.room(t.k)
+		end := at + s.out*step
+		t.seed = engine.NewBlock(s.in, step)
+		t.result = engine.Block{N: s.out, B: step, Stride: step, Data: p.all[at:end:end]}
+		base[i], at = at, end
+		for range t.k {
+			of[s.index()] = append(of[s.index()], i)
+		}
+	}
+	for k, s := range sources {
+		i := of[p.side(s.Row).index()][s.Color]
+		t := p.tasks[i]
+		p.place[k] = int32(base[i] + int(s.Index)*t.result.Stride + int(s.Color) - t.from)
+	}
+}
+
+// room returns the number of columns of a block of k products: there are others, whose seeds are zero, if the engine
+// computes them anyway.
+func (s *side) room(k int) int {
+	if s.quads && 1 < k && k < quad {
+		return quad
+	}
+	return k
+}
+
+// quad is the number of products that generated code computes at a time.
+const quad = 4
+
+// quads reports whether b computes four products with a Jacobian at a time, or one.
+func quads(b engine.Backend) bool { return engine.LanesOf(b, math.MaxInt32) == quad }
+
+// seedOf returns the block that has the seed of product j of a side, and the column of the seed in it.
+func (p *products) seedOf(s *side, j int) (seed engine.Block, column int) {
+	for _, t := range p.tasks {
+		if t.row == s.row && t.from <= j && j < t.from+t.k {
+			return t.seed, j - t.from
+		}
+	}
+	panic("compressed: a product without a part")
 }
 
 // index returns the index of the side in the buffers of a worker.
@@ -117,6 +194,15 @@ func (s *side) index() int {
 		return 1
 	}
 	return 0
+}
+
+// bytes returns the memory in bytes of the blocks of all parts.
+func (p *products) bytes() (n int64) {
+	for _, t := range p.tasks {
+		s := p.side(t.row)
+		n += s.bytes(s.room(t.k))
+	}
+	return n
 }
 
 // bytes returns the memory in bytes of k seeds and k products.
@@ -148,8 +234,9 @@ func (p *products) aim() {
 	if s == nil || p.streamed {
 		return
 	}
+	seed, k := p.seedOf(s, s.colors)
 	for i, v := range p.probe.direction {
-		s.seed.Row(i)[s.colors] = v
+		seed.Row(i)[k] = v
 	}
 }
 
@@ -178,7 +265,7 @@ func (p *products) split(s *side, lanes int) {
 	count := max((s.width+lanes-1)/lanes, min(len(p.workers), s.width))
 	for i := range count {
 		from, to := i*s.width/count, (i+1)*s.width/count
-		p.tasks = append(p.tasks, part{s.row, from, to - from})
+		p.tasks = append(p.tasks, part{row: s.row, from: from, k: to - from})
 	}
 }
 
@@ -187,7 +274,7 @@ func (p *products) lanes(row bool) int {
 	most := 0
 	for _, t := range p.tasks {
 		if t.row == row {
-			most = max(most, t.k)
+			most = max(most, t.k, t.result.B)
 		}
 	}
 	return most
@@ -266,7 +353,7 @@ func (w *worker) recovered(p *products, i int, out, x []float64) {
 func (p *products) open(w *worker, t part) (seed, result engine.Block) {
 	s := p.side(t.row)
 	if !p.streamed {
-		return s.seed.Cols(t.from, t.k), s.result.Cols(t.from, t.k)
+		return t.seed, t.result
 	}
 	at := s.index()
 	if w.seed[at].Data == nil {
@@ -325,8 +412,19 @@ func (p *products) end() {
 	if p.streamed {
 		return
 	}
-	p.dec.Decompress(p.data, p.cols.result.Data, p.cols.result.Stride, p.rows.result.Data, p.rows.result.Stride)
+	if p.all == nil {
+		p.dec.Decompress(p.data, p.cols.result.Data, p.cols.result.Stride, p.rows.result.Data, p.rows.result.Stride)
+	} else {
+		data := p.data[:len(p.place)]
+		for k, at := range p.place {
+			data[k] = p.all[at]
+		}
+	}
 	if s := p.extra(); s != nil {
-		s.directional(p.probe.want, s.result, s.colors)
+		for _, t := range p.tasks {
+			if t.row == s.row && t.from+t.k > s.colors {
+				s.directional(p.probe.want, t.result, s.colors-t.from)
+			}
+		}
 	}
 }
