@@ -206,7 +206,7 @@ var layering = []struct{ path, contents, imports string }{
 		". backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/symbolic backend/taylor " +
 			"backend/tracker coloring difftest difftest/coded difftest/zero internal/spelling sparsity"},
 	{"internal/problems", "test functions with reference derivatives, and which of them are timed",
-		". engine gen/rt program"},
+		". engine gen/rt program sparsity"},
 	{"internal/nonfinite", "finds the operation that made a NaN or an infinity",
 		"engine internal/core internal/linetable rules"},
 	{"internal/linetable", "the lines of the source that lines of generated code were made from", ""},

@@ -125,6 +125,9 @@ type Linear interface {
 // are needed in all.
 type Laner interface{ Lanes(n int) int }
 
+// An HVPLaner is a Laner that computes another number of products with a Hessian at a time.
+type HVPLaner interface{ HVPLanes(n int) int }
+
 // A Transformer returns the derivative of a function as a function, which another engine can differentiate. For an
 // engine that is none, [GradientFunction] and [PushforwardFunction] derive it from the recorded program.
 type Transformer interface {

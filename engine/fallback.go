@@ -28,6 +28,14 @@ func LanesOf(b Backend, n int) int {
 	return max(1, min(k, n))
 }
 
+// HVPLanesOf returns the number of products with a Hessian that outer computes at a time, of n in all.
+func HVPLanesOf(outer Backend, n int) int {
+	if l, ok := outer.(HVPLaner); ok {
+		return max(1, min(l.HVPLanes(n), n))
+	}
+	return LanesOf(outer, n)
+}
+
 // PreparePushforward prepares pushforwards of up to lanes tangents at a time on b, by its own method or by the fallback
 // graph. On a backend without pushforwards each call takes one pullback per output, or, if b is a [Lineariser] and one
 // batch of pullbacks does not cover the outputs, a linearisation. The error is an *[UnsupportedError] if b has neither

@@ -5,6 +5,9 @@ import "github.com/nabla-ad/nabla/engine"
 // Lanes returns the number of tangents that one sweep carries.
 func (Forward) Lanes(n int) int { return min(n, width) }
 
+// HVPLanes implements engine.HVPLaner: products with a Hessian are computed one by one.
+func (Forward) HVPLanes(int) int { return 1 }
+
 // tangents prepares sweeps for the code of f, which must have a scalar or vector tangent.
 func (b Forward) tangents(f *engine.Function) (*sweeper, error) {
 	r, err := newRunner(b, f, "tangent", func(c *engine.Code) bool { return c.Tangent != nil || c.Tangent4 != nil })

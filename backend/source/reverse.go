@@ -5,6 +5,9 @@ import "github.com/nabla-ad/nabla/engine"
 // Lanes returns the number of cotangents that one sweep carries.
 func (Reverse) Lanes(n int) int { return min(n, width) }
 
+// HVPLanes implements engine.HVPLaner: products with a Hessian are computed one by one.
+func (Reverse) HVPLanes(int) int { return 1 }
+
 // cotangents prepares sweeps for the code of f, which must have an adjoint.
 func (b Reverse) cotangents(f *engine.Function) (*sweeper, error) {
 	r, err := newRunner(b, f, "adjoint", func(c *engine.Code) bool { return c.Adjoint != nil })

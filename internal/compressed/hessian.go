@@ -38,7 +38,7 @@ func (m *Matrix) hessian(outer, inner engine.Backend, n int) error {
 	case c.Forward() == 0: // the gradient comes from a product in any case
 		how.extraForward = 1
 	}
-	how.forward = engine.LanesOf(outer, c.Forward()+how.extraForward)
+	how.forward = engine.HVPLanesOf(outer, c.Forward()+how.extraForward)
 	if m.p, err = newProducts(dec, how, s); err != nil {
 		return err
 	}
@@ -47,17 +47,25 @@ func (m *Matrix) hessian(outer, inner engine.Backend, n int) error {
 		if err != nil {
 			return err
 		}
-		w.sweeper = &hessianSweeper{hvp}
+		h := &hessianSweeper{hvp: hvp}
+		h.bare, _ = hvp.(engine.BareHVP)
+		w.sweeper = h
 	}
 	m.product = m.p.workers[0].sweeper
 	return nil
 }
 
 // A hessianSweeper computes products with a Hessian, which is its own transpose.
-type hessianSweeper struct{ hvp engine.HVP }
+type hessianSweeper struct {
+	hvp  engine.HVP
+	bare engine.BareHVP // nil if value and gradient cost nothing
+}
 
 func (h *hessianSweeper) sweep(_ bool, grad []float64, result engine.Block, x []float64,
 	seed engine.Block) (float64, error) {
+	if grad == nil && h.bare != nil {
+		return 0, h.bare.HVP(result, x, seed)
+	}
 	return h.hvp.ValueGradientAndHVP(grad, result, x, seed)
 }
 

@@ -15,9 +15,9 @@ import (
 // if every call is compared, one more in the direction of the probe.
 //
 // If all of them together would take much memory, they are streamed: entries are recovered from each part before the
-// next one is computed. Otherwise each part has memory of its own, laid out as engines take it, and entries are recovered
-// at the end, by their places in the memory of all parts. With substitution an entry depends on several products; then
-// those of a side are in one block.
+// next one is computed. Otherwise each part has memory of its own, laid out as engines take it, and entries are
+// recovered at the end, by their places in the memory of all parts. With substitution an entry depends on several
+// products; then those of a side are in one block.
 type products struct {
 	dec      *coloring.Decompressor
 	workers  []*worker
