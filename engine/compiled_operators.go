@@ -90,7 +90,7 @@ func (j *compiledJacobian) ValueAndJacobian(y []float64, jac Block, x []float64)
 
 // rows writes output group i, a matrix by rows, to dst. buf has room for it.
 func rows(m *program.Machine, i int, dst Block, buf []float64) {
-	if dst.Stride == dst.B {
+	if dst.Whole() {
 		m.Output(i, dst.Data)
 		return
 	}

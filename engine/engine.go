@@ -181,6 +181,20 @@ func (b Block) Row(i int) []float64 {
 	return b.Data[o : o+b.B : o+b.B]
 }
 
+// Whole reports whether the rows of b follow each other without a gap, so that Data[:N·B] has all elements.
+func (b Block) Whole() bool { return b.Stride == b.B }
+
+// CopyFrom copies the elements of src, a block with the same number of columns and at least as many rows.
+func (b Block) CopyFrom(src Block) {
+	if b.Whole() && src.Whole() {
+		copy(b.Data[:b.N*b.B], src.Data)
+		return
+	}
+	for i := range b.N {
+		copy(b.Row(i), src.Row(i))
+	}
+}
+
 // Cols returns columns j to j+k-1 as a block that shares memory with b.
 func (b Block) Cols(j, k int) Block {
 	if b.N == 0 || k == 0 {

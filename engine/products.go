@@ -48,6 +48,10 @@ func (p *compiledPushforward) Pushforward(y []float64, ydot Block, x []float64, 
 			return err
 		}
 		machine.Output(0, y)
+		if ydot.B == lanes && ydot.Whole() {
+			machine.Output(1, ydot.Data)
+			continue
+		}
 		out := Block{N: m, B: lanes, Stride: lanes, Data: p.part.Data}
 		machine.Output(1, out.Data[:m*lanes])
 		for i := range m {
@@ -102,7 +106,7 @@ func (p *compiledPullback) Pullback(y []float64, xbar Block, x []float64, ybar B
 			return err
 		}
 		machine.Output(0, y)
-		if xbar.B == 1 && xbar.Stride == 1 && lanes == 1 {
+		if xbar.B == lanes && xbar.Whole() {
 			machine.Output(1, xbar.Data)
 			continue
 		}

@@ -103,9 +103,7 @@ func (h *hvpByPush) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v
 	if err := h.push.Pushforward(h.y, ydot, x, v); err != nil {
 		return 0, err
 	}
-	for i := range n {
-		copy(hv.Row(i), ydot.Row(i))
-	}
+	hv.CopyFrom(ydot)
 	copy(grad, h.y[:n])
 	return h.y[n], nil
 }
@@ -138,9 +136,9 @@ func (h *hvpByPull) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v
 		h.ybar = NewBlock(n+1, v.B)
 	}
 	ybar := h.ybar.Cols(0, v.B)
-	for i := range n {
-		copy(ybar.Row(i), v.Row(i))
-	}
+	upper := ybar
+	upper.N = n
+	upper.CopyFrom(v)
 	clear(ybar.Row(n))
 	if err := h.pull.Pullback(h.y, hv, x, ybar); err != nil {
 		return 0, err

@@ -40,7 +40,7 @@ const (
 // NewMachine returns a machine for p, which should have been scheduled. It takes time and memory proportional to the
 // size of p, and p must be well formed; see Check.
 func NewMachine(p *Program) *Machine {
-	x := &Machine{p: p, m: make([]float64, p.Slots), in: make([]int32, len(p.Ins)), param: -1, out: outGroups(p)}
+	x := &Machine{p: p, m: make([]float64, p.Slots), in: make([]int32, len(p.Ins)), param: -1}
 	q := *p
 	q.Index = slices.Clone(p.Index)
 	args := 0
@@ -84,10 +84,7 @@ func NewMachine(p *Program) *Machine {
 	x.p = &q
 	x.args = make([]float64, args)
 	x.kept = newKept(p)
-	constant := p.constants()
-	for i := range x.out {
-		x.out[i].fix(constant, x.m)
-	}
+	x.out = outGroups(p, x.m)
 	return x
 }
 
@@ -180,91 +177,6 @@ func (x *Machine) Params() []float64 {
 	return x.m[x.param : int(x.param)+x.p.Params]
 }
 
-// Output copies output group i of the last run to dst, which has at least as many elements as the group. Group 0, the
-// value, is copied bit for bit; in other groups -0 becomes 0.
-func (x *Machine) Output(i int, dst []float64) {
-	o := &x.out[i]
-	dst = dst[:len(o.slots)]
-	switch {
-	case o.fixed != nil && i > 0:
-		copy(dst, o.fixed)
-	case i == 0:
-		for j, s := range o.slots {
-			dst[j] = x.m[s]
-		}
-	case o.run >= 0:
-		src := x.m[o.run:]
-		src = src[:len(dst)]
-		for j, v := range src {
-			dst[j] = v + 0
-		}
-	default: // a derivative has no -0
-		for j, s := range o.slots {
-			dst[j] = x.m[s] + 0
-		}
-	}
-}
-
-// outGroup locates the values of an output group.
-type outGroup struct {
-	slots []int32   // slot of each value
-	run   int32     // first slot if the slots are contiguous, otherwise -1
-	fixed []float64 // the values if all are constants, otherwise nil
-	nan   bool      // fixed contains a NaN
-}
-
-// outGroups returns the locations of the output groups of p.
-func outGroups(p *Program) []outGroup {
-	out := make([]outGroup, len(p.Outs))
-	at := 0
-	for i, g := range p.Outs {
-		o := &out[i]
-		o.slots = p.Result[at : at+g.N]
-		at += g.N
-		o.run = -1
-		if g.N > 0 {
-			o.run = o.slots[0]
-		}
-		for j, s := range o.slots {
-			if s != o.run+int32(j) {
-				o.run = -1
-				break
-			}
-		}
-	}
-	return out
-}
-
-// constants reports for each slot whether it holds a constant.
-func (p *Program) constants() []bool {
-	constant := make([]bool, p.Slots)
-	for i := range p.Stmts {
-		if s := &p.Stmts[i]; s.Op == Const {
-			for l := range s.N {
-				constant[s.D+l] = true
-			}
-		}
-	}
-	return constant
-}
-
-// fix sets o.fixed if all values of o are constants. m holds the constants.
-func (o *outGroup) fix(constant []bool, m []float64) {
-	if len(o.slots) == 0 {
-		return
-	}
-	for _, s := range o.slots {
-		if !constant[s] {
-			return
-		}
-	}
-	o.fixed = make([]float64, len(o.slots))
-	for j, s := range o.slots {
-		v := m[s] + 0
-		o.fixed[j], o.nan = v, o.nan || v != v
-	}
-}
-
 // Run executes the program. It returns false if a guard failed; the outputs are then undefined.
 func (x *Machine) Run() bool {
 	if x.kept == nil {
@@ -313,26 +225,4 @@ func (x *Machine) call(c *instr) {
 		x.p.Customs[c.k].Value(out, in)
 	}
 	copy(x.m[c.d:], out)
-}
-
-// OutputHasNaN reports whether output group i has a NaN.
-func (x *Machine) OutputHasNaN(i int) bool {
-	o := &x.out[i]
-	if o.fixed != nil {
-		return o.nan
-	}
-	if o.run >= 0 {
-		for _, v := range x.m[o.run : int(o.run)+len(o.slots)] {
-			if v != v {
-				return true
-			}
-		}
-		return false
-	}
-	for _, s := range o.slots {
-		if v := x.m[s]; v != v {
-			return true
-		}
-	}
-	return false
 }
