@@ -216,13 +216,16 @@ func main() {
 }
 `
 
+// optimisation is the level of optimisation of C. Long searches compile most programs without.
+var optimisation = "-O1"
+
 func buildC(t *testing.T, dir string, jobs []job) *exec.Cmd {
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
 		t.Skip("there is no gcc")
 	}
 	var declarations, cases strings.Builder
-	args := []string{"-std=c99", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-O1"}
+	args := []string{"-std=c99", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", optimisation}
 	for k, j := range jobs {
 		name := fmt.Sprintf("f%d", k)
 		j.o.Name = name
