@@ -19,10 +19,10 @@ type adjustmentPlainFrame struct {
 	inPtr float64
 }
 
-// AdjustmentPlainTangent computes AdjustmentPlain(y, x, a) and its derivative in the direction xDot, from
-// adjustment.go:37. The derivatives of memory that it writes are written to the directions of the arguments, which must
-// have the lengths of the arguments and overlap as these do. The product of a zero and an infinite derivative is taken
-// to be 0, though it may be NaN; rt.Skipped counts them.
+// AdjustmentPlainTangent computes AdjustmentPlain(y, x, a) and its derivative in the direction xDot, from adjustment.go:37.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -59,10 +59,10 @@ func AdjustmentPlainTangent(y, x []float64, a *Adjustment, yDot, xDot []float64)
 	}
 }
 
-// AdjustmentPlainTangent4 computes AdjustmentPlain(y, x, a) and its derivatives in 4 directions, those of xDot, from
-// adjustment.go:37. The derivatives of memory that it writes are written to the directions of the arguments, which must
-// have the lengths of the arguments and overlap as these do. The product of a zero and an infinite derivative is taken
-// to be 0, though it may be NaN; rt.Skipped counts them.
+// AdjustmentPlainTangent4 computes AdjustmentPlain(y, x, a) and its derivatives in 4 directions, those of xDot, from adjustment.go:37.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AdjustmentPlainTangent4(y, x []float64, a *Adjustment, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -355,12 +355,13 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	}
 }
 
-// AdjustmentPlainAdjointTangent computes AdjustmentPlainAdjoint and the derivatives of its bars in the direction (yDot,
-// xDot), for constant seeds, from adjustment.go:37. It adds the derivatives of yBar, xBar to yBarDot, xBarDot. Of
-// memory that it writes, the derivatives of bars are zero initially, for constant weights. Directions that are zero and
-// bars that are not wanted may be nil, and so may ws; using it again saves allocations. It panics with a
-// *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice. The product of a
-// zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+// AdjustmentPlainAdjointTangent computes AdjustmentPlainAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from adjustment.go:37.
+// It adds the derivatives of yBar, xBar to yBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar, xBar, yDot, yBarDot, xBarDot shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []float64, ws *AdjointWork, yDot, xDot []float64, aDot *Adjustment, yBarDot, xBarDot []float64) {
 	rt.Apart("AdjustmentPlainAdjointTangent", "y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot", 6, y, yBar, xBar, yDot, yBarDot, xBarDot, x, xDot)
 	if ws == nil {

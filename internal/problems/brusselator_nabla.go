@@ -27,9 +27,9 @@ type brusselatorModuloPlainFrame struct {
 	dx1 float64
 }
 
-// BrusselatorOnTangent computes BrusselatorOn(dx, x, g) and its derivative in the direction xDot, from
-// brusselator.go:17. The derivatives of memory that it writes are written to the directions of the arguments, which
-// must have the lengths of the arguments and overlap as these do.
+// BrusselatorOnTangent computes BrusselatorOn(dx, x, g) and its derivative in the direction xDot, from brusselator.go:17.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func BrusselatorOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
 	if dx != nil && dxDot == nil || x != nil && xDot == nil {
 		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
@@ -41,9 +41,9 @@ func BrusselatorOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
 	brusselatorPlainTangent11(dx, x, g.N, dxDot, xDot)
 }
 
-// BrusselatorOnTangent4 computes BrusselatorOn(dx, x, g) and its derivatives in 4 directions, those of xDot, from
-// brusselator.go:17. The derivatives of memory that it writes are written to the directions of the arguments, which
-// must have the lengths of the arguments and overlap as these do.
+// BrusselatorOnTangent4 computes BrusselatorOn(dx, x, g) and its derivatives in 4 directions, those of xDot, from brusselator.go:17.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func BrusselatorOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 	if dx != nil && dxDot == nil || x != nil && xDot == nil {
 		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
@@ -111,11 +111,12 @@ func BrusselatorOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]float64, w
 	copy(dx[:cap(dx)], ws.left2)
 }
 
-// BrusselatorOnAdjointTangent computes BrusselatorOnAdjoint and the derivatives of its bars in the direction (dxDot,
-// xDot), for constant seeds, from brusselator.go:17. It adds the derivatives of dxBar, xBar to dxBarDot, xBarDot. Of
-// memory that it writes, the derivatives of bars are zero initially, for constant weights. Directions that are zero and
-// bars that are not wanted may be nil, and so may ws; using it again saves allocations. It panics with a
-// *rt.OverlapError if one of dx, dxBar, xBar, dxDot, dxBarDot, xBarDot shares memory with another slice.
+// BrusselatorOnAdjointTangent computes BrusselatorOnAdjoint and the derivatives of its bars in the direction (dxDot, xDot),
+// for constant seeds, from brusselator.go:17.
+// It adds the derivatives of dxBar, xBar to dxBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of dx, dxBar, xBar, dxDot, dxBarDot, xBarDot shares memory with another slice.
 func BrusselatorOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64) {
 	rt.Apart("BrusselatorOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -167,9 +168,9 @@ func BrusselatorOnTraced(dx, x []nabla.Real, g *Grid) {
 	brusselatorPlainTraced11(dx, x, g.N)
 }
 
-// BrusselatorModuloOnTangent computes BrusselatorModuloOn(dx, x, g) and its derivative in the direction xDot, from
-// brusselator.go:22. The derivatives of memory that it writes are written to the directions of the arguments, which
-// must have the lengths of the arguments and overlap as these do.
+// BrusselatorModuloOnTangent computes BrusselatorModuloOn(dx, x, g) and its derivative in the direction xDot, from brusselator.go:22.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func BrusselatorModuloOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64) {
 	if dx != nil && dxDot == nil || x != nil && xDot == nil {
 		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
@@ -181,9 +182,9 @@ func BrusselatorModuloOnTangent(dx, x []float64, g *Grid, dxDot, xDot []float64)
 	brusselatorModuloPlainTangent11(dx, x, g.N, dxDot, xDot)
 }
 
-// BrusselatorModuloOnTangent4 computes BrusselatorModuloOn(dx, x, g) and its derivatives in 4 directions, those of
-// xDot, from brusselator.go:22. The derivatives of memory that it writes are written to the directions of the
-// arguments, which must have the lengths of the arguments and overlap as these do.
+// BrusselatorModuloOnTangent4 computes BrusselatorModuloOn(dx, x, g) and its derivatives in 4 directions, those of xDot, from brusselator.go:22.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
 func BrusselatorModuloOnTangent4(dx, x []float64, g *Grid, dxDot, xDot [][4]float64) {
 	if dx != nil && dxDot == nil || x != nil && xDot == nil {
 		dxDotWhole, xDotWhole := rt.MissingOf(dx, dxDot), rt.MissingOf(x, xDot)
@@ -241,11 +242,12 @@ func BrusselatorModuloOnAdjoint4(dx, x []float64, g *Grid, dxBar, xBar [][4]floa
 	copy(dx[:cap(dx)], ws.left3)
 }
 
-// BrusselatorModuloOnAdjointTangent computes BrusselatorModuloOnAdjoint and the derivatives of its bars in the
-// direction (dxDot, xDot), for constant seeds, from brusselator.go:22. It adds the derivatives of dxBar, xBar to
-// dxBarDot, xBarDot. Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
-// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations. It
-// panics with a *rt.OverlapError if one of dx, dxBar, xBar, dxDot, dxBarDot, xBarDot shares memory with another slice.
+// BrusselatorModuloOnAdjointTangent computes BrusselatorModuloOnAdjoint and the derivatives of its bars in the direction (dxDot, xDot),
+// for constant seeds, from brusselator.go:22.
+// It adds the derivatives of dxBar, xBar to dxBarDot, xBarDot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of dx, dxBar, xBar, dxDot, dxBarDot, xBarDot shares memory with another slice.
 func BrusselatorModuloOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64) {
 	rt.Apart("BrusselatorModuloOnAdjointTangent", "dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot", 6, dx, dxBar, xBar, dxDot, dxBarDot, xBarDot, x, xDot)
 	if ws == nil {
@@ -780,8 +782,7 @@ func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 	}
 }
 
-// brusselatorPlainReverseLanes4Twin is the SIMD variant of brusselatorPlainReverseLanes4, nil if the processor does not
-// support it.
+// brusselatorPlainReverseLanes4Twin is the SIMD variant of brusselatorPlainReverseLanes4, nil if the processor does not support it.
 var brusselatorPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
 
 // brusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:29.
@@ -1373,12 +1374,10 @@ func brusselatorModuloPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][
 	}
 }
 
-// brusselatorModuloPlainReverseLanes4Twin is the SIMD variant of brusselatorModuloPlainReverseLanes4, nil if the
-// processor does not support it.
+// brusselatorModuloPlainReverseLanes4Twin is the SIMD variant of brusselatorModuloPlainReverseLanes4, nil if the processor does not support it.
 var brusselatorModuloPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
 
-// brusselatorModuloPlainForwardTangent111011 is problems.BrusselatorModuloPlain_forward_tangent_111011, from
-// brusselator.go:59.
+// brusselatorModuloPlainForwardTangent111011 is problems.BrusselatorModuloPlain_forward_tangent_111011, from brusselator.go:59.
 func brusselatorModuloPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	alpha := 10 * float64(n-1) * float64(n-1)
 	_ = xBarDot[:n*n]
@@ -1429,8 +1428,7 @@ func brusselatorModuloPlainForwardTangent111011(dx, x []float64, n int, dxBar, x
 	}
 }
 
-// brusselatorModuloPlainReverseTangent111011 is problems.BrusselatorModuloPlain_reverse_tangent_111011, from
-// brusselator.go:59.
+// brusselatorModuloPlainReverseTangent111011 is problems.BrusselatorModuloPlain_reverse_tangent_111011, from brusselator.go:59.
 func brusselatorModuloPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []float64, ws *AdjointWork, dxDot, xDot, dxBarDot, xBarDot []float64, wsDot *AdjointWork) {
 	alpha1 := 10 * float64(n-1) * float64(n-1)
 	uBar1Dot := xBarDot[:n*n]

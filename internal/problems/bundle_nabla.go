@@ -7,10 +7,10 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// ReprojectionPlainTangent computes ReprojectionPlain(y, x, f) and its derivative in the direction xDot, from
-// bundle.go:17. The derivatives of memory that it writes are written to the directions of the arguments, which must
-// have the lengths of the arguments and overlap as these do. The product of a zero and an infinite derivative is taken
-// to be 0, though it may be NaN; rt.Skipped counts them.
+// ReprojectionPlainTangent computes ReprojectionPlain(y, x, f) and its derivative in the direction xDot, from bundle.go:17.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ReprojectionPlainTangent(y, x []float64, f *Feature, yDot, xDot []float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -57,10 +57,10 @@ func ReprojectionPlainTangent(y, x []float64, f *Feature, yDot, xDot []float64) 
 	y[1] = weight * t13
 }
 
-// ReprojectionPlainTangent4 computes ReprojectionPlain(y, x, f) and its derivatives in 4 directions, those of xDot,
-// from bundle.go:17. The derivatives of memory that it writes are written to the directions of the arguments, which
-// must have the lengths of the arguments and overlap as these do. The product of a zero and an infinite derivative is
-// taken to be 0, though it may be NaN; rt.Skipped counts them.
+// ReprojectionPlainTangent4 computes ReprojectionPlain(y, x, f) and its derivatives in 4 directions, those of xDot, from bundle.go:17.
+// The derivatives of memory that it writes are written to the directions of the arguments,
+// which must have the lengths of the arguments and overlap as these do.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ReprojectionPlainTangent4(y, x []float64, f *Feature, yDot, xDot [][4]float64) {
 	if y != nil && yDot == nil || x != nil && xDot == nil {
 		yDotWhole, xDotWhole := rt.MissingOf(y, yDot), rt.MissingOf(x, xDot)
@@ -585,12 +585,13 @@ func ReprojectionPlainAdjoint4(y, x []float64, f *Feature, yBar1, xBar1 [][4]flo
 	xBar1Row[3] += weightBar13
 }
 
-// ReprojectionPlainAdjointTangent computes ReprojectionPlainAdjoint and the derivatives of its bars in the direction
-// (yDot, xDot), for constant seeds, from bundle.go:17. It adds the derivatives of yBar1, xBar1 to yBar1Dot, xBar1Dot.
-// Of memory that it writes, the derivatives of bars are zero initially, for constant weights. Directions that are zero
-// and bars that are not wanted may be nil, and so may ws1; using it again saves allocations. It panics with a
-// *rt.OverlapError if one of y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot shares memory with another slice. The product of
-// a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+// ReprojectionPlainAdjointTangent computes ReprojectionPlainAdjoint and the derivatives of its bars in the direction (yDot, xDot),
+// for constant seeds, from bundle.go:17.
+// It adds the derivatives of yBar1, xBar1 to yBar1Dot, xBar1Dot.
+// Of memory that it writes, the derivatives of bars are zero initially, for constant weights.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws1; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func ReprojectionPlainAdjointTangent(y, x []float64, f *Feature, yBar1, xBar1 []float64, ws1 *AdjointWork, yDot, xDot, yBar1Dot, xBar1Dot []float64) {
 	rt.Apart("ReprojectionPlainAdjointTangent", "y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot", 6, y, yBar1, xBar1, yDot, yBar1Dot, xBar1Dot, x, xDot)
 	if ws1 == nil {

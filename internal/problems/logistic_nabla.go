@@ -9,9 +9,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/rt"
 )
 
-// LogisticLossPlainTangent returns LogisticLossPlain(w, r) and its derivative in the direction wDot, from
-// logistic.go:19. The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped
-// counts them.
+// LogisticLossPlainTangent returns LogisticLossPlain(w, r) and its derivative in the direction wDot, from logistic.go:19.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r1Dot float64) {
 	if wDot == nil {
 		wDot = make([]float64, len(w), cap(w))
@@ -64,9 +63,8 @@ func LogisticLossPlainTangent(w []float64, r *Regression, wDot []float64) (r1, r
 	return s, sDot
 }
 
-// LogisticLossPlainTangent4 returns LogisticLossPlain(w, r) and its derivatives in 4 directions, those of wDot, from
-// logistic.go:19. The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped
-// counts them.
+// LogisticLossPlainTangent4 returns LogisticLossPlain(w, r) and its derivatives in 4 directions, those of wDot, from logistic.go:19.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainTangent4(w []float64, r *Regression, wDot [][4]float64) (r1, r1Dot0, r1Dot1, r1Dot2, r1Dot3 float64) {
 	if wDot == nil {
 		wDot = make([][4]float64, len(w), cap(w))
@@ -327,11 +325,12 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 	}
 }
 
-// LogisticLossPlainAdjointTangent computes LogisticLossPlainAdjoint and the derivatives of its bars in the direction
-// wDot, for constant seeds, from logistic.go:19. It adds the derivatives of wBar to wBarDot. Directions that are zero
-// and bars that are not wanted may be nil, and so may ws; using it again saves allocations. It panics with a
-// *rt.OverlapError if one of wBar, wBarDot shares memory with another slice. The product of a zero and an infinite
-// derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+// LogisticLossPlainAdjointTangent computes LogisticLossPlainAdjoint and the derivatives of its bars in the direction wDot,
+// for constant seeds, from logistic.go:19.
+// It adds the derivatives of wBar to wBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of wBar, wBarDot shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r1 float64) {
 	rt.Apart("LogisticLossPlainAdjointTangent", "wBar, wBarDot, w, wDot", 2, wBar, wBarDot, w, wDot)
 	if ws == nil {

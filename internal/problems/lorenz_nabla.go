@@ -955,8 +955,7 @@ func LorenzArraysPlainTangent(p, pDot []float64) (r, rDot float64) {
 	return u0*u0 + u1*u1 + u2*u2, (u0+u0)*u0Dot + (u1+u1)*u1Dot + (u2+u2)*u2Dot
 }
 
-// LorenzArraysPlainTangent4 returns LorenzArraysPlain(p) and its derivatives in 4 directions, those of pDot, from
-// lorenz.go:39.
+// LorenzArraysPlainTangent4 returns LorenzArraysPlain(p) and its derivatives in 4 directions, those of pDot, from lorenz.go:39.
 func LorenzArraysPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if pDot == nil {
 		pDot = make([][4]float64, len(p))
@@ -1136,8 +1135,7 @@ func LorenzArraysPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1,
 	return u0*u0 + u1*u1 + u2*u2, t8*u0Dot0 + t9*u1Dot0 + t13*u2Dot0, t8*u0Dot1 + t9*u1Dot1 + t13*u2Dot1, t8*u0Dot2 + t9*u1Dot2 + t13*u2Dot2, t8*u0Dot3 + t9*u1Dot3 + t13*u2Dot3
 }
 
-// lorenzArraysPlainTangent4Twin is the SIMD variant of LorenzArraysPlainTangent4, nil if the processor does not support
-// it.
+// lorenzArraysPlainTangent4Twin is the SIMD variant of LorenzArraysPlainTangent4, nil if the processor does not support it.
 var lorenzArraysPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // LorenzArraysPlainAdjoint returns LorenzArraysPlain(p), from lorenz.go:39.
@@ -1322,10 +1320,11 @@ func LorenzArraysPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) 
 	return
 }
 
-// LorenzArraysPlainAdjointTangent computes LorenzArraysPlainAdjoint and the derivatives of its bars in the direction
-// pDot, for constant seeds, from lorenz.go:39. It adds the derivatives of pBar to pBarDot. Directions that are zero and
-// bars that are not wanted may be nil, and so may ws; using it again saves allocations. It panics with a
-// *rt.OverlapError if one of pBar, pBarDot shares memory with another slice.
+// LorenzArraysPlainAdjointTangent computes LorenzArraysPlainAdjoint and the derivatives of its bars in the direction pDot,
+// for constant seeds, from lorenz.go:39.
+// It adds the derivatives of pBar to pBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of pBar, pBarDot shares memory with another slice.
 func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64) (r float64) {
 	rt.Apart("LorenzArraysPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	if ws == nil {

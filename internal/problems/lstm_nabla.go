@@ -166,9 +166,8 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 	return -total / t40, -totalDot / t40
 }
 
-// RecurrentLossPlainTangent4 returns RecurrentLossPlain(p, d) and its derivatives in 4 directions, those of pDot, from
-// lstm.go:23. The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped
-// counts them.
+// RecurrentLossPlainTangent4 returns RecurrentLossPlain(p, d) and its derivatives in 4 directions, those of pDot, from lstm.go:23.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if pDot == nil {
 		pDot = make([][4]float64, len(p), cap(p))
@@ -851,11 +850,12 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	return
 }
 
-// RecurrentLossPlainAdjointTangent computes RecurrentLossPlainAdjoint and the derivatives of its bars in the direction
-// pDot, for constant seeds, from lstm.go:23. It adds the derivatives of pBar to pBarDot. Directions that are zero and
-// bars that are not wanted may be nil, and so may ws; using it again saves allocations. It panics with a
-// *rt.OverlapError if one of pBar, pBarDot shares memory with another slice. The product of a zero and an infinite
-// derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+// RecurrentLossPlainAdjointTangent computes RecurrentLossPlainAdjoint and the derivatives of its bars in the direction pDot,
+// for constant seeds, from lstm.go:23.
+// It adds the derivatives of pBar to pBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of pBar, pBarDot shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64) (r float64) {
 	rt.Apart("RecurrentLossPlainAdjointTangent", "pBar, pBarDot, p, pDot", 2, pBar, pBarDot, p, pDot)
 	if ws == nil {

@@ -27,9 +27,8 @@ type logPosteriorPlainFrame2 struct {
 	shift float64
 }
 
-// LogPosteriorPlainTangent returns LogPosteriorPlain(x, c) and its derivative in the direction xDot, from
-// mixture.go:43. The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped
-// counts them.
+// LogPosteriorPlainTangent returns LogPosteriorPlain(x, c) and its derivative in the direction xDot, from mixture.go:43.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x), cap(x))
@@ -216,9 +215,8 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 	return total - t21*t1 + prior + t2, totalDot - t21*t1Dot + priorDot
 }
 
-// LogPosteriorPlainTangent4 returns LogPosteriorPlain(x, c) and its derivatives in 4 directions, those of xDot, from
-// mixture.go:43. The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped
-// counts them.
+// LogPosteriorPlainTangent4 returns LogPosteriorPlain(x, c) and its derivatives in 4 directions, those of xDot, from mixture.go:43.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x), cap(x))
@@ -1041,11 +1039,12 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	return
 }
 
-// LogPosteriorPlainAdjointTangent computes LogPosteriorPlainAdjoint and the derivatives of its bars in the direction
-// xDot, for constant seeds, from mixture.go:43. It adds the derivatives of xBar to xBarDot. Directions that are zero
-// and bars that are not wanted may be nil, and so may ws; using it again saves allocations. It panics with a
-// *rt.OverlapError if one of xBar, xBarDot shares memory with another slice. The product of a zero and an infinite
-// derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
+// LogPosteriorPlainAdjointTangent computes LogPosteriorPlainAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from mixture.go:43.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+// The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("LogPosteriorPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {

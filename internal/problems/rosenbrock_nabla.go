@@ -26,8 +26,7 @@ func RosenbrockPlainTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// RosenbrockPlainTangent4 returns RosenbrockPlain(x) and its derivatives in 4 directions, those of xDot, from
-// rosenbrock.go:19.
+// RosenbrockPlainTangent4 returns RosenbrockPlain(x) and its derivatives in 4 directions, those of xDot, from rosenbrock.go:19.
 func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))

@@ -23,8 +23,7 @@ func SumSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// SumSquaresPlainTangent4 returns SumSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from
-// squares.go:21.
+// SumSquaresPlainTangent4 returns SumSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from squares.go:21.
 func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -173,7 +172,7 @@ func SumSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
-// DiffSquaresPlainTangent returns DiffSquaresPlain(x) and its derivative in the direction xDot, from squares.go:64.
+// DiffSquaresPlainTangent returns DiffSquaresPlain(x) and its derivative in the direction xDot, from squares.go:65.
 func DiffSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
 		xDot = make([]float64, len(x))
@@ -189,8 +188,7 @@ func DiffSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 	return s, sDot
 }
 
-// DiffSquaresPlainTangent4 returns DiffSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from
-// squares.go:64.
+// DiffSquaresPlainTangent4 returns DiffSquaresPlain(x) and its derivatives in 4 directions, those of xDot, from squares.go:65.
 func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64) {
 	if xDot == nil {
 		xDot = make([][4]float64, len(x))
@@ -221,11 +219,10 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// diffSquaresPlainTangent4Twin is the SIMD variant of DiffSquaresPlainTangent4, nil if the processor does not support
-// it.
+// diffSquaresPlainTangent4Twin is the SIMD variant of DiffSquaresPlainTangent4, nil if the processor does not support it.
 var diffSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
-// DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:64.
+// DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:65.
 // It adds the derivatives of the outputs, weighted by rBar, to xBar.
 // Bars that are not wanted may be nil, and so may ws; using it again saves allocations.
 // It panics with a *rt.OverlapError if xBar shares memory with another slice.
@@ -259,7 +256,7 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 	return s
 }
 
-// DiffSquaresPlainAdjointOnly is DiffSquaresPlainAdjoint without the value, from squares.go:64.
+// DiffSquaresPlainAdjointOnly is DiffSquaresPlainAdjoint without the value, from squares.go:65.
 func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("DiffSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
 	if ws == nil {
@@ -287,10 +284,11 @@ func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWor
 	}
 }
 
-// DiffSquaresPlainAdjointTangent computes DiffSquaresPlainAdjoint and the derivatives of its bars in the direction
-// xDot, for constant seeds, from squares.go:64. It adds the derivatives of xBar to xBarDot. Directions that are zero
-// and bars that are not wanted may be nil, and so may ws; using it again saves allocations. It panics with a
-// *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
+// DiffSquaresPlainAdjointTangent computes DiffSquaresPlainAdjoint and the derivatives of its bars in the direction xDot,
+// for constant seeds, from squares.go:65.
+// It adds the derivatives of xBar to xBarDot.
+// Directions that are zero and bars that are not wanted may be nil, and so may ws; using it again saves allocations.
+// It panics with a *rt.OverlapError if one of xBar, xBarDot shares memory with another slice.
 func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
 	rt.Apart("DiffSquaresPlainAdjointTangent", "xBar, xBarDot, x, xDot", 2, xBar, xBarDot, x, xDot)
 	if ws == nil {
@@ -338,7 +336,7 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 	return s
 }
 
-// DiffSquaresPlainHVP is DiffSquaresPlainAdjointTangent without value and gradient, from squares.go:64.
+// DiffSquaresPlainHVP is DiffSquaresPlainAdjointTangent without value and gradient, from squares.go:65.
 func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("DiffSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
 	if ws == nil {
@@ -372,7 +370,7 @@ func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarD
 	}
 }
 
-// DiffSquaresPlainTraced is DiffSquaresPlain over Reals, from squares.go:64.
+// DiffSquaresPlainTraced is DiffSquaresPlain over Reals, from squares.go:65.
 func DiffSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
 	for i := 0; i < len(x)-1; i++ {
@@ -472,5 +470,5 @@ func init() {
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
 	"208+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
-	"97+8|.DiffSquaresPlain|squares.go:64|1:1",
+	"97+8|.DiffSquaresPlain|squares.go:65|1:1",
 )
