@@ -28,7 +28,7 @@ func BrusselatorModuloOn(dx, x []float64, g *Grid) { BrusselatorModuloPlain(dx, 
 // with the five-point Laplacian and α = 10/h², h = 1/(n-1). x holds u, the first index running fastest, and then v.
 func BrusselatorPlain(dx, x []float64, n int) {
 	alpha, nn := brusselatorAlpha(n), n*n
-	u, v, du, dv := x[:nn], x[nn:2*nn], dx[:nn], dx[nn:2*nn]
+	u, v, du, dv := x[:nn], x[nn:], dx[:nn], dx[nn:]
 	for j := range n {
 		// The row itself, the one below and the one above.
 		here, south, north := n*j, n*(j-1), n*(j+1)

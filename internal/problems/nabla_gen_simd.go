@@ -352,12 +352,12 @@ func brusselatorPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xBar [][
 	nn1 := n * n
 	uBar1 := xBar[:nn1]
 	u1 := x[:nn1]
-	vBar1 := xBar[nn1 : 2*nn1]
-	v1 := x[nn1 : 2*nn1]
+	vBar1 := xBar[nn1:]
+	v1 := x[nn1:]
 	duBar1 := dxBar[:nn1]
 	du1 := dx[:nn1]
-	dvBar1 := dxBar[nn1 : 2*nn1]
-	dv1 := dx[nn1 : 2*nn1]
+	dvBar1 := dxBar[nn1:]
+	dv1 := dx[nn1:]
 	for j1 := n - 1; j1 > -1; j1-- {
 		here1 := n * j1
 		if n > 0 {
