@@ -76,10 +76,10 @@ func Hessian(dst *mat.SymDense, f func(x []float64) float64, x []float64, settin
 // Jacobian stores the Jacobian of f at x in dst, which has as many rows as f has outputs and as many columns as x has
 // elements.
 func Jacobian(dst *mat.Dense, f func(y, x []float64), x []float64, settings *JacobianSettings) {
-	m, n := dst.Dims()
-	if n != len(x) || m == 0 {
+	if dst == nil || dst.IsEmpty() || dst.RawMatrix().Cols != len(x) {
 		fd.Jacobian(dst, f, x, settings) // panics
 	}
+	m, n := dst.Dims()
 	p := take(jacobians, f, n, m, func() (*nabla.JacobianPrep, error) {
 		return nabla.PrepareJacobian(nabla.InPlace(m, f), dense, x)
 	})

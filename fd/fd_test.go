@@ -86,6 +86,8 @@ func TestPanics(t *testing.T) {
 			func() { gonum.Hessian(mat.NewSymDense(3, nil), f, make([]float64, 2), nil) }},
 		"Jacobian": {func() { fd.Jacobian(mat.NewDense(2, 3, nil), v, make([]float64, 2), nil) },
 			func() { gonum.Jacobian(mat.NewDense(2, 3, nil), v, make([]float64, 2), nil) }},
+		"Jacobian in nil": {func() { fd.Jacobian(nil, v, make([]float64, 2), nil) },
+			func() { gonum.Jacobian(nil, v, make([]float64, 2), nil) }},
 		"empty Jacobian": {func() { fd.Jacobian(&mat.Dense{}, v, make([]float64, 2), nil) },
 			func() { gonum.Jacobian(&mat.Dense{}, v, make([]float64, 2), nil) }},
 	} {

@@ -12,7 +12,7 @@ import (
 // functions, which their code identifies: closures, of which many share their code, have no generated code, so that no
 // prepared object belongs to one.
 
-// An operator names what a prepared object computes.
+// An operator identifies the derivative that a prepared object computes.
 type operator int
 
 const (
@@ -30,7 +30,7 @@ type key struct {
 	n, m     int
 }
 
-// pools has a *pool by key, nil for a function without generated code.
+// pools has a *sync.Pool by key, nil for a function without generated code.
 var pools sync.Map
 
 // A kept is a prepared object in use.
