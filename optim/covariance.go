@@ -12,15 +12,6 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A Covariance has elements of (JᵀJ)⁻¹ at a solution: of a dense Jacobian all, in a *mat.SymDense; of a sparse one
-// those at the entries of JᵀJ, in a *sparse.SymCSC, whose At returns 0 for all others. A pair of unknowns with an entry
-// there is in a residual together.
-type Covariance interface {
-	mat.Symmetric
-	// SetSym sets an element. A *sparse.SymCSC has only those of its pattern.
-	SetSym(i, j int, v float64)
-}
-
 // StandardErrors returns the estimates of the standard deviations of the unknowns, for residuals of equal variance: the
 // square roots of the diagonal of the covariance times 2·Cost/(m-n), for m residuals and n unknowns. They are NaN if m
 // is n, and nil if no covariance was asked for.
@@ -85,7 +76,7 @@ func (s *sparseModel) normal(scale []float64) *sparse.SymCSC {
 }
 
 // covariance returns the elements of (JᵀJ)⁻¹ at the entries of JᵀJ, from a factorisation of JᵀJ scaled.
-func (s *sparseModel) covariance() (Covariance, error) {
+func (s *sparseModel) covariance() (mat.Symmetric, error) {
 	scale := make([]float64, s.n)
 	s.norms(scale)
 	for j, v := range scale {

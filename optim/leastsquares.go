@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla"
 )
@@ -107,8 +108,10 @@ type LeastSquaresResult struct {
 	// GradientNorm is the largest element of Jᵀf at X, without components that point out of the bounds.
 	GradientNorm float64
 	// Covariance is (JᵀJ)⁻¹ at X if it was asked for. Times 2·Cost/(m-n) it is the usual estimate of the covariance of
-	// the unknowns for m residuals of equal variance; see [LeastSquaresResult.StandardErrors].
-	Covariance  Covariance
+	// the unknowns for m residuals of equal variance; see [LeastSquaresResult.StandardErrors]. It has all elements for
+	// a dense Jacobian, in a *mat.SymDense. For a sparse one it is a *sparse.SymCSC with those at the entries of JᵀJ,
+	// of pairs of unknowns that are in a residual together; its At returns 0 for all others.
+	Covariance  mat.Symmetric
 	Iterations  int // accepted steps
 	Evaluations int // of the residuals
 	// Jacobians is the number of evaluations of the Jacobian, one of which may be at the solution, for GradientNorm and

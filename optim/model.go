@@ -27,7 +27,7 @@ type model interface {
 	// zero except for those of free. accuracy is the reduction of the gradient of this problem that is sufficient.
 	damped(p, r []float64, root float64, scale []float64, free []bool, accuracy float64)
 	// covariance returns (JᵀJ)⁻¹, or a *RankError.
-	covariance() (Covariance, error)
+	covariance() (mat.Symmetric, error)
 }
 
 // dense is a model with a dense Jacobian.
@@ -178,7 +178,7 @@ func rankOf(a blas64.General, n int) int {
 }
 
 // covariance returns (JᵀJ)⁻¹ = D⁻¹·P·R⁻¹·R⁻ᵀ·Pᵀ·D⁻¹, from a factorisation of J·D⁻¹ whose columns have the norm 1.
-func (d *dense) covariance() (Covariance, error) {
+func (d *dense) covariance() (mat.Symmetric, error) {
 	scale := make([]float64, d.n)
 	d.norms(scale)
 	for i := range d.m {
