@@ -232,17 +232,10 @@ func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bo
 	}
 	if extra.N*extra.B > 0 {
 		dst := m.Input(1)
-		if extra.Whole() && !strong {
-			copy(dst, extra.Data[:extra.N*extra.B])
-			extra.N = 0
-		}
-		for i := range extra.N {
-			row := dst[i*extra.B : (i+1)*extra.B]
-			copy(row, extra.Row(i))
-			if strong {
-				for j, v := range row {
-					row[j] = core.StrongSeed(v)
-				}
+		Block{N: extra.N, B: extra.B, Stride: extra.B, Data: dst}.CopyFrom(extra)
+		if strong {
+			for i, v := range dst {
+				dst[i] = core.StrongSeed(v)
 			}
 		}
 	}

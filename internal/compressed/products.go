@@ -27,6 +27,7 @@ type products struct {
 	streamed bool
 	all      []float64 // the products of all parts, nil with substitution
 	place    []int32   // entry → its place in all
+	part     [2][]int  // product → its part, by side
 	data     []float64 // the values that the call under way fills
 	probe    *probe    // has the direction
 	task     *engine.Task
@@ -143,7 +144,6 @@ func (p *products) allocate() {
 	p.all, p.place = make([]float64, total), make([]int32, len(sources))
 	base := make([]int, len(p.tasks)) // where the products of a part begin
 	at := 0
-	var of [2][]int // product → its part, by side
 	for i := range p.tasks {
 		t := &p.tasks[i]
 		s := p.side(t.row)
@@ -152,12 +152,9 @@ func (p *products) allocate() {
 		t.seed = engine.NewBlock(s.in, step)
 		t.result = engine.Block{N: s.out, B: step, Stride: step, Data: p.all[at:end:end]}
 		base[i], at = at, end
-		for range t.k {
-			of[s.index()] = append(of[s.index()], i)
-		}
 	}
 	for k, s := range sources {
-		i := of[p.side(s.Row).index()][s.Color]
+		i := p.part[p.side(s.Row).index()][s.Color]
 		t := p.tasks[i]
 		p.place[k] = int32(base[i] + int(s.Index)*t.result.Stride + int(s.Color) - t.from)
 	}
@@ -180,12 +177,8 @@ func quads(b engine.Backend) bool { return engine.LanesOf(b, math.MaxInt32) == q
 
 // seedOf returns the block that has the seed of product j of a side, and the column of the seed in it.
 func (p *products) seedOf(s *side, j int) (seed engine.Block, column int) {
-	for _, t := range p.tasks {
-		if t.row == s.row && t.from <= j && j < t.from+t.k {
-			return t.seed, j - t.from
-		}
-	}
-	panic("compressed: a product without a part")
+	t := p.tasks[p.part[s.index()][j]]
+	return t.seed, j - t.from
 }
 
 // index returns the index of the side in the buffers of a worker.
@@ -265,6 +258,9 @@ func (p *products) split(s *side, lanes int) {
 	count := max((s.width+lanes-1)/lanes, min(len(p.workers), s.width))
 	for i := range count {
 		from, to := i*s.width/count, (i+1)*s.width/count
+		for range to - from {
+			p.part[s.index()] = append(p.part[s.index()], len(p.tasks))
+		}
 		p.tasks = append(p.tasks, part{row: s.row, from: from, k: to - from})
 	}
 }
@@ -421,10 +417,7 @@ func (p *products) end() {
 		}
 	}
 	if s := p.extra(); s != nil {
-		for _, t := range p.tasks {
-			if t.row == s.row && t.from+t.k > s.colors {
-				s.directional(p.probe.want, t.result, s.colors-t.from)
-			}
-		}
+		t := p.tasks[p.part[s.index()][s.colors]]
+		s.directional(p.probe.want, t.result, s.colors-t.from)
 	}
 }
