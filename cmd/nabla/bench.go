@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -251,6 +252,7 @@ func (a *app) runBench(ctx context.Context, c *cli.Command) error {
 	if load != "" {
 		report.Info.Load = load + ", " + bench.Load()
 	}
+	report.Info.Version = moduleVersion(debug.ReadBuildInfo())
 	report.Info.Date, report.Info.Budget = c.String("date"), cfg.Budget
 	wrong := 0
 	for _, r := range rows {

@@ -31,9 +31,18 @@ func (a *app) printVersion() error {
 
 // versionOf returns a line about a build: the version of the module, the revision if it is known, and the Go version.
 func versionOf(info *debug.BuildInfo, known bool) string {
-	version, built := "(unknown version)", runtime.Version()
+	built := runtime.Version()
 	if known {
 		built = info.GoVersion
+	}
+	return fmt.Sprintf("nabla %s, %s %s/%s, generated code of version %d", moduleVersion(info, known), built,
+		runtime.GOOS, runtime.GOARCH, nabla.CodeVersion)
+}
+
+// moduleVersion returns the version of the module, with the revision if it is known.
+func moduleVersion(info *debug.BuildInfo, known bool) string {
+	version := "(unknown version)"
+	if known {
 		if v := info.Main.Version; v != "" {
 			version = v
 		} else {
@@ -50,6 +59,5 @@ func versionOf(info *debug.BuildInfo, known bool) string {
 			}
 		}
 	}
-	return fmt.Sprintf("nabla %s, %s %s/%s, generated code of version %d", version, built, runtime.GOOS, runtime.GOARCH,
-		nabla.CodeVersion)
+	return version
 }

@@ -65,9 +65,8 @@ type pageSection struct {
 type pageFigure struct {
 	Title string
 	SVG   template.HTML
-	// Narrow replaces a Wide SVG in narrow windows, where its labels have no room.
+	// Narrow, unless empty, replaces SVG in narrow windows, where its labels have no room.
 	Narrow template.HTML
-	Wide   bool
 }
 
 type pageTable struct {
@@ -124,7 +123,7 @@ func writeHTML(w io.Writer, r Report) error {
 		s := &data.Sections[len(data.Sections)-1]
 		f := pageFigure{Title: c.Title, SVG: svg(c, chartWidth)}
 		if c.Curves != nil {
-			f.SVG, f.Narrow, f.Wide = svg(c, labelledWidth), svg(c, chartWidth), true
+			f.SVG, f.Narrow = svg(c, labelledWidth), f.SVG
 			s.Wide = true
 		}
 		s.Figures = append(s.Figures, f)

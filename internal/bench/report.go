@@ -3,7 +3,6 @@ package bench
 import (
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"time"
 )
@@ -28,28 +27,10 @@ type Info struct {
 	Budget   time.Duration // see [Config]
 }
 
-// Here returns the circumstances on this machine, without a date.
+// Here returns the circumstances on this machine, without date and version.
 func Here() Info {
-	return Info{Version: version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(),
+	return Info{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(),
 		CPUs: runtime.GOMAXPROCS(0)}
-}
-
-// version returns the version of the program, with the revision if it was built in a repository; "" if that is unknown.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	v := info.Main.Version
-	if v == "" || v == "(devel)" {
-		v = "development version"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 && !strings.Contains(v, s.Value[:12]) {
-			v += " " + s.Value[:12]
-		}
-	}
-	return v
 }
 
 // Load returns the number of running processes, averaged over the last minute, on Linux; on other systems "".

@@ -117,7 +117,7 @@ func (s *canvas) curves(c Chart, width float64) float64 {
 	s.text((x.at+x.end)/2, height-8, "middle", c.XLabel)
 	var labels []float64
 	if labelled {
-		labels = s.labels(c, y, top, height-bottom)
+		labels = labelHeights(c, y, top, height-bottom)
 	}
 	for i, curve := range c.Curves {
 		class, name := "plain", "plain function"
@@ -150,8 +150,8 @@ func (s *canvas) curves(c Chart, width float64) float64 {
 // labelGap is the distance of the labels of curves.
 const labelGap = 13.0
 
-// labels returns the heights of the names of the curves, near their last points.
-func (s *canvas) labels(c Chart, y logAxis, from, to float64) []float64 {
+// labelHeights returns the heights of the names of the curves, near their last points.
+func labelHeights(c Chart, y logAxis, from, to float64) []float64 {
 	var at []float64
 	for _, curve := range c.Curves {
 		at = append(at, y.position(curve.NS[len(curve.NS)-1]))
