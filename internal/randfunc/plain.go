@@ -113,7 +113,7 @@ func (p *Plain) apply(op rules.Op, a []float64) float64 {
 	case rules.Mod, rules.Remainder:
 		p.record(int(math.Round((a[0] - inMath2[op](a[0], a[1])) / a[1])))
 	case rules.Floor, rules.Ceil, rules.Trunc, rules.Round, rules.RoundToEven, rules.Logb:
-		p.record(int(inMath1[op](a[0])))
+		p.record(int(math.Float64bits(inMath1[op](a[0])))) // as an int a number beyond its range is the same for all
 	}
 	if f, ok := inMath1[op]; ok {
 		return f(a[0])
