@@ -18,8 +18,8 @@ import (
 // functions: of those that files import which are not generated, directly or not. The others are loaded for the types
 // in generated declarations, and would not be loaded at all before the first generation.
 //
-// Of the packages of nabla, those that compute with float64 are followed, and those that take functions without what
-// they import: their bodies say which operators get the functions. The engines and what they need are not followed, nor
+// Of the packages of nabla, those that compute with float64 are followed, and those that take functions without their
+// imports: their bodies say which operators get the functions. The engines and what they need are not followed, nor
 // is what they import, except in the module of nabla itself.
 type followedDirs map[string]bool
 

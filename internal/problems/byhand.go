@@ -6,7 +6,7 @@ import (
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
-// A ByHand is a value with its derivative, written by hand as fast as is reasonable in Go: what an engine can reach. It
+// A ByHand is a value with its derivative, written by hand as fast as is reasonable in Go: the limit of an engine. It
 // has a workspace and serves one goroutine.
 type ByHand struct {
 	// Pattern is that of a sparse derivative, nil for a dense one.

@@ -37,8 +37,7 @@ type Problem struct {
 	Cases []Case
 	Set   func(i int)
 
-	// ByHand returns value and derivative written by hand, the limit for all engines. It is nil where nobody wrote
-	// them.
+	// ByHand returns value and derivative written by hand, the limit for all engines. It is nil if there are none.
 	ByHand func() *ByHand
 
 	// Tolerance is the error of an exact engine, relative to the largest component of a case's derivative.

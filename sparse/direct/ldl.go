@@ -85,9 +85,9 @@ func (l *LDL) analyze(op string, a *sparse.SymCSC) error {
 	return nil
 }
 
-// Analyze analyses the pattern of a, as the first call of [LDL.Factorize] would do, and returns what a factorisation
-// costs: the number of entries of L with the diagonal, and that of multiplications. It replaces the last factorisation.
-// The values of a are not read.
+// Analyze analyses the pattern of a, as the first call of [LDL.Factorize] would do, and returns the cost of a
+// factorisation: the number of entries of L with the diagonal, and that of multiplications. It replaces the last
+// factorisation. The values of a are not read.
 func (l *LDL) Analyze(a *sparse.SymCSC) (entries int, operations float64, err error) {
 	if err := l.analyze("LDL.Analyze", a); err != nil {
 		return 0, 0, err
