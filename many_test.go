@@ -449,8 +449,8 @@ func TestManyAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkGradientMany is the time of gradients at many points, in relation to a loop over a prepared gradient. With few
-// points, the time until a second core begins is a part of it.
+// BenchmarkGradientMany is the time of gradients at many points, in relation to a loop over a prepared gradient. With
+// few points, the time until a second core begins is a part of it.
 func BenchmarkGradientMany(b *testing.B) {
 	const n = 30
 	for _, e := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{Compile: true}} {
