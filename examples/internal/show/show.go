@@ -64,8 +64,8 @@ func (e Example) figures(w io.Writer) error {
 	for i, v := range exact.X {
 		apart, scale = max(apart, math.Abs(v-differences.X[i])), max(scale, math.Abs(v))
 	}
-	_, err = fmt.Fprintf(w, "%d\t%d\t%v\t%d\t%v\t%.0e\n", len(exact.X), exact.Calls, round(exactTime), differences.Calls,
-		round(differencesTime), apart/scale)
+	_, err = fmt.Fprintf(w, "%d\t%d\t%v\t%d\t%v\t%.0e\n", len(exact.X), exact.Calls, round(exactTime),
+		differences.Calls, round(differencesTime), apart/scale)
 	return err
 }
 
