@@ -6,7 +6,6 @@ package main
 
 import (
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 
@@ -140,15 +139,13 @@ func (s surface) X(c int) float64    { return s.at(c) }
 func (s surface) Y(r int) float64    { return s.at(r) }
 func (s surface) Z(c, r int) float64 { return s.Heights[r*s.Side+c] }
 
-// draw draws the heights as colours, with lines of equal height.
+// draw draws the heights as bands of colours.
 func draw(g *Grid, picture string) error {
 	plt := plot.New()
-	plt.Title.Text = "The surface of least area"
-	colours := moreland.SmoothBlueRed().Palette(40)
+	plt.Title.Text = "The surface of least area: height from -1 (blue) to 1 (red)"
+	colours := moreland.SmoothBlueRed().Palette(14)
 	heat := plotter.NewHeatMap(surface{g}, colours)
 	heat.Rasterized = true
-	lines := plotter.NewContour(surface{g}, []float64{-0.8, -0.6, -0.4, -0.2, 0.2, 0.4, 0.6, 0.8}, nil)
-	lines.LineStyles[0].Color, lines.LineStyles[0].Width = color.Gray{Y: 60}, 0.7
-	plt.Add(heat, lines)
+	plt.Add(heat)
 	return plt.Save(400, 400, picture)
 }
