@@ -1,10 +1,10 @@
 // Garch fits a GARCH(1,1) model of volatility to daily changes of an exchange rate, with standard errors from the exact
 // Hessian.
 //
-// The data are the 1974 changes of the Deutsche Mark to the British Pound, in per cent, of Bollerslev and Ghysels (1996),
-// for which Fiorentini, Calzolari and Panattoni (1996) computed the estimates -0.00619041, 0.0107613, 0.153134 and
-// 0.805974 with standard errors of 0.00846212, 0.00285271, 0.0265228 and 0.0335527, by analytic derivatives. Programs that
-// estimate GARCH models are compared with them.
+// The data are the 1974 changes of the Deutsche Mark to the British Pound, in per cent, of Bollerslev and Ghysels
+// (1996), for which Fiorentini, Calzolari and Panattoni (1996) computed the estimates -0.00619041, 0.0107613, 0.153134
+// and 0.805974 with standard errors of 0.00846212, 0.00285271, 0.0265228 and 0.0335527, by analytic derivatives.
+// Programs that estimate GARCH models are compared with them.
 package main
 
 import (
@@ -32,8 +32,8 @@ var lines string
 // A Series has the changes of a day, in per cent.
 type Series struct{ Returns []float64 }
 
-// NegLogLikelihood is that of normal returns with mean p[0], whose variance is p[1] plus p[2] times the last square plus
-// p[3] times the last variance. Both are at first the mean of the squares.
+// NegLogLikelihood is that of normal returns with mean p[0], whose variance is p[1] plus p[2] times the last square
+// plus p[3] times the last variance. Both are at first the mean of the squares.
 func NegLogLikelihood(p []float64, s *Series) float64 {
 	variance := 0.0
 	for _, r := range s.Returns {

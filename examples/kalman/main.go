@@ -31,8 +31,8 @@ var nile = [...]float64{1120, 1160, 963, 1210, 1160, 1160, 813, 1230, 1370, 1140
 // A Level is what the filter knows of the level of the river: a normal distribution.
 type Level struct{ Mean, Variance float64 }
 
-// step predicts the next flow from l, and corrects l when it is observed. It returns half the square of the error of the
-// prediction over its variance, and that variance.
+// step predicts the next flow from l, and corrects l when it is observed. It returns half the square of the error of
+// the prediction over its variance, and that variance.
 func (l *Level) step(flow, noise, drift float64) (loss, variance float64) {
 	err := flow - l.Mean
 	variance = l.Variance + noise
@@ -42,8 +42,8 @@ func (l *Level) step(flow, noise, drift float64) (loss, variance float64) {
 	return err * err / variance / 2, variance
 }
 
-// NegLogLikelihood is that of flows, from the second on, for the logarithms p of the variances of the measurements and of
-// the change of the level in a year.
+// NegLogLikelihood is that of flows, from the second on, for the logarithms p of the variances of the measurements and
+// of the change of the level in a year.
 func NegLogLikelihood(p []float64) float64 {
 	noise, drift := math.Exp(p[0]), math.Exp(p[1])
 	level := Level{nile[0], noise + drift}
@@ -92,7 +92,7 @@ func run(w io.Writer, picture string) error {
 	}
 	for i, name := range []string{"variance of measurements", "variance of the level"} {
 		v, e := math.Exp(res.X[i]), math.Sqrt(covariance.At(i, i)) // the error of the logarithm is a relative one
-		fmt.Fprintf(w, "%-25s %6.0f, from %.0f to %.0f within a standard error\n", name, v, v*math.Exp(-e), v*math.Exp(e))
+		fmt.Fprintf(w, "%-25s %6.0f, %.0f to %.0f within a standard error\n", name, v, v/math.Exp(e), v*math.Exp(e))
 	}
 	fmt.Fprintf(w, "log-likelihood %.2f\n", -res.F)
 	return draw(math.Exp(res.X[0]), math.Exp(res.X[1]), picture)

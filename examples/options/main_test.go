@@ -10,8 +10,8 @@ import (
 
 func TestRun(t *testing.T) { showtest.Run(t, example) }
 
-// TestSimulated: the simulated price and its derivatives are within four standard errors of the formula's, and the errors
-// are small.
+// TestSimulated: the simulated price and its derivatives are within four standard errors of the formula's, and the
+// errors are small.
 func TestSimulated(t *testing.T) {
 	mean, deviation, err := simulate(market, nil)
 	if err != nil {
