@@ -195,7 +195,8 @@ func TestGenerated(t *testing.T) {
 				}
 				for j := range u {
 					if !near(hessian.At(i, j), h.At(i, j), 1e-9) {
-						t.Errorf("%s: derivative %d, %d at %v: %v, want %v", b.Name(), i, j, u, hessian.At(i, j), h.At(i, j))
+						t.Errorf("%s: derivative %d, %d at %v: %v, want %v", b.Name(), i, j, u, hessian.At(i, j),
+							h.At(i, j))
 					}
 				}
 			}

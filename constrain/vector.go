@@ -37,9 +37,9 @@ func FreeOrdered(u, x []float64) {
 	}
 }
 
-// Simplex writes positive numbers whose sum is 1 to x, which has one element more than u: each takes a part of what those
-// before it have left, by the logistic function of an element of u, shifted so that all parts are equal for u = 0. It
-// returns the logarithm of the determinant of the Jacobian of x without its last element.
+// Simplex writes positive numbers whose sum is 1 to x, which has one element more than u: each takes a part of what
+// those before it have left, by the logistic function of an element of u, shifted so that all parts are equal for u =
+// 0. It returns the logarithm of the determinant of the Jacobian of x without its last element.
 func Simplex(x, u []float64) (logJ float64) {
 	if len(x) != len(u)+1 {
 		panic(&LengthError{"Simplex", "x", len(x), len(u) + 1})
@@ -67,9 +67,10 @@ func FreeSimplex(u, x []float64) {
 	}
 }
 
-// Correlation writes to l, n×n numbers row by row, the lower triangular Cholesky factor of a correlation matrix: rows have
-// the norm 1, and positive numbers are on the diagonal. u has n·(n-1)/2 elements, whose hyperbolic tangents are canonical
-// partial correlations. It returns the logarithm of the determinant of the Jacobian of the elements below the diagonal.
+// Correlation writes to l, n×n numbers row by row, the lower triangular Cholesky factor of a correlation matrix: rows
+// have the norm 1, and positive numbers are on the diagonal. u has n·(n-1)/2 elements, whose hyperbolic tangents are
+// canonical partial correlations. It returns the logarithm of the determinant of the Jacobian of the elements below the
+// diagonal.
 func Correlation(l, u []float64, n int) (logJ float64) {
 	if len(l) != n*n {
 		panic(&LengthError{"Correlation", "l", len(l), n * n})

@@ -35,6 +35,7 @@ func TestCurrent(t *testing.T) {
 	stale, err := report.Stale()
 	if err != nil || len(stale) > 0 {
 		t.Errorf("%v: run go run ./cmd/nabla gen ./internal/problems ./difftest/coded ./gen/internal/edges "+
-			"./gen/internal/fourier ./gen/internal/kalman ./internal/network ./constrain/internal/coded: %v", stale, err)
+			"./gen/internal/fourier ./gen/internal/kalman ./internal/network "+
+			"./constrain/internal/coded: %v", stale, err)
 	}
 }

@@ -71,8 +71,12 @@ func (s *Survey) followed() followedDirs {
 
 // computes reports whether functions over float64 may call those of a package of nabla.
 func computes(path string) bool {
-	return strings.HasPrefix(path, library.Path+"/") || path == nablaPath+"/sparse" || path == nablaPath+"/linalg"
+	return strings.HasPrefix(path, library.Path+"/") || slices.Contains(computing, path)
 }
+
+// computing are the packages of nabla, beside those of the library, whose functions over float64 are differentiated
+// where they are called.
+var computing = []string{nablaPath + "/constrain", nablaPath + "/linalg", nablaPath + "/sparse"}
 
 // takers are the packages of nabla, beside its own, that pass functions on to operators.
 var takers = []string{nablaPath + "/fd", nablaPath + "/optim", nablaPath + "/optim/gonumopt"}

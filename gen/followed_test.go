@@ -38,8 +38,10 @@ func TestFollowed(t *testing.T) {
 	// A file that has the name of a generated one, but is none.
 	write("loss_nabla.go", "package m\n\nimport \"m/k\"\n\nvar K = k.K\n")
 	write("k/k.go", "package k\n\nfunc K(x float64) float64 { return x * x }\n")
-	write("with/with.go", "package with\n\nimport (\n\t\"gonum.org/v1/gonum/floats\"\n\n\t\""+nablaPath+"\"\n)\n\n"+
-		"func F(x []float64) float64 { return floats.Sum(x) }\n\nfunc G(x []float64) ([]float64, error) { "+
+	write("with/with.go", "package with\n\nimport (\n\t\"gonum.org/v1/gonum/floats\"\n\n\t\""+nablaPath+"\"\n"+
+		"\t\""+nablaPath+"/constrain\"\n)\n\n"+
+		"func F(x []float64) float64 {\n\tv, j := constrain.Positive(floats.Sum(x))\n\treturn v + j\n}\n\n"+
+		"func G(x []float64) ([]float64, error) { "+
 		"return nabla.Gradient(F, nil, x) }\n")
 	const loss = "package m\n\n//nabla:differentiate\nfunc Loss(x []float64) float64 { return x[0] * h(x[1]) }\n\n" +
 		"func h(x float64) float64 { return "
@@ -72,7 +74,8 @@ func TestFollowed(t *testing.T) {
 		want, known := map[string]bool{
 			"m": true, "m/k": true, "m/with": true, "gonum.org/v1/gonum/floats": true,
 			"gonum.org/v1/gonum/mat": false,
-			nablaPath:                false, nablaPath + "/engine": false, nablaPath + "/gen/rt": false,
+			nablaPath + "/constrain": true, nablaPath: false,
+			nablaPath + "/engine": false, nablaPath + "/gen/rt": false,
 		}[p.PkgPath]
 		if got := follows.bodies(directory(p)); known && got != want {
 			t.Errorf("%s is followed: %v, want %v", p.PkgPath, got, want)

@@ -18,7 +18,7 @@ func main() {
 		log.Fatal(err)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "example\tunknowns\tderivatives\ttime\twith differences\ttime\tanswers apart\t")
+	fmt.Fprintln(w, "example\tunknowns\tderivatives\ttime\twith differences\ttime\tanswers apart\t\t")
 	for _, m := range mains {
 		name := filepath.Dir(m)
 		if name == "figures" {

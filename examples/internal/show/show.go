@@ -5,6 +5,7 @@ package show
 import (
 	"flag"
 	"fmt"
+	"image/color"
 	"io"
 	"log"
 	"math"
@@ -22,6 +23,7 @@ import (
 type Solution struct {
 	X     []float64 // the answer
 	Calls int       // the number of gradients, Jacobians or Hessians that it took
+	Note  string    // what else is to be compared, if anything
 }
 
 // Example is what an example consists of: Run prints its results to w and draws its picture to the file of the given
@@ -57,15 +59,19 @@ func (e Example) figures(w io.Writer) error {
 	}
 	differences, differencesTime, err := e.measure(finitediff.Backend{})
 	if err != nil {
-		_, err = fmt.Fprintf(w, "%d\t%d\t%v\t-\t-\t%v\n", len(exact.X), exact.Calls, round(exactTime), err)
+		_, err = fmt.Fprintf(w, "%d\t%d\t%v\t-\t-\t\t%v\n", len(exact.X), exact.Calls, round(exactTime), err)
 		return err
 	}
 	apart, scale := 0.0, 0.0
 	for i, v := range exact.X {
 		apart, scale = max(apart, math.Abs(v-differences.X[i])), max(scale, math.Abs(v))
 	}
-	_, err = fmt.Fprintf(w, "%d\t%d\t%v\t%d\t%v\t%.0e\n", len(exact.X), exact.Calls, round(exactTime),
-		differences.Calls, round(differencesTime), apart/scale)
+	note := ""
+	if exact.Note != "" {
+		note = exact.Note + ", " + differences.Note + " with differences"
+	}
+	_, err = fmt.Fprintf(w, "%d\t%d\t%v\t%d\t%v\t%.0e\t%s\n", len(exact.X), exact.Calls, round(exactTime),
+		differences.Calls, round(differencesTime), apart/scale, note)
 	return err
 }
 
@@ -90,6 +96,12 @@ func round(d time.Duration) time.Duration {
 		unit *= 10
 	}
 	return d.Round(unit)
+}
+
+// Colours are those of lines and points.
+var Colours = []color.Color{
+	color.RGBA{R: 120, G: 120, B: 120, A: 255}, color.RGBA{R: 31, G: 119, B: 180, A: 255},
+	color.RGBA{R: 214, G: 39, B: 40, A: 255}, color.RGBA{R: 44, G: 140, B: 44, A: 255},
 }
 
 // Save draws p to the file of the given name.

@@ -27,8 +27,8 @@ func Run(t *testing.T, e show.Example) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compare(t, "output.txt", output.Bytes())
-	if runtime.GOARCH == "amd64" { // others contract products and sums, which moves points a little
+	if runtime.GOARCH == "amd64" { // others contract products and sums, which changes last digits and random walks
+		compare(t, "output.txt", output.Bytes())
 		compare(t, "picture.svg", drawn)
 	}
 }
