@@ -2,6 +2,8 @@ module github.com/nabla-ad/nabla
 
 go 1.26.0
 
+ignore ./site/node_modules
+
 require (
 	golang.org/x/tools v0.51.0
 	gonum.org/v1/gonum v0.17.0

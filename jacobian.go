@@ -88,19 +88,7 @@ func (p *JacobianPrep) ValueAndDense(y []float64, dst *mat.Dense, x []float64) (
 
 // Value writes f(x) alone to y and returns it, from a run of the function over plain numbers. A nil y is allocated;
 // otherwise it must have one element for each output and not overlap x. See [GradientPrep.Value].
-func (p *JacobianPrep) Value(y, x []float64) (_ []float64, err error) {
-	if err := p.base().begin(x); err != nil {
-		return nil, err
-	}
-	defer p.end(&err)
-	if y, err = p.vector("y", y, p.m, x); err != nil {
-		return nil, err
-	}
-	if err := p.f.Value(y, x); err != nil {
-		return nil, err
-	}
-	return y, nil
-}
+func (p *JacobianPrep) Value(y, x []float64) ([]float64, error) { return p.base().value(y, x) }
 
 // Dims returns the numbers of outputs and inputs of the function, the dimensions of the Jacobian.
 func (p *JacobianPrep) Dims() (m, n int) {

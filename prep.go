@@ -294,6 +294,21 @@ func recordings(prepared ...any) (n int) {
 	return n
 }
 
+// value writes f(x) alone to y and returns it.
+func (p *prep) value(y, x []float64) (_ []float64, err error) {
+	if err := p.begin(x); err != nil {
+		return nil, err
+	}
+	defer p.end(&err)
+	if y, err = p.vector("y", y, p.m, x); err != nil {
+		return nil, err
+	}
+	if err := p.f.Value(y, x); err != nil {
+		return nil, err
+	}
+	return y, nil
+}
+
 // vector returns dst, allocated with length n if nil. It is an error if dst has another length or
 // overlaps x.
 func (p *prep) vector(arg string, dst []float64, n int, x []float64) ([]float64, error) {

@@ -65,6 +65,9 @@ func (p *PullbackPrep) ValueAndPullback(y, dst, x, dy []float64) (yOut, xbar []f
 	return p.into(y, false, dst, x, dy)
 }
 
+// Value writes f(x) alone to y and returns it. See [JacobianPrep.Value].
+func (p *PullbackPrep) Value(y, x []float64) ([]float64, error) { return p.base().value(y, x) }
+
 // into writes f(x) to y, or to a buffer of p if own is set, and the product to dst.
 func (p *PullbackPrep) into(y []float64, own bool, dst, x, dy []float64) (_, _ []float64, err error) {
 	if err := p.base().begin(x); err != nil {

@@ -92,6 +92,9 @@ func (p *PushforwardPrep) into(y []float64, own bool, dst, x, dx []float64) (_, 
 	return y, dst, nil
 }
 
+// Value writes f(x) alone to y and returns it. See [JacobianPrep.Value].
+func (p *PushforwardPrep) Value(y, x []float64) ([]float64, error) { return p.base().value(y, x) }
+
 // PushforwardBatch writes J(x)·V to dst, m×k, and returns it. V is n×k, with a column for each
 // tangent, for a function with n inputs and m outputs. A nil or empty dst is allocated; dst must not
 // overlap x or V. It costs less than a pushforward for each column.

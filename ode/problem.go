@@ -1,0 +1,177 @@
+package ode
+
+import (
+	"math"
+
+	"github.com/nabla-ad/nabla"
+)
+
+// A Problem is a differential equation that is prepared for solution. It is for one goroutine at a time, and so are its
+// solutions; see Clone.
+type Problem struct {
+	set  Settings
+	n, m int // the numbers of states and parameters
+	rhs  rhs
+	step stepper
+	seg  segment
+	ctl  control
+
+	events watch
+}
+
+// rhs is the right-hand side as a function of z, the states, the parameters and the time.
+type rhs struct {
+	n, m    int
+	z, zbar []float64
+	push    *nabla.PushforwardPrep
+	pull    *nabla.PullbackPrep
+	pushing func() (*nabla.PushforwardPrep, error) // prepares push
+	values  int                                    // evaluations
+}
+
+// A stepper computes steps of a method, and their derivatives.
+type stepper interface {
+	// order is that of the error estimate plus 1.
+	order() float64
+	// next says what the next step is to the last one.
+	next(f following)
+	// take computes a step of size h from y at t, with the state after it in y1 and the estimated error in e, unless e
+	// is nil. The parameters are in the right-hand side.
+	take(y1, e []float64, t, h float64, y []float64) error
+	// at writes the state at the part θ of the last step to dst.
+	at(dst []float64, theta float64)
+	// slope writes the right-hand side at the beginning of the last step to dst.
+	slope(dst []float64)
+	// push carries the tangents of the state, in ydot, and of the parameters, in pdot, over a step of size h from y at
+	// t.
+	push(ydot, pdot []float64, t, h float64, y []float64) error
+	// pull carries the cotangent of the state, in ybar, back over that step, and adds that of the parameters to pbar.
+	pull(ybar, pbar []float64, t, h float64, y []float64) error
+	clone(r *rhs) (stepper, error)
+}
+
+// following is what a step is to the one before.
+type following int
+
+const (
+	restarted following = iota // unrelated
+	accepted                   // from its end
+	repeated                   // from its beginning
+)
+
+// Prepare prepares the equation whose right-hand side is f, with derivatives by b; nil selects an engine. y0 and p have
+// the lengths of the state and of the parameters, and f is evaluated there. f is a function of the state, then the
+// parameters, then the time, and has an output for each element of the state; see the package's documentation. settings
+// may be nil.
+func Prepare[F nabla.VectorFunc](f F, b nabla.Backend, y0, p []float64, settings *Settings) (*Problem, error) {
+	set, err := settings.check()
+	if err != nil {
+		return nil, err
+	}
+	q := &Problem{set: set, n: len(y0), m: len(p)}
+	q.rhs = rhs{n: q.n, m: q.m, z: make([]float64, q.n+q.m+1), zbar: make([]float64, q.n+q.m+1)}
+	z := q.rhs.z
+	copy(z, y0)
+	copy(z[q.n:], p)
+	if q.rhs.pull, err = nabla.PreparePullback(f, b, z); err != nil {
+		return nil, err
+	}
+	out, err := q.rhs.pull.Value(nil, z)
+	if err != nil {
+		return nil, err
+	}
+	if len(out) != q.n {
+		return nil, &LengthError{"the right-hand side", len(out), q.n}
+	}
+	at := append([]float64(nil), z...)
+	q.rhs.pushing = func() (*nabla.PushforwardPrep, error) { return nabla.PreparePushforward(f, b, at) }
+	switch set.Method {
+	case DormandPrince:
+		q.step = newExplicit(&q.rhs)
+	case Rodas:
+		if q.step, err = newRosenbrock(&q.rhs, f, b, at); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// Clone returns a problem for use in another goroutine.
+func (q *Problem) Clone() (*Problem, error) {
+	c := &Problem{set: q.set, n: q.n, m: q.m}
+	c.rhs = rhs{n: q.n, m: q.m, z: make([]float64, len(q.rhs.z)), zbar: make([]float64, len(q.rhs.z)),
+		pull: q.rhs.pull.Clone(), pushing: q.rhs.pushing}
+	if q.rhs.push != nil {
+		c.rhs.push = q.rhs.push.Clone()
+	}
+	var err error
+	c.step, err = q.step.clone(&c.rhs)
+	return c, err
+}
+
+// Rebind makes later solutions read the bound struct from p, a pointer to another struct of the same type; see
+// nabla.Bind.
+func (q *Problem) Rebind(p any) error {
+	if err := q.rhs.pull.Rebind(p); err != nil {
+		return err
+	}
+	if q.rhs.push != nil {
+		return q.rhs.push.Rebind(p)
+	}
+	return nil
+}
+
+// load sets the parameters.
+func (r *rhs) load(p []float64) { copy(r.z[r.n:], p) }
+
+// value writes the right-hand side at (t, y) to dst.
+func (r *rhs) value(dst []float64, t float64, y []float64) error {
+	copy(r.z, y)
+	r.z[r.n+r.m] = t
+	r.values++
+	_, err := r.pull.Value(dst, r.z)
+	return err
+}
+
+// pullback adds the products of the cotangent w with the Jacobian at (t, y) to ybar and pbar.
+func (r *rhs) pullback(ybar, pbar []float64, t float64, y, w []float64) error {
+	copy(r.z, y)
+	r.z[r.n+r.m] = t
+	if _, err := r.pull.Pullback(r.zbar, r.z, w); err != nil {
+		return err
+	}
+	for i := range ybar {
+		ybar[i] += r.zbar[i]
+	}
+	for i := range pbar {
+		pbar[i] += r.zbar[r.n+i]
+	}
+	return nil
+}
+
+// pushforward writes the product of the Jacobian at (t, y) with the tangents of state and parameters to dst, and the
+// right-hand side to f.
+func (r *rhs) pushforward(f, dst []float64, t float64, y, ydot, pdot []float64) (err error) {
+	if r.push == nil {
+		if r.push, err = r.pushing(); err != nil {
+			return err
+		}
+	}
+	copy(r.z, y)
+	r.z[r.n+r.m] = t
+	copy(r.zbar, ydot)
+	copy(r.zbar[r.n:], pdot)
+	r.zbar[r.n+r.m] = 0
+	_, _, err = r.push.ValueAndPushforward(f, dst, r.z, r.zbar)
+	return err
+}
+
+// finite returns a *NonFiniteError if an element of f, the right-hand side at t, is not finite.
+func finite(f []float64, t float64) error {
+	for i, v := range f {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return &NonFiniteError{t, i, v}
+		}
+	}
+	return nil
+}
