@@ -114,6 +114,8 @@ var layering = []struct{ path, contents, imports string }{
 		". internal/core rules"},
 	{"constrain", "maps from all real numbers to positive ones, intervals, simplices and the like, for densities", "."},
 	{"fd", "gonum's diff/fd, with exact derivatives of functions that have generated code", "."},
+	{"implicit", "derivatives of roots, fixed points, minimizers and linear systems, by the implicit function theorem",
+		". linalg sparse sparse/direct sparse/iterative sparsity"},
 	{"ode", "ordinary differential equations, with derivatives of their solutions",
 		". gen/rt/checkpoint sparse sparse/direct sparsity"},
 	{"optim", "optimisation with derivatives: least squares, Newton methods, bounds and constraints",
