@@ -1,0 +1,101 @@
+package show
+
+import (
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Colours of lines and points.
+var (
+	Blue  = color.RGBA{R: 31, G: 119, B: 180, A: 255}
+	Red   = color.RGBA{R: 214, G: 39, B: 40, A: 255}
+	Green = color.RGBA{R: 44, G: 160, B: 44, A: 255}
+	Gray  = color.RGBA{R: 150, G: 150, B: 150, A: 255}
+)
+
+// A Picture is a plot to which lines and points are added. Its Save returns the first error.
+type Picture struct {
+	*plot.Plot
+	err error
+}
+
+// New returns a picture with a title and labels of its axes.
+func New(title, x, y string) *Picture {
+	p := &Picture{Plot: plot.New()}
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Legend.Top = true
+	return p
+}
+
+// Line adds a line, with a name in the legend unless it is empty.
+func (p *Picture) Line(name string, at plotter.XYs, c color.Color, width vg.Length) {
+	line, err := plotter.NewLine(at)
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	line.Color, line.Width = c, width
+	p.Add(line)
+	if name != "" {
+		p.Legend.Add(name, line)
+	}
+}
+
+// Points adds points, with a name in the legend unless it is empty.
+func (p *Picture) Points(name string, at plotter.XYs, c color.Color, radius vg.Length) {
+	points, err := plotter.NewScatter(at)
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	points.Color, points.Radius, points.Shape = c, radius, draw.CircleGlyph{}
+	p.Add(points)
+	if name != "" {
+		p.Legend.Add(name, points)
+	}
+}
+
+func (p *Picture) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// SaveGrid draws pictures in the given number of columns to a file of 6 by 4 inches.
+func SaveGrid(file string, columns int, pictures ...*Picture) error {
+	plots := make([][]*plot.Plot, (len(pictures)+columns-1)/columns)
+	for i, p := range pictures {
+		if p.err != nil {
+			return p.err
+		}
+		plots[i/columns] = append(plots[i/columns], p.Plot)
+	}
+	c, err := draw.NewFormattedCanvas(6*vg.Inch, 4*vg.Inch, strings.TrimPrefix(filepath.Ext(file), "."))
+	if err != nil {
+		return err
+	}
+	tiles := draw.Tiles{Rows: len(plots), Cols: columns, PadX: vg.Millimeter * 4, PadY: vg.Millimeter * 3,
+		PadTop: vg.Millimeter, PadRight: vg.Millimeter * 3, PadBottom: vg.Millimeter, PadLeft: vg.Millimeter}
+	canvases := plot.Align(plots, tiles, draw.New(c))
+	for i, row := range plots {
+		for j, p := range row {
+			p.Draw(canvases[i][j])
+		}
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	if _, err := c.WriteTo(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
