@@ -121,6 +121,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"optim", "optimisation with derivatives: least squares, Newton methods, bounds and constraints",
 		". sparse sparse/direct sparsity"},
 	{"optim/gonumopt", "problems for gonum/optimize, with gradients and Hessians", "."},
+	{"sums", "sums over rows with derivatives, as values that merge and travel as bytes", "."},
 	{"rules", "elementary functions and their derivatives, one table", ""},
 	{"backend/finitediff", "the engine of finite and complex differences", "engine internal/core program rules"},
 	{"backend/forwarddiff", "the engines of dual and hyper-dual numbers", "engine internal/core"},
