@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { longtest.Main(m) }
 
-// TestOperatorsAreListed compares the operators in the package documentation and in README with those that have a
+// TestOperatorsAreListed compares the operators in the package documentation and in docs/engines.md with those that have a
 // Prepare function.
 func TestOperatorsAreListed(t *testing.T) {
 	files, err := filepath.Glob("*.go")
@@ -57,21 +57,21 @@ func TestOperatorsAreListed(t *testing.T) {
 	if !slices.Equal(operators, listed) {
 		t.Errorf("the documentation lists\n\t%q, and the operators are\n\t%q", listed, operators)
 	}
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("docs/engines.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, list, _ := strings.Cut(string(readme), "All engines support all operators")
+	_, list, _ := strings.Cut(string(page), "All engines support all operators")
 	list, _, _ = strings.Cut(list, "\n\n")
 	for _, operator := range operators {
 		if !strings.Contains(list, "`"+operator+"`") {
-			t.Errorf("README does not list %s", operator)
+			t.Errorf("docs/engines.md does not list %s", operator)
 		}
 	}
 }
 
 // TestEnginesAreListed compares package engines with the directories of engines and with the tables of the package
-// documentation, of README and of the layering, which TestLayering compares with CONTRIBUTING.
+// documentation, of docs/engines.md and of the layering, which TestLayering compares with CONTRIBUTING.
 func TestEnginesAreListed(t *testing.T) {
 	packages, values := map[string]bool{}, map[string]bool{}
 	for _, e := range engines.All() {
@@ -108,18 +108,18 @@ func TestEnginesAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	compare("doc.go", all(`(?m)^//\t(backend/\w+) `, string(doc)), packages)
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("docs/engines.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(readme), "\n## Engines\n\n|")
+	_, table, _ := strings.Cut(string(page), "\n## The engines\n\n|")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for _, row := range all("(?m)^\\| `([^`]+)` \\|", table) {
 		if !strings.HasPrefix(row, "nabla.") { // the others are composites
 			rows = append(rows, row)
 		}
 	}
-	compare("README.md", rows, values)
+	compare("docs/engines.md", rows, values)
 }
 
 // all returns the matches of the first group of a regular expression in text.

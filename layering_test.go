@@ -231,6 +231,7 @@ var layering = []struct{ path, contents, imports string }{
 		". backend/forwarddiff backend/reversediff backend/tracker rules"},
 	{"internal/dependent", "modules that require this one, for tests", ""},
 	{"internal/loaded", "packages that tests load, kept between loads", ""},
+	{"internal/snippets", "the programs in documents, for tests", ""},
 	{"internal/longtest", "the length of tests", ""},
 	{"internal/words", "figures of comments, and the width of lines", ""},
 	{"internal/mutate", "a tool: mutants of packages and the tests that miss them", ""},
