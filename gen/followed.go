@@ -79,7 +79,8 @@ func computes(path string) bool {
 var computing = []string{nablaPath + "/constrain", nablaPath + "/linalg", nablaPath + "/sparse"}
 
 // takers are the packages of nabla, beside its own, that pass functions on to operators.
-var takers = []string{nablaPath + "/fd", nablaPath + "/optim", nablaPath + "/optim/gonumopt"}
+var takers = []string{nablaPath + "/fd", nablaPath + "/implicit", nablaPath + "/ode", nablaPath + "/optim",
+	nablaPath + "/optim/gonumopt"}
 
 // written returns the paths that the files of a package import, without generated files.
 func written(pkg *packages.Package) (paths []string) {
