@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { longtest.Main(m) }
 
-// TestOperatorsAreListed compares the operators in the package documentation and in docs/engines.md with those that have a
-// Prepare function.
+// TestOperatorsAreListed compares the operators in the package documentation and in docs/engines.md with those that
+// have a Prepare function.
 func TestOperatorsAreListed(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

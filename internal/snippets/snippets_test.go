@@ -17,8 +17,8 @@ const (
 )
 
 func TestParse(t *testing.T) {
-	got, err := snippets.Parse("a.md", "# A\n\n```sh\ngo run .\n```\n\n"+block+"\nprints\n\n"+output+"\n```text\nmore\n```\n"+
-		block+output)
+	got, err := snippets.Parse("a.md", "# A\n\n```sh\ngo run .\n```\n\n"+block+"\nprints\n\n"+output+
+		"\n```text\nmore\n```\n"+block+output)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +51,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestDocuments checks the length of pages and of lines of code, and that relative links of the documents lead to files,
-// and to headings if they name one.
+// TestDocuments checks the length of pages and of lines of code, and that relative links of the documents lead to
+// files, and to headings if they name one.
 func TestDocuments(t *testing.T) {
 	const root = "../.."
 	names, err := snippets.Documents(root)
