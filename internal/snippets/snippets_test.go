@@ -18,8 +18,7 @@ const (
 
 func TestParse(t *testing.T) {
 	got, err := snippets.Parse("a.md", "# A\n\n```sh\ngo run .\n```\n\n"+block+"\nprints\n\n"+output+
-		"\n```text\nmore\n```\n"+
-		block+output)
+		"\n```text\nmore\n```\n"+block+output)
 	if err != nil {
 		t.Fatal(err)
 	}
