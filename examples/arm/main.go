@@ -168,5 +168,5 @@ func draw(points []r3.Vec, poses [][]float64, picture string) error {
 		figure = append(figure, seen(p))
 	}
 	plt.Line("", figure, show.Red, 3)
-	return show.SaveGrid(picture, 1, plt)
+	return plt.Save(picture)
 }

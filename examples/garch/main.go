@@ -10,7 +10,6 @@ package main
 import (
 	_ "embed"
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 	"strconv"
@@ -20,7 +19,6 @@ import (
 	"github.com/nabla-ad/nabla/examples/internal/show"
 	"github.com/nabla-ad/nabla/optim"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -101,10 +99,9 @@ func run(w io.Writer, picture string) error {
 
 // draw draws the returns between two standard deviations of the model.
 func draw(p []float64, picture string) error {
-	plt := plot.New()
-	plt.Title.Text = "Deutsche Mark to British Pound, 1984 to 1991"
-	plt.X.Label.Text, plt.Y.Label.Text = "trading day", "change in per cent"
-	returns, above, below := make(plotter.XYs, 0), make(plotter.XYs, 0), make(plotter.XYs, 0)
+	plt := show.New("Deutsche Mark to British Pound, 1984 to 1991", "trading day", "change in per cent")
+	plt.Y.Max, plt.X.Max = 4, 2000
+	var returns, above, below plotter.XYs
 	square := 0.0
 	for _, r := range series.Returns {
 		square += (r - p[0]) * (r - p[0]) / float64(len(series.Returns))
@@ -118,20 +115,8 @@ func draw(p []float64, picture string) error {
 		above = append(above, plotter.XY{X: day, Y: p[0] + 2*math.Sqrt(variance)})
 		below = append(below, plotter.XY{X: day, Y: p[0] - 2*math.Sqrt(variance)})
 	}
-	for i, points := range []plotter.XYs{returns, above, below} {
-		line, err := plotter.NewLine(points)
-		if err != nil {
-			return err
-		}
-		line.Color = color.RGBA{R: 214, G: 39, B: 40, A: 255}
-		plt.Add(line)
-		switch i {
-		case 0:
-			line.Color, line.Width = color.Gray{Y: 160}, 0.5
-		case 1:
-			plt.Legend.Add("two standard deviations of the model", line)
-		}
-	}
-	plt.Legend.Top, plt.Y.Max, plt.X.Max = true, 4, 2000
-	return show.Save(plt, picture)
+	plt.Line("", returns, show.Gray, 0.5)
+	plt.Line("two standard deviations of the model", above, show.Red, 1)
+	plt.Line("", below, show.Red, 1)
+	return plt.Save(picture)
 }

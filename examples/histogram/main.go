@@ -17,7 +17,6 @@ import (
 	"go-hep.org/x/hep/fit"
 	"go-hep.org/x/hep/hbook"
 	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -96,36 +95,20 @@ func run(w io.Writer, picture string) error {
 	return draw(h, res.X, picture)
 }
 
-// bars are the bins of a histogram, with errors.
-type bars struct{ *hbook.H1D }
-
-func (b bars) XY(i int) (x, y float64) { return b.Binning.Bins[i].XMid(), b.Binning.Bins[i].SumW() }
-func (b bars) YError(i int) (low, high float64) {
-	return b.Binning.Bins[i].ErrW(), b.Binning.Bins[i].ErrW()
-}
-
+// draw draws the bins with their errors, the fit and its background.
 func draw(h *hbook.H1D, p []float64, picture string) error {
-	plt := plot.New()
-	plt.Title.Text = "A resonance over its background"
-	plt.X.Label.Text, plt.Y.Label.Text = "mass", "events"
-	plt.Legend.Top, plt.Y.Min = true, 0
-	errors, err := plotter.NewYErrorBars(bars{h})
-	if err != nil {
-		return err
+	plt := show.New("A resonance over its background", "mass", "events")
+	plt.Y.Min = 0
+	var bins plotter.XYs
+	var errors []float64
+	for i := range h.Binning.Bins {
+		b := &h.Binning.Bins[i]
+		bins, errors = append(bins, plotter.XY{X: b.XMid(), Y: b.SumW()}), append(errors, b.ErrW())
 	}
-	errors.Color, errors.CapWidth = show.Colours[0], 0
-	dots, err := plotter.NewScatter(bars{h})
-	if err != nil {
-		return err
-	}
-	dots.Radius, dots.Color = 1, show.Colours[0]
-	line := plotter.NewFunction(func(m float64) float64 { return Model(m, p) })
-	line.Samples, line.Color, line.Width = 400, show.Colours[1], 1.5
-	background := plotter.NewFunction(func(m float64) float64 { return p[0] * math.Exp(-p[1]*m) })
-	background.Color = show.Colours[2]
-	plt.Add(errors, dots, line, background)
-	plt.Legend.Add("events in a bin", dots)
-	plt.Legend.Add("fit", line)
-	plt.Legend.Add("its background", background)
-	return show.Save(plt, picture)
+	background := func(m float64) float64 { return p[0] * math.Exp(-p[1]*m) }
+	plt.Errors(bins, errors, show.Gray, 0)
+	plt.Points("events in a bin", bins, show.Gray, 1)
+	plt.Curve("fit", func(m float64) float64 { return Model(m, p) }, 60, 120, show.Blue, 1.5)
+	plt.Curve("its background", background, 60, 120, show.Red, 1)
+	return plt.Save(picture)
 }

@@ -6,7 +6,6 @@ package main
 
 import (
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/nabla-ad/nabla/optim/gonumopt"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -100,11 +98,8 @@ func run(w io.Writer, picture string) error {
 
 // draw draws the flows and the level that the filter follows, with two standard deviations.
 func draw(noise, drift float64, picture string) error {
-	plt := plot.New()
-	plt.Title.Text = "Flow of the Nile at Aswan"
-	plt.X.Label.Text, plt.Y.Label.Text = "year", "10⁸ cubic metres"
-	plt.Legend.Top = true
-	var flows, means, band plotter.XYs
+	plt := show.New("Flow of the Nile at Aswan", "year", "10⁸ cubic metres")
+	var flows, means, below, above plotter.XYs
 	level := Level{nile[0], noise + drift}
 	for i, flow := range nile {
 		year := float64(1871 + i)
@@ -114,28 +109,11 @@ func draw(noise, drift float64, picture string) error {
 		s := 2 * math.Sqrt(level.Variance-drift) // before the level changes
 		flows = append(flows, plotter.XY{X: year, Y: flow})
 		means = append(means, plotter.XY{X: year, Y: level.Mean})
-		band = append(band, plotter.XY{X: year, Y: level.Mean + s})
+		below = append(below, plotter.XY{X: year, Y: level.Mean - s})
+		above = append(above, plotter.XY{X: year, Y: level.Mean + s})
 	}
-	for i := len(means) - 1; i >= 0; i-- {
-		band = append(band, plotter.XY{X: means[i].X, Y: 2*means[i].Y - band[i].Y})
-	}
-	area, err := plotter.NewPolygon(band)
-	if err != nil {
-		return err
-	}
-	area.Color, area.LineStyle.Width = color.RGBA{R: 190, G: 215, B: 235, A: 255}, 0
-	line, err := plotter.NewLine(means)
-	if err != nil {
-		return err
-	}
-	line.Color, line.Width = color.RGBA{R: 31, G: 119, B: 180, A: 255}, 2
-	dots, err := plotter.NewScatter(flows)
-	if err != nil {
-		return err
-	}
-	dots.Radius = 1.5
-	plt.Add(area, line, dots)
-	plt.Legend.Add("level, two standard deviations", line)
-	plt.Legend.Add("flow of a year", dots)
-	return show.Save(plt, picture)
+	plt.Band(below, above)
+	plt.Line("level, two standard deviations", means, show.Blue, 2)
+	plt.Points("flow of a year", flows, show.Red, 1.5)
+	return plt.Save(picture)
 }

@@ -7,7 +7,6 @@ package main
 
 import (
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"github.com/nabla-ad/nabla/examples/internal/nuts"
 	"github.com/nabla-ad/nabla/examples/internal/show"
 	"gonum.org/v1/gonum/stat/distuv"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -107,11 +105,9 @@ func run(w io.Writer, picture string) error {
 
 // draw draws the flights, and the chance of damage with the band that has nine tenths of the draws.
 func draw(chains []*nuts.Chain, picture string) error {
-	plt := plot.New()
-	plt.Title.Text = "Damage of O-rings by temperature"
-	plt.X.Label.Text, plt.Y.Label.Text = "°F at launch", "chance of damage"
+	plt := show.New("Damage of O-rings by temperature", "°F at launch", "chance of damage")
 	plt.X.Min, plt.X.Max = 30, 85
-	var middle, band, upper plotter.XYs
+	var middle, below, above, points plotter.XYs
 	for t := 30.0; t <= 85; t++ {
 		var chances []float64
 		for _, c := range chains {
@@ -122,32 +118,15 @@ func draw(chains []*nuts.Chain, picture string) error {
 		slices.Sort(chances)
 		n := len(chances)
 		middle = append(middle, plotter.XY{X: t, Y: chances[n/2]})
-		band = append(band, plotter.XY{X: t, Y: chances[n/20]})
-		upper = append(upper, plotter.XY{X: t, Y: chances[n-1-n/20]})
+		below = append(below, plotter.XY{X: t, Y: chances[n/20]})
+		above = append(above, plotter.XY{X: t, Y: chances[n-1-n/20]})
 	}
-	slices.Reverse(upper)
-	area, err := plotter.NewPolygon(append(band, upper...))
-	if err != nil {
-		return err
-	}
-	area.Color, area.LineStyle.Width = color.RGBA{R: 190, G: 215, B: 235, A: 255}, 0
-	line, err := plotter.NewLine(middle)
-	if err != nil {
-		return err
-	}
-	line.Color, line.Width = show.Colours[1], 2
-	var points plotter.XYs
 	for i, t := range flights.Temperature {
 		points = append(points, plotter.XY{X: t, Y: flights.Damage[i]})
 	}
-	dots, err := plotter.NewScatter(points)
-	if err != nil {
-		return err
-	}
-	dots.Color = show.Colours[2]
-	plt.Add(area, line, dots)
-	plt.Legend.Add("median, and nine tenths", line)
-	plt.Legend.Add("flight", dots)
-	plt.Legend.Left, plt.Legend.YOffs = true, 10
-	return show.Save(plt, picture)
+	plt.Band(below, above)
+	plt.Line("median, and nine tenths", middle, show.Blue, 2)
+	plt.Points("flight", points, show.Red, 2.5)
+	plt.Legend.Top, plt.Legend.Left, plt.Legend.YOffs = false, true, 10
+	return plt.Save(picture)
 }

@@ -42,7 +42,7 @@ func draw(n *Network, learnt, between Batch, picture string) error {
 		plt.Points("", of[0], show.Blue, radius)
 		plt.Points("", of[1], show.Red, radius)
 	}
-	return show.SaveGrid(picture, 1, plt)
+	return plt.Save(picture)
 }
 
 func rectangle(x0, x1, y0, y1 float64) plotter.XYs {

@@ -7,7 +7,6 @@ package main
 
 import (
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -15,7 +14,6 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/examples/internal/show"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -140,11 +138,8 @@ func run(w io.Writer, picture string) error {
 
 // draw draws the delta of both calls over the spot, and the simulated delta of the Asian one.
 func draw(picture string) error {
-	plt := plot.New()
-	plt.Title.Text = "Delta of calls with the strike 105"
-	plt.X.Label.Text, plt.Y.Label.Text = "spot", "change of the price with the spot"
-	plt.X.Min, plt.X.Max, plt.Y.Min, plt.Y.Max = 70, 140, 0, 1.1
-	plt.Legend.Top, plt.Legend.Left = true, true
+	plt := show.New("Delta of calls with the strike 105", "spot", "change of the price with the spot")
+	plt.X.Min, plt.X.Max, plt.Y.Min, plt.Y.Max, plt.Legend.Left = 70, 140, 0, 1.1, true
 	at := func(spot float64) []float64 { return append([]float64{spot}, market[1:]...) }
 	european, err := nabla.PrepareGradient(European, nil, market)
 	if err != nil {
@@ -154,19 +149,17 @@ func draw(picture string) error {
 	if err != nil {
 		return err
 	}
-	for i, prep := range []*nabla.GradientPrep{european, asian} {
-		delta := plotter.NewFunction(func(spot float64) float64 {
+	delta := func(prep *nabla.GradientPrep) func(float64) float64 {
+		return func(spot float64) float64 {
 			g, err := prep.Gradient(nil, at(spot))
 			if err != nil {
-				return math.NaN()
+				return math.NaN() // which cannot be drawn
 			}
 			return g[0]
-		})
-		delta.Samples, delta.Width = 140, 1.5
-		delta.Color = []color.Color{color.Gray{Y: 130}, color.RGBA{R: 31, G: 119, B: 180, A: 255}}[i]
-		plt.Add(delta)
-		plt.Legend.Add([]string{"European", "Asian, formula"}[i], delta)
+		}
 	}
+	plt.Curve("European", delta(european), 70, 140, show.Gray, 1.5)
+	plt.Curve("Asian, formula", delta(asian), 70, 140, show.Blue, 1.5)
 	var points plotter.XYs
 	for spot := 75.0; spot <= 135; spot += 10 {
 		mean, _, err := simulate(at(spot), nil)
@@ -175,12 +168,6 @@ func draw(picture string) error {
 		}
 		points = append(points, plotter.XY{X: spot, Y: mean[1]})
 	}
-	dots, err := plotter.NewScatter(points)
-	if err != nil {
-		return err
-	}
-	dots.Color = color.RGBA{R: 214, G: 39, B: 40, A: 255}
-	plt.Add(dots)
-	plt.Legend.Add("Asian, simulated", dots)
-	return show.Save(plt, picture)
+	plt.Points("Asian, simulated", points, show.Red, 2.5)
+	return plt.Save(picture)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/nabla-ad/nabla/examples/internal/nuts"
 	"github.com/nabla-ad/nabla/examples/internal/show"
 	"gonum.org/v1/gonum/stat/distuv"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -111,28 +110,18 @@ func (v intervals) YError(i int) (low, high float64) { return v.deviations[i], v
 
 // draw draws measured effects beside those of the model, which are closer to each other.
 func draw(posterior []nuts.Summary, picture string) error {
-	plt := plot.New()
-	plt.Title.Text = "Effect of coaching in eight schools"
-	plt.Y.Label.Text = "points of the test"
+	plt := show.New("Effect of coaching in eight schools", "", "points of the test")
 	plt.NominalX("A", "B", "C", "D", "E", "F", "G", "H")
-	plt.Legend.Top = true
-	model := intervals{shift: 0.12}
-	for _, s := range posterior {
-		model.means, model.deviations = append(model.means, s.Mean), append(model.deviations, s.Deviation)
+	var measured, model plotter.XYs
+	var deviations []float64
+	for i, s := range posterior {
+		measured = append(measured, plotter.XY{X: float64(i) - 0.12, Y: effects[i]})
+		model = append(model, plotter.XY{X: float64(i) + 0.12, Y: s.Mean})
+		deviations = append(deviations, s.Deviation)
 	}
-	for i, v := range []intervals{{effects[:], errors[:], -0.12}, model} {
-		dots, err := plotter.NewScatter(v)
-		if err != nil {
-			return err
-		}
-		bars, err := plotter.NewYErrorBars(v)
-		if err != nil {
-			return err
-		}
-		dots.Color = show.Colours[i]
-		bars.Color = show.Colours[i]
-		plt.Add(bars, dots)
-		plt.Legend.Add([]string{"measured, with its error", "posterior, with its deviation"}[i], dots)
-	}
-	return show.Save(plt, picture)
+	plt.Errors(measured, errors[:], show.Gray, 4)
+	plt.Errors(model, deviations, show.Blue, 4)
+	plt.Points("measured, with its error", measured, show.Gray, 2.5)
+	plt.Points("posterior, with its deviation", model, show.Blue, 2.5)
+	return plt.Save(picture)
 }

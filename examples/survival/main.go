@@ -17,7 +17,6 @@ import (
 	"github.com/nabla-ad/nabla/optim/gonumopt"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -99,41 +98,31 @@ func run(w io.Writer, picture string) error {
 
 // draw draws the probability of remission over time: the fit and the estimate of Kaplan and Meier.
 func draw(p []float64, picture string) error {
-	plt := plot.New()
-	plt.Title.Text = "Remission of leukemia"
-	plt.X.Label.Text, plt.Y.Label.Text = "weeks", "part of patients in remission"
+	plt := show.New("Remission of leukemia", "weeks", "part of patients in remission")
 	plt.Y.Min, plt.X.Min, plt.X.Max = 0, 0, 36
-	plt.Legend.Top = true
-	for i, g := range []struct {
+	for _, g := range []struct {
 		name  string
 		weeks []float64
 		mean  float64
-	}{{"6-mercaptopurine", trial.Treated, p[0]}, {"control", trial.Control, p[0] + p[1]}} {
-		fitted := plotter.NewFunction(func(t float64) float64 {
-			return math.Exp(-math.Pow(t/math.Exp(g.mean), math.Exp(-p[2])))
-		})
-		steps, err := plotter.NewLine(kaplanMeier(g.weeks))
-		if err != nil {
-			return err
-		}
-		steps.StepStyle = plotter.PostStep
-		c := []color.Color{color.RGBA{R: 31, G: 119, B: 180, A: 255}, color.RGBA{R: 214, G: 39, B: 40, A: 255}}[i]
-		steps.Color, fitted.Color = c, c
-		fitted.Samples, fitted.Width, steps.Width = 200, 2, 1
-		plt.Add(steps, fitted)
-		plt.Legend.Add(g.name, fitted)
+		of    color.Color
+	}{{"6-mercaptopurine", trial.Treated, p[0], show.Blue}, {"control", trial.Control, p[0] + p[1], show.Red}} {
+		steps := kaplanMeier(g.weeks)
+		plt.Line("", steps, g.of, 1)
+		fitted := func(t float64) float64 { return math.Exp(-math.Pow(t/math.Exp(g.mean), math.Exp(-p[2]))) }
+		plt.Curve(g.name, fitted, 0, steps[len(steps)-1].X, g.of, 2)
 	}
-	return show.Save(plt, picture)
+	return plt.Save(picture)
 }
 
-// kaplanMeier returns the estimated part of patients in remission after each time, for weeks in ascending order.
+// kaplanMeier returns the estimated part of patients in remission as steps over time, for weeks in ascending order.
 func kaplanMeier(weeks []float64) plotter.XYs {
 	points, part := plotter.XYs{{X: 0, Y: 1}}, 1.0
 	for i, w := range weeks {
+		points = append(points, plotter.XY{X: math.Abs(w), Y: part})
 		if w > 0 {
 			part *= 1 - 1/float64(len(weeks)-i)
+			points = append(points, plotter.XY{X: w, Y: part})
 		}
-		points = append(points, plotter.XY{X: math.Abs(w), Y: part})
 	}
 	return points
 }

@@ -4,6 +4,7 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -18,6 +19,7 @@ var (
 	Red   = color.RGBA{R: 214, G: 39, B: 40, A: 255}
 	Green = color.RGBA{R: 44, G: 160, B: 44, A: 255}
 	Gray  = color.RGBA{R: 150, G: 150, B: 150, A: 255}
+	Light = color.RGBA{R: 190, G: 215, B: 235, A: 255} // of areas
 )
 
 // A Picture is a plot to which lines and points are added. Its Save returns the first error.
@@ -62,11 +64,56 @@ func (p *Picture) Points(name string, at plotter.XYs, c color.Color, radius vg.L
 	}
 }
 
+// Curve adds f between two arguments, as Line does.
+func (p *Picture) Curve(name string, f func(float64) float64, from, to float64, c color.Color, width vg.Length) {
+	const steps = 200
+	at := make(plotter.XYs, steps+1)
+	for i := range at {
+		x := from + (to-from)*float64(i)/steps
+		at[i] = plotter.XY{X: x, Y: f(x)}
+	}
+	p.Line(name, at, c, width)
+}
+
+// Band adds the area between two lines.
+func (p *Picture) Band(below, above plotter.XYs) {
+	around := slices.Clone(above)
+	slices.Reverse(around)
+	area, err := plotter.NewPolygon(append(slices.Clone(below), around...))
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	area.Color, area.LineStyle.Width = Light, 0
+	p.Add(area)
+}
+
+// Errors adds vertical bars of the given half-lengths around points.
+func (p *Picture) Errors(at plotter.XYs, half []float64, c color.Color, cap vg.Length) {
+	data := struct {
+		plotter.XYs
+		plotter.YErrors
+	}{at, make(plotter.YErrors, len(half))}
+	for i, h := range half {
+		data.YErrors[i].Low, data.YErrors[i].High = h, h
+	}
+	bars, err := plotter.NewYErrorBars(data)
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	bars.Color, bars.CapWidth = c, cap
+	p.Add(bars)
+}
+
 func (p *Picture) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
 }
+
+// Save draws the picture to a file of 6 by 4 inches.
+func (p *Picture) Save(file string) error { return SaveGrid(file, 1, p) }
 
 // SaveGrid draws pictures in the given number of columns to a file of 6 by 4 inches.
 func SaveGrid(file string, columns int, pictures ...*Picture) error {

@@ -5,7 +5,6 @@ package show
 import (
 	"flag"
 	"fmt"
-	"image/color"
 	"io"
 	"log"
 	"math"
@@ -15,8 +14,6 @@ import (
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/finitediff"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 )
 
 // A Solution is what an example has computed with one engine.
@@ -97,12 +94,3 @@ func round(d time.Duration) time.Duration {
 	}
 	return d.Round(unit)
 }
-
-// Colours are those of lines and points.
-var Colours = []color.Color{
-	color.RGBA{R: 120, G: 120, B: 120, A: 255}, color.RGBA{R: 31, G: 119, B: 180, A: 255},
-	color.RGBA{R: 214, G: 39, B: 40, A: 255}, color.RGBA{R: 44, G: 140, B: 44, A: 255},
-}
-
-// Save draws p to the file of the given name.
-func Save(p *plot.Plot, picture string) error { return p.Save(6*vg.Inch, 4*vg.Inch, picture) }
