@@ -1,6 +1,12 @@
 package ode
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrSolution is the error of a call with a solution that is no solution of the problem, such as the zero Solution.
+var ErrSolution = errors.New("ode: the solution is not one of this problem; use one that Solve has returned")
 
 // A StepError says that the solution stopped because the step size became too small for the precision of the time: f is
 // not smooth there, the solution ends, or the tolerance is below rounding errors. For a stiff problem use Rodas.

@@ -1,8 +1,10 @@
 package ode
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nabla-ad/nabla"
 )
@@ -110,23 +112,17 @@ func (w *watch) accept(q *Problem, s *Solution, size float64, ends bool, stop fl
 		}
 		w.note(s, i, theta, size, q)
 	}
-	if first < 0 {
-		at = 1
-	}
-	kept := s.Crossed[:noted]
-	for _, c := range s.Crossed[noted:] {
-		if (c.T-s.T)/size <= at {
-			kept = append(kept, c)
-		}
-	}
-	s.Crossed = kept
-	order(s.Crossed[noted:], size > 0)
+	s.Crossed = slices.DeleteFunc(s.Crossed, func(c Crossing) bool { // the terminal event comes before it
+		return (c.T-s.T)/size > at
+	})
+	slices.SortStableFunc(s.Crossed[noted:], func(a, b Crossing) int { return cmp.Compare((a.T-s.T)/size, (b.T-s.T)/size) })
 	if first >= 0 {
 		return true, w.finish(q, s, first, at*size)
 	}
 	q.record(s, size, ends, stop)
 	w.before, w.after = w.after, w.before
-	return false, q.reached(s)
+	q.reached(s)
+	return false, nil
 }
 
 // record adds the last step to s.
@@ -141,15 +137,6 @@ func (q *Problem) record(s *Solution, size float64, ends bool, stop float64) {
 		q.step.next(restarted)
 	}
 	s.T = t
-}
-
-// order sorts crossings of one step, few, by time.
-func order(list []Crossing, forward bool) {
-	for i := range list {
-		for j := i; j > 0 && (list[j].T < list[j-1].T) == forward && list[j].T != list[j-1].T; j-- {
-			list[j], list[j-1] = list[j-1], list[j]
-		}
-	}
 }
 
 // note adds a crossing at the part theta of the last step.

@@ -47,7 +47,6 @@ func newExplicit(r *rhs) *explicit {
 func (e *explicit) clone(r *rhs) (stepper, error) { return newExplicit(r), nil }
 func (e *explicit) order() float64                { return 5 }
 func (e *explicit) next(f following)              { e.known = f }
-func (e *explicit) slope(dst []float64)           { copy(dst, e.k[0]) }
 
 // point writes the state of stage i of a step to dst.
 func (e *explicit) point(dst []float64, i int, h float64, y []float64, k *[7][]float64) {

@@ -1,6 +1,7 @@
 package ode
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/nabla-ad/nabla"
@@ -37,7 +38,9 @@ type flow struct {
 type solved struct {
 	q          *Problem
 	s          *Solution
+	at         []float64 // the initial state and the parameters of the solution; nil if there is none
 	ybar, last []float64
+	pbar       []float64
 	states     [][]float64
 }
 
@@ -50,13 +53,11 @@ func (w *flow) rule() nabla.Rule {
 			u.results(y)
 			w.give(u)
 		},
-		ValueJVP: func(y, ydot, x, xdot []float64) {
-			u := w.solve(x)
-			u.results(y)
+		JVP: func(ydot, x, y, xdot []float64) {
+			u := w.solved(x)
 			n := u.q.n
 			copy(u.ybar, xdot)
-			_, err := u.q.Pushforward(u.ybar, append([]float64(nil), xdot[n:]...), u.s, u.states)
-			if err != nil {
+			if _, err := u.q.Pushforward(u.ybar, append(u.pbar[:0], xdot[n:]...), u.s, u.states); err != nil {
 				panic(err)
 			}
 			if len(u.states) == 0 {
@@ -67,38 +68,38 @@ func (w *flow) rule() nabla.Rule {
 			}
 			w.give(u)
 		},
-		ValueVJP: func(y, x []float64) func(xbar, ybar []float64) {
-			u := w.solve(x)
-			u.results(y)
-			return u.pullback
+		VJP: func(xbar, x, y, ybar []float64) {
+			u := w.solved(x)
+			u.pullback(xbar, ybar)
+			w.give(u)
 		},
 	}
 }
 
 func (w *flow) outputs() int { return w.q.n * max(1, len(w.q.set.Times)) }
 
-// solve returns a clone that has solved the problem for x.
-func (w *flow) solve(x []float64) *solved {
+// solved returns a clone with the solution for x: that of the last call of Value with x, or a new one.
+func (w *flow) solved(x []float64) *solved {
 	w.mu.Lock()
-	var u *solved
-	if k := len(w.free); k > 0 {
-		u, w.free = w.free[k-1], w.free[:k-1]
+	for i := len(w.free) - 1; i >= 0; i-- {
+		if u := w.free[i]; u.at != nil && slices.Equal(u.at, x) {
+			w.free = slices.Delete(w.free, i, i+1)
+			w.mu.Unlock()
+			return u
+		}
 	}
 	w.mu.Unlock()
+	return w.solve(x)
+}
+
+// solve returns a clone that solves the problem for x. No other keeps a solution for x: a struct that the right-hand side
+// is bound to may have changed.
+func (w *flow) solve(x []float64) *solved {
 	n := w.q.n
 	if len(x) != n+w.q.m {
 		panic(&LengthError{"the initial state and the parameters", len(x), n + w.q.m})
 	}
-	var err error
-	if u == nil {
-		u = &solved{ybar: make([]float64, n), last: make([]float64, n)}
-		w.mu.Lock() // a clone reads the problem
-		u.q, err = w.q.Clone()
-		w.mu.Unlock()
-		for range w.q.set.Times {
-			u.states = append(u.states, make([]float64, n))
-		}
-	}
+	u, err := w.take(x)
 	if err == nil {
 		u.s, err = u.q.Solve(u.s, x[:n], x[n:], w.t0, w.t1)
 	}
@@ -108,7 +109,31 @@ func (w *flow) solve(x []float64) *solved {
 	if err != nil {
 		panic(err)
 	}
+	u.at = append(u.at[:0], x...)
 	return u
+}
+
+// take returns a clone without a solution.
+func (w *flow) take(x []float64) (u *solved, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock() // a clone reads the problem
+	for _, u := range w.free {
+		if slices.Equal(u.at, x) {
+			u.at = nil
+		}
+	}
+	if k := len(w.free); k > 0 {
+		u, w.free = w.free[k-1], w.free[:k-1]
+		u.at = nil
+		return u, nil
+	}
+	n := w.q.n
+	u = &solved{ybar: make([]float64, n), last: make([]float64, n), pbar: make([]float64, w.q.m)}
+	u.q, err = w.q.Clone()
+	for range w.q.set.Times {
+		u.states = append(u.states, make([]float64, n))
+	}
+	return u, err
 }
 
 func (w *flow) give(u *solved) {
@@ -137,14 +162,13 @@ func (u *solved) pullback(xbar, ybar []float64) {
 	for k, v := range u.states {
 		copy(v, ybar[k*n:])
 	}
-	pbar := make([]float64, u.q.m)
-	if err := u.q.Pullback(u.ybar, pbar, u.s, u.last, 0, u.states); err != nil {
+	if err := u.q.Pullback(u.ybar, u.pbar, u.s, u.last, 0, u.states); err != nil {
 		panic(err)
 	}
 	for i, v := range u.ybar {
 		xbar[i] += v
 	}
-	for i, v := range pbar {
+	for i, v := range u.pbar {
 		xbar[n+i] += v
 	}
 }

@@ -2,12 +2,14 @@ package ode
 
 import (
 	"math"
+	"slices"
 
 	"github.com/nabla-ad/nabla"
 )
 
 // A Problem is a differential equation that is prepared for solution. It is for one goroutine at a time, and so are its
-// solutions; see Clone.
+// solutions; see Clone. If the right-hand side is bound to a struct by nabla.Bind, the caller may change the struct between
+// solutions; derivatives of a solution are computed before that.
 type Problem struct {
 	set  Settings
 	n, m int // the numbers of states and parameters
@@ -40,8 +42,6 @@ type stepper interface {
 	take(y1, e []float64, t, h float64, y []float64) error
 	// at writes the state at the part θ of the last step to dst.
 	at(dst []float64, theta float64)
-	// slope writes the right-hand side at the beginning of the last step to dst.
-	slope(dst []float64)
 	// push carries the tangents of the state, in ydot, and of the parameters, in pdot, over a step of size h from y at
 	// t.
 	push(ydot, pdot []float64, t, h float64, y []float64) error
@@ -99,6 +99,12 @@ func Prepare[F nabla.VectorFunc](f F, b nabla.Backend, y0, p []float64, settings
 // Clone returns a problem for use in another goroutine.
 func (q *Problem) Clone() (*Problem, error) {
 	c := &Problem{set: q.set, n: q.n, m: q.m}
+	c.set.Events = slices.Clone(q.set.Events)
+	for i, e := range c.set.Events {
+		own := *e
+		own.prep = e.prep.Clone()
+		c.set.Events[i] = &own
+	}
 	c.rhs = rhs{n: q.n, m: q.m, z: make([]float64, len(q.rhs.z)), zbar: make([]float64, len(q.rhs.z)),
 		pull: q.rhs.pull.Clone(), pushing: q.rhs.pushing}
 	if q.rhs.push != nil {
@@ -107,18 +113,6 @@ func (q *Problem) Clone() (*Problem, error) {
 	var err error
 	c.step, err = q.step.clone(&c.rhs)
 	return c, err
-}
-
-// Rebind makes later solutions read the bound struct from p, a pointer to another struct of the same type; see
-// nabla.Bind.
-func (q *Problem) Rebind(p any) error {
-	if err := q.rhs.pull.Rebind(p); err != nil {
-		return err
-	}
-	if q.rhs.push != nil {
-		return q.rhs.push.Rebind(p)
-	}
-	return nil
 }
 
 // load sets the parameters.

@@ -114,9 +114,8 @@ func (s *rosenbrock) clone(r *rhs) (stepper, error) {
 	return c, nil
 }
 
-func (s *rosenbrock) order() float64      { return 4 }
-func (s *rosenbrock) next(f following)    { s.known = f }
-func (s *rosenbrock) slope(dst []float64) { copy(dst, s.first) }
+func (s *rosenbrock) order() float64   { return 4 }
+func (s *rosenbrock) next(f following) { s.known = f }
 
 // factorize computes the Jacobian at (t, y), unless it is that of the last step, and factorises I/(hγ) - J.
 func (s *rosenbrock) factorize(t, h float64, y []float64) error {

@@ -107,7 +107,7 @@ func (q *Problem) Pullback(y0bar, pbar []float64, s *Solution, ybar []float64, t
 func (q *Problem) lengths(s *Solution, y, p []float64, states [][]float64) error {
 	switch {
 	case s == nil || s.q == nil || s.q.n != q.n || s.q.m != q.m:
-		return errTrail
+		return ErrSolution
 	case len(y) != q.n:
 		return &LengthError{"the vector of the initial state", len(y), q.n}
 	case len(p) != q.m:

@@ -2,7 +2,9 @@ package ode
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 )
 
 // A Method is a method of solution.
@@ -39,8 +41,9 @@ type Settings struct {
 	// Times are in the order of the solution, within the interval: steps end there, and Solution.States has the states.
 	// Without them there is the end alone.
 	Times []float64
-	// Bytes bounds the memory for the states at steps, which Pullback goes back through; 0 means 64 MiB. If it does not
-	// suffice, Pullback computes states again from snapshots, and At is limited to the last step.
+	// Bytes bounds the memory for the states at steps, which Pullback goes back through; 0 means 64 MiB, and at least two
+	// states are kept. Where it does not suffice, Pullback and Solution.At compute states again from those before. The
+	// times and sizes of the steps are kept beside them, 16 bytes each.
 	Bytes int
 	// Context ends the solution when it is done.
 	Context context.Context
@@ -56,6 +59,13 @@ func (s *Settings) check() (Settings, error) {
 	var c Settings
 	if s != nil {
 		c = *s
+		c.Times, c.Events = slices.Clone(c.Times), slices.Clone(c.Events)
+	}
+	for i, e := range c.Events {
+		if e == nil || e.prep == nil {
+			return c, &SettingError{"Settings.Events", fmt.Sprintf("an event (%d) without a function", i),
+				"those of ode.NewEvent"}
+		}
 	}
 	for _, v := range []struct {
 		name  string
@@ -70,8 +80,11 @@ func (s *Settings) check() (Settings, error) {
 			*v.value = v.start
 		}
 	}
-	if c.MaxSteps < 0 || c.Bytes < 0 {
-		return c, &SettingError{"Settings.MaxSteps or Bytes", min(c.MaxSteps, c.Bytes), "0 or more"}
+	if c.MaxSteps < 0 {
+		return c, &SettingError{"Settings.MaxSteps", c.MaxSteps, "0 or more"}
+	}
+	if c.Bytes < 0 {
+		return c, &SettingError{"Settings.Bytes", c.Bytes, "0 or more"}
 	}
 	if c.MaxSteps == 0 {
 		c.MaxSteps = 100000

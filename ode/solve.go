@@ -1,12 +1,11 @@
 package ode
 
 import (
-	"errors"
 	"math"
 	"sort"
 )
 
-// A Solution is what a Problem has computed. It uses the memory of its problem: calls of its methods and of those of
+// A Solution is the result of a Problem. It uses the memory of its problem: calls of its methods and of those of
 // the problem must not overlap. It stays valid after further solutions of the problem into others.
 type Solution struct {
 	T        float64     // where the solution ended
@@ -43,7 +42,7 @@ func (q *Problem) Solve(dst *Solution, y0, p []float64, t0, t1 float64) (*Soluti
 	}
 	before := t0
 	for _, t := range q.set.Times {
-		if (t-before)*(t1-t0) < 0 || (t1-t)*(t1-t0) < 0 || t-t != 0 {
+		if !(min(before, t1) <= t && t <= max(before, t1)) {
 			return nil, &SettingError{"Settings.Times", q.set.Times,
 				"times in the order of the solution, within the interval"}
 		}
@@ -81,8 +80,8 @@ func (c *control) run(q *Problem, s *Solution, t0, t1 float64) error {
 	}
 	c.last, c.rejected, c.attempts = 1e-4, false, 0
 	q.step.next(restarted)
-	if err := q.reached(s); err != nil || t0 == t1 {
-		return err
+	if q.reached(s); t0 == t1 {
+		return nil
 	}
 	h, err := c.first(q, s, t1)
 	if err != nil {
@@ -203,7 +202,7 @@ func (c *control) first(q *Problem, s *Solution, t1 float64) (float64, error) {
 		c.y1[i] = v + math.Copysign(h, span)*f0[i]
 	}
 	f1 := c.y1
-	if err := q.rhs.value(f1, s.T+math.Copysign(h, span), append([]float64(nil), c.y1...)); err != nil {
+	if err := q.rhs.value(f1, s.T+math.Copysign(h, span), c.y1); err != nil {
 		return 0, err
 	}
 	for i := range f1 {
@@ -229,7 +228,7 @@ func (q *Problem) stop(s *Solution, t1 float64) float64 {
 }
 
 // reached notes the state if the solution is at one of the times.
-func (q *Problem) reached(s *Solution) error {
+func (q *Problem) reached(s *Solution) {
 	for len(s.Times) < len(q.set.Times) && q.set.Times[len(s.Times)] == s.T {
 		k := len(s.Times)
 		if k == len(s.States) {
@@ -239,7 +238,6 @@ func (q *Problem) reached(s *Solution) error {
 		s.Times = append(s.Times, s.T)
 		s.ends = append(s.ends, s.Steps)
 	}
-	return nil
 }
 
 func (q *Problem) interrupted(t float64) error {
@@ -253,9 +251,6 @@ func (q *Problem) interrupted(t float64) error {
 	}
 	return nil
 }
-
-// errTrail is the error of a solution without steps of its own.
-var errTrail = errors.New("ode: the solution is not of this problem")
 
 // A trail has the steps of a solution, and the states before some of them.
 type trail struct {
@@ -299,7 +294,7 @@ func (r *trail) state(i int) []float64 { return r.states[i/r.stride*r.n:][:r.n] 
 // one.
 func (s *Solution) At(dst []float64, t float64) ([]float64, error) {
 	if s.q == nil {
-		return nil, errTrail
+		return nil, ErrSolution
 	}
 	if dst == nil {
 		dst = make([]float64, s.q.n)

@@ -98,16 +98,6 @@ func run(w io.Writer, picture string) error {
 	return draw(posterior, picture)
 }
 
-// intervals are means with one deviation to both sides, at the places of the schools plus a shift.
-type intervals struct {
-	means, deviations []float64
-	shift             float64
-}
-
-func (v intervals) Len() int                         { return len(v.means) }
-func (v intervals) XY(i int) (x, y float64)          { return float64(i) + v.shift, v.means[i] }
-func (v intervals) YError(i int) (low, high float64) { return v.deviations[i], v.deviations[i] }
-
 // draw draws measured effects beside those of the model, which are closer to each other.
 func draw(posterior []nuts.Summary, picture string) error {
 	plt := show.New("Effect of coaching in eight schools", "", "points of the test")
