@@ -84,3 +84,15 @@ type NonFiniteError struct {
 func (e *NonFiniteError) Error() string {
 	return fmt.Sprintf("implicit: %s: %s %d is %v at the solution", e.Name, e.What, e.Index, e.Value)
 }
+
+// A SettingError says that a setting, or an argument, has no meaning.
+type SettingError struct {
+	Name    string
+	Setting string
+	Value   any
+	Want    string
+}
+
+func (e *SettingError) Error() string {
+	return fmt.Sprintf("implicit: %s: %s is %v, want %s", e.Name, e.Setting, e.Value, e.Want)
+}

@@ -1,8 +1,8 @@
 package implicit
 
 import (
-	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/nabla-ad/nabla"
@@ -35,7 +35,6 @@ type Function struct {
 	solve Solver
 	// symmetric says that the derivative of the equations by the unknowns is a Hessian of a minimum.
 	symmetric bool
-	make      func() (*worker, error)
 	first     *worker // cloned for others
 	// tangent writes ẋ over Reals for x, p and ṗ. Nil for functions that are tangents themselves.
 	tangent func(xdot, x, p, pdot []nabla.Real)
@@ -116,18 +115,19 @@ func newFunction[F nabla.VectorFunc](kind string, f F, b nabla.Backend, n int, p
 		w.set.Start = make([]float64, max(0, n))
 	}
 	if n < 1 {
-		return nil, &LengthError{w.set.Name, "the vector of unknowns", n, 1}
+		return nil, &SettingError{w.set.Name, "the number of unknowns", n, "1 or more"}
+	}
+	if solve == nil && kind != "LinearSolve" && kind != "" {
+		return nil, &SettingError{w.set.Name, "the solver", nil, "a function, or LinearSolve for linear equations"}
 	}
 	if len(w.set.Start) != n {
 		return nil, &LengthError{w.set.Name, "Settings.Start", len(w.set.Start), n}
 	}
 	if !(w.set.Tolerance > 0) {
-		return nil, fmt.Errorf("implicit: %s: Settings.Tolerance is %v, want a positive number", w.set.Name,
-			w.set.Tolerance)
+		return nil, &SettingError{w.set.Name, "Tolerance", w.set.Tolerance, "a positive number"}
 	}
 	z := append(append([]float64(nil), w.set.Start...), p...)
-	w.make = func() (*worker, error) { return newWorker(w, f, b, z) }
-	first, err := w.make()
+	first, err := newWorker(w, f, b, z)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func (w *Function) Solve(x, p []float64) ([]float64, error) {
 		return nil, err
 	}
 	if w.solve == nil {
-		u, err := w.take()
+		u, err := w.take(x, p)
 		if err != nil {
 			return nil, err
 		}
@@ -216,6 +216,12 @@ func (w *Function) Solve(x, p []float64) ([]float64, error) {
 // Pushforward writes the tangent of the solution x for p along the tangent pdot to dst, and returns it; nil is
 // allocated.
 func (w *Function) Pushforward(dst, x, p, pdot []float64) ([]float64, error) {
+	w.forget(p)
+	return w.push(dst, x, p, pdot)
+}
+
+// push is Pushforward, with the derivative of the equations that a worker has for x and p since the last solution.
+func (w *Function) push(dst, x, p, pdot []float64) ([]float64, error) {
 	if dst == nil {
 		dst = make([]float64, w.n)
 	}
@@ -225,7 +231,7 @@ func (w *Function) Pushforward(dst, x, p, pdot []float64) ([]float64, error) {
 	if err := w.lengths("dst", dst, pdot); err != nil {
 		return nil, err
 	}
-	u, err := w.take()
+	u, err := w.take(x, p)
 	if err != nil {
 		return nil, err
 	}
@@ -238,25 +244,31 @@ func (w *Function) Pushforward(dst, x, p, pdot []float64) ([]float64, error) {
 
 // Pullback writes the gradient by p of xbar·x, for the solution x for p, to dst, and returns it; nil is allocated.
 func (w *Function) Pullback(dst, x, p, xbar []float64) ([]float64, error) {
+	w.forget(p)
 	if dst == nil {
 		dst = make([]float64, w.m)
 	}
+	clear(dst)
+	return dst, w.pull(dst, x, p, xbar)
+}
+
+// pull adds the gradient to pbar; see push.
+func (w *Function) pull(pbar, x, p, xbar []float64) error {
 	if err := w.lengths("x", x, p); err != nil {
-		return nil, err
+		return err
 	}
-	if err := w.lengths("xbar", xbar, dst); err != nil {
-		return nil, err
+	if err := w.lengths("xbar", xbar, pbar); err != nil {
+		return err
 	}
-	u, err := w.take()
+	u, err := w.take(x, p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer w.give(u)
 	if err := u.at(x, p); err != nil {
-		return nil, err
+		return err
 	}
-	clear(dst)
-	return dst, u.pull(dst, xbar)
+	return u.pull(pbar, xbar)
 }
 
 func (w *Function) lengths(arg string, x, p []float64) error {
@@ -283,15 +295,12 @@ func (w *Function) Rule() nabla.Rule {
 		Name: w.set.Name,
 		Out:  func(int) int { return w.n },
 		Value: func(y, p []float64) {
+			w.forget(p)
 			copy(y, w.set.Start)
 			must(w.Solve(y, p))
 		},
-		JVP: func(ydot, p, y, pdot []float64) { must(w.Pushforward(ydot, y, p, pdot)) },
-		VJP: func(pbar, p, y, ybar []float64) {
-			for i, v := range must(w.Pullback(nil, y, p, ybar)) {
-				pbar[i] += v
-			}
-		},
+		JVP: func(ydot, p, y, pdot []float64) { must(w.push(ydot, y, p, pdot)) },
+		VJP: func(pbar, p, y, ybar []float64) { must(y, w.pull(pbar, y, p, ybar)) },
 	}
 	if w.tangent != nil {
 		r.JVPReal = func(ydot, p, y, pdot []nabla.Real) { w.tangent(ydot, y, p, pdot) }
@@ -306,15 +315,34 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func (w *Function) take() (*worker, error) {
+// take returns a worker, if possible one that has the derivative of the equations at (x, p).
+func (w *Function) take(x, p []float64) (*worker, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if k := len(w.free); k > 0 {
-		u := w.free[k-1]
-		w.free = w.free[:k-1]
-		return u, nil
+	k := len(w.free) - 1
+	for i, u := range w.free {
+		if u.has(x, p) {
+			k = i
+		}
 	}
-	return w.first.clone(), nil
+	if k < 0 {
+		return w.first.clone(), nil
+	}
+	u := w.free[k]
+	w.free = slices.Delete(w.free, k, k+1)
+	return u, nil
+}
+
+// forget makes workers compute derivatives of the equations for p again: data that the equations are bound to may have
+// changed since.
+func (w *Function) forget(p []float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, u := range w.free {
+		if slices.Equal(u.z[w.n:], p) {
+			u.known = false
+		}
+	}
 }
 
 func (w *Function) give(u *worker) {

@@ -451,8 +451,51 @@ func TestRefusals(t *testing.T) {
 	if _, err := implicit.Root(square, nil, 2, []float64{2}, exact, nil); !errors.As(err, new(*implicit.LengthError)) {
 		t.Errorf("error %v, want a LengthError", err)
 	}
+	for _, set := range []*implicit.Settings{{Tolerance: math.NaN()}, {Tolerance: -1}} {
+		_, err := implicit.Root(square, nil, 1, []float64{2}, exact, set)
+		if !errors.As(err, new(*implicit.SettingError)) {
+			t.Errorf("error %v, want a SettingError", err)
+		}
+	}
+	if _, err := implicit.Root(square, nil, 1, []float64{2}, nil, nil); !errors.As(err, new(*implicit.SettingError)) {
+		t.Errorf("error %v, want a SettingError", err)
+	}
 	if _, err := root(exact).Solve(nil, []float64{1, 2}); !errors.As(err, new(*implicit.LengthError)) {
 		t.Errorf("error %v, want a LengthError", err)
+	}
+}
+
+// A slope is data of equations.
+type slope struct{ By nabla.Real }
+
+// TestBound: a change of data that leaves the solution as it is changes the derivative: x = 1 solves
+// (x-1) + c·(p-1) = 0 at p = 1 for any c.
+func TestBound(t *testing.T) {
+	for _, free := range []bool{false, true} {
+		c := new(slope)
+		f := nabla.Bind(func(z []nabla.Real, c *slope) []nabla.Real {
+			return []nabla.Real{z[0].AddConst(-1).Add(c.By.Mul(z[1].AddConst(-1)))}
+		}, c)
+		r, err := implicit.Root(f, nil, 1, []float64{1}, func(x, p []float64) error {
+			x[0] = 1 - c.By.Value()*(p[0]-1)
+			return nil
+		}, &implicit.Settings{MatrixFree: free})
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := r.Real()
+		for _, by := range []float64{2, 5, -1} {
+			c.By = nabla.Const(by)
+			for _, b := range engines[:6] {
+				g, err := nabla.Gradient(func(p []nabla.Real) nabla.Real { return root(p)[0] }, b, []float64{1})
+				if err != nil || math.Abs(g[0]+by) > 1e-12 {
+					t.Errorf("%s: %v, want %v, error %v", name(b), g, -by, err)
+				}
+			}
+			if g, err := r.Pullback(nil, []float64{1}, []float64{1}, []float64{1}); err != nil || g[0] != -by {
+				t.Errorf("pullback %v, want %v, error %v", g, -by, err)
+			}
+		}
 	}
 }
 

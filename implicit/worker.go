@@ -30,16 +30,17 @@ type worker struct {
 	rhs     []float64
 	trans   []float64
 
-	j      mat.Matrix // by the unknowns and the parameters
-	square *mat.Dense // the part of a dense j by the unknowns
-	lu     mat.LU
-	chol   mat.Cholesky
-	vec    *mat.VecDense
-	sparse *sparse.CSC // the same of a sparse one
-	slu    direct.LU
-	ldl    direct.LDL
-	gmres  iterative.GMRES
-	cg     iterative.CG
+	j       mat.Matrix // by the unknowns and the parameters
+	square  *mat.Dense // the part of a dense j by the unknowns
+	lu      mat.LU
+	chol    mat.Cholesky
+	hessian *mat.SymDense // the part of j by the unknowns
+	vec     *mat.VecDense
+	sparse  *sparse.CSC // the same of a sparse one
+	slu     direct.LU
+	ldl     direct.LDL
+	gmres   iterative.GMRES
+	cg      iterative.CG
 }
 
 func newWorker[F nabla.VectorFunc](w *Function, f F, b nabla.Backend, z []float64) (*worker, error) {
@@ -96,8 +97,7 @@ func (u *worker) clone() *worker {
 
 // at computes and factorises the derivative of the equations at (x, p), and checks that x is a solution.
 func (u *worker) at(x, p []float64) error {
-	n := u.w.n
-	if u.known && slices.Equal(u.z[:n], x) && slices.Equal(u.z[n:], p) {
+	if u.has(x, p) {
 		return nil
 	}
 	if err := u.derive(x, p); err != nil {
@@ -117,6 +117,11 @@ func (u *worker) at(x, p []float64) error {
 	}
 	u.known = true
 	return nil
+}
+
+// has reports whether u has the derivative of the equations at (x, p).
+func (u *worker) has(x, p []float64) bool {
+	return u.known && slices.Equal(u.z[:u.w.n], x) && slices.Equal(u.z[u.w.n:], p)
 }
 
 // linear writes the solution of linear equations for p to x.
@@ -164,7 +169,10 @@ func (u *worker) derive(x, p []float64) (err error) {
 func (u *worker) factorizeDense() error {
 	n := u.w.n
 	if u.w.symmetric {
-		h := mat.NewSymDense(n, nil)
+		if u.hessian == nil {
+			u.hessian = mat.NewSymDense(n, nil)
+		}
+		h := u.hessian
 		for i := range n {
 			for k := i; k < n; k++ {
 				h.SetSym(i, k, (u.j.At(i, k)+u.j.At(k, i))/2)

@@ -115,7 +115,9 @@ func (w *watch) accept(q *Problem, s *Solution, size float64, ends bool, stop fl
 	s.Crossed = slices.DeleteFunc(s.Crossed, func(c Crossing) bool { // the terminal event comes before it
 		return (c.T-s.T)/size > at
 	})
-	slices.SortStableFunc(s.Crossed[noted:], func(a, b Crossing) int { return cmp.Compare((a.T-s.T)/size, (b.T-s.T)/size) })
+	slices.SortStableFunc(s.Crossed[noted:], func(a, b Crossing) int {
+		return cmp.Compare((a.T-s.T)/size, (b.T-s.T)/size)
+	})
 	if first >= 0 {
 		return true, w.finish(q, s, first, at*size)
 	}

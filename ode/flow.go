@@ -92,8 +92,8 @@ func (w *flow) solved(x []float64) *solved {
 	return w.solve(x)
 }
 
-// solve returns a clone that solves the problem for x. No other keeps a solution for x: a struct that the right-hand side
-// is bound to may have changed.
+// solve returns a clone that solves the problem for x. No other keeps a solution for x: a struct that the right-hand
+// side is bound to may have changed.
 func (w *flow) solve(x []float64) *solved {
 	n := w.q.n
 	if len(x) != n+w.q.m {

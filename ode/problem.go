@@ -8,8 +8,8 @@ import (
 )
 
 // A Problem is a differential equation that is prepared for solution. It is for one goroutine at a time, and so are its
-// solutions; see Clone. If the right-hand side is bound to a struct by nabla.Bind, the caller may change the struct between
-// solutions; derivatives of a solution are computed before that.
+// solutions; see Clone. If the right-hand side is bound to a struct by nabla.Bind, the caller may change the struct
+// between solutions; derivatives of a solution are computed before that.
 type Problem struct {
 	set  Settings
 	n, m int // the numbers of states and parameters

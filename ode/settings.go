@@ -41,9 +41,9 @@ type Settings struct {
 	// Times are in the order of the solution, within the interval: steps end there, and Solution.States has the states.
 	// Without them there is the end alone.
 	Times []float64
-	// Bytes bounds the memory for the states at steps, which Pullback goes back through; 0 means 64 MiB, and at least two
-	// states are kept. Where it does not suffice, Pullback and Solution.At compute states again from those before. The
-	// times and sizes of the steps are kept beside them, 16 bytes each.
+	// Bytes bounds the memory for the states at steps, which Pullback goes back through; 0 means 64 MiB, and at least
+	// two states are kept. Where it does not suffice, Pullback and Solution.At compute states again from those before.
+	// The times and sizes of the steps are kept beside them, 16 bytes each.
 	Bytes int
 	// Context ends the solution when it is done.
 	Context context.Context
