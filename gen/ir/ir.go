@@ -12,9 +12,10 @@ type Func struct {
 	Name string // used in the text form and in messages: package.Func, (*T).Method
 	// Object is the declared function, nil for closures and for functions that the compiler builds.
 	Object   *types.Func
-	Recv     bool // the first parameter is a receiver
-	Variadic bool // the last parameter is a slice of the remaining arguments
-	Passive  bool // calls of it have no derivative
+	Package  *types.Package // of the declaration that the function was made of, nil for others
+	Recv     bool           // the first parameter is a receiver
+	Variadic bool           // the last parameter is a slice of the remaining arguments
+	Passive  bool           // calls of it have no derivative
 	// RecordsPassive is set for the sweeps of a passive function that record values. They have no tangent: recorded
 	// values have to be on the tapes of values and of derivatives, and their results have no derivative.
 	RecordsPassive bool

@@ -77,7 +77,7 @@ func (p *Program) boxCarriers(f *ir.Func) *ir.Func {
 		c := *g
 		c.Unboxed = g
 		if g != f {
-			c.Name = p.functionName(g.Name)
+			c.Name = p.copyName(g)
 		}
 		b.funcs[g] = &c
 	}

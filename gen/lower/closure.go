@@ -206,7 +206,7 @@ func (l *lowerer) bound(x *ast.SelectorExpr, s *types.Selection) *funcValue {
 // closure returns the value of a function literal with its captured variables. self is the variable
 // that it is about to be bound to, if any.
 func (l *lowerer) closure(lit *ast.FuncLit, self types.Object) *funcValue {
-	v := &funcValue{lit: lit, home: l, id: l.f.Name + "@" + strconv.Itoa(int(lit.Pos()))}
+	v := &funcValue{lit: lit, home: l, id: l.p.loweredKey(l.f) + "@" + strconv.Itoa(int(lit.Pos()))}
 	if l.copyNumber > 0 {
 		v.id += "#" + strconv.Itoa(l.copyNumber)
 	}
@@ -337,7 +337,7 @@ func (p *Program) literal(v *funcValue, sig *types.Signature, values []*funcValu
 	if len(key) > maxKeyLength {
 		return nil
 	}
-	e := &specialization{f: &ir.Func{Name: p.functionName(v.home.f.Name + "_func"), Pos: p.fset.Position(v.lit.Pos())},
+	e := &specialization{f: p.function(v.home.f.Package, v.home.f.Name+"_func", p.fset.Position(v.lit.Pos())),
 		foreign: !v.home.d.canGenerate}
 	p.specializations[key] = e
 	l := p.lowerer(e, v.home.d, v.home.subst)

@@ -40,7 +40,8 @@ func (p *Program) constantExpr(pkg *packages.Package, e ast.Expr) (*lowerer, ast
 		node: &ast.FuncDecl{Name: ast.NewIdent(v.name), Type: &ast.FuncType{Func: at, Params: &ast.FieldList{}},
 			Body: &ast.BlockStmt{Lbrace: at, List: []ast.Stmt{&ast.ExprStmt{X: v.e}}, Rbrace: v.e.End()}},
 	}
-	entry := &specialization{f: &ir.Func{Name: v.pkg.Types.Name() + "." + v.name, Pos: p.fset.Position(v.e.Pos())}}
+	entry := &specialization{f: &ir.Func{Name: v.pkg.Types.Name() + "." + v.name, Package: v.pkg.Types,
+		Pos: p.fset.Position(v.e.Pos())}}
 	l := p.lowerer(entry, d, nil)
 	l.out = &entry.f.Body
 	if p.homes == nil {

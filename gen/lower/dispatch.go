@@ -116,8 +116,8 @@ func (l *lowerer) promoted(call *ast.CallExpr, c callee, t types.Type) *speciali
 	if e := l.p.specializations[key]; e != nil {
 		return e
 	}
-	name := l.p.functionName(mangle(typeText(t)) + "_" + c.fn.Name())
-	e := &specialization{f: &ir.Func{Name: name, Pos: l.pos(call)}, foreign: !l.d.canGenerate}
+	f := l.p.function(l.d.fn.Pkg(), mangle(typeText(t))+"_"+c.fn.Name(), l.pos(call))
+	e := &specialization{f: f, foreign: !l.d.canGenerate}
 	l.p.specializations[key] = e
 	in := l.p.lowerer(e, l.d, l.subst)
 	variable := func(o *types.Var, name string, t types.Type, kind ir.VarKind) *ir.Var {

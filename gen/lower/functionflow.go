@@ -327,7 +327,7 @@ func (p *Program) foreignFunction(e *specialization, fn *types.Func, sig *types.
 	if isGeneric(fn) || fn.Signature().Recv() != nil || !ir.CanName(fn, d.pkg.PkgPath) {
 		return nil
 	}
-	trial := &specialization{f: &ir.Func{Name: e.f.Name}}
+	trial := &specialization{f: &ir.Func{Name: e.f.Name, Package: e.f.Package}}
 	l := p.lowerer(trial, d, nil)
 	v := &funcValue{fn: fn, d: p.decls[fn]}
 	if !types.Identical(l.signatureOf(v), sig) {

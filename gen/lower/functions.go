@@ -243,7 +243,7 @@ func (p *Program) rewriteFunctions(e *specialization, funcs []*ir.Func) (*ir.Fun
 		before[g] = a.Called(g)
 	}
 	w := &functionRewriter{p: p, a: a, captured: map[*storedFunction]*types.Named{}}
-	w.Rewriter = retype.NewRewriter(a.Analysis, w, p.functionName)
+	w.Rewriter = retype.NewRewriter(a.Analysis, w, p.copyName)
 	f := w.Func(e.f)
 	if len(refusals) == 0 {
 		refusals = p.foreignValues(f)

@@ -113,7 +113,7 @@ func (p *Program) copyOf(o *types.Var) *globalCopy {
 		node.Body.Rbrace = rhs.End()
 	}
 	d := &decl{fn: fn, node: node, pkg: pkg}
-	e := &specialization{f: &ir.Func{Name: p.functionName(o.Pkg().Name() + "." + o.Name()), Pos: p.fset.Position(at)},
+	e := &specialization{f: p.function(o.Pkg(), o.Pkg().Name()+"."+o.Name(), p.fset.Position(at)),
 		foreign: p.isForeign(o.Pkg())}
 	c.init = e
 	p.recoverRefusal(e, d, func() {

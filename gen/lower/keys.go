@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // Keys of specialisations. Their text is that of types and functions as far as it identifies them: two types declared
@@ -40,20 +42,31 @@ func (p *Program) typeKey(t types.Type) string {
 	return key
 }
 
+// packageKey returns a string that identifies a package, or nil.
+func (p *Program) packageKey(pkg *types.Package) string {
+	if pkg == nil {
+		return "no package"
+	}
+	id := &p.identities
+	if id.packages == nil {
+		id.packages = map[*types.Package]string{}
+	}
+	if id.packages[pkg] == "" {
+		id.packages[pkg] = id.unique("package " + pkg.Path())
+	}
+	return id.packages[pkg]
+}
+
+// loweredKey returns a string that identifies a function of the program.
+func (p *Program) loweredKey(f *ir.Func) string { return p.packageKey(f.Package) + " " + f.Name }
+
 // funcKey returns a string that identifies a declared function.
 func (p *Program) funcKey(fn *types.Func) string {
 	var key string
 	if recv := fn.Signature().Recv(); recv != nil {
 		key = "(" + p.typeKey(recv.Type()) + ")." + fn.Name()
 	} else {
-		id := &p.identities
-		if id.packages == nil {
-			id.packages = map[*types.Package]string{}
-		}
-		if id.packages[fn.Pkg()] == "" {
-			id.packages[fn.Pkg()] = id.unique("package " + fn.Pkg().Path())
-		}
-		key = id.packages[fn.Pkg()] + "." + fn.Name()
+		key = p.packageKey(fn.Pkg()) + "." + fn.Name()
 	}
 	if fn.Name() == "init" || fn.Name() == "_" {
 		key += "@" + strconv.Itoa(int(fn.Pos()))

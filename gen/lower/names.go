@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"go/token"
 	"go/types"
 	"strconv"
 	"strings"
@@ -22,15 +23,29 @@ func (n *namer) fresh(base string) string {
 	return n.n.Name(base)
 }
 
-// functionName returns a name that no other function has, and reserves it.
-func (p *Program) functionName(base string) string {
+// functionName returns a name that no other function of a package has, and reserves it; nil stands for functions that
+// are made for others. Functions of packages with the same name may have the same name: code does not depend on the
+// packages that are generated with it.
+func (p *Program) functionName(pkg *types.Package, base string) string {
+	path := ""
+	if pkg != nil {
+		path = pkg.Path()
+	}
 	name := base
-	for i := 1; p.taken[name]; i++ {
+	for i := 1; p.taken[[2]string{path, name}]; i++ {
 		name = base + "_" + strconv.Itoa(i)
 	}
-	p.taken[name] = true
+	p.taken[[2]string{path, name}] = true
 	return name
 }
+
+// function returns a function without a body, with a name that no other function of a package has.
+func (p *Program) function(pkg *types.Package, base string, pos token.Position) *ir.Func {
+	return &ir.Func{Name: p.functionName(pkg, base), Package: pkg, Pos: pos}
+}
+
+// copyName is functionName for a copy of f.
+func (p *Program) copyName(f *ir.Func) string { return p.functionName(f.Package, f.Name) }
 
 // mangle returns an identifier derived from s; different strings may give the same.
 func mangle(s string) string {

@@ -53,7 +53,7 @@ type Program struct {
 	// specializations maps keys, see keys.go, to functions lowered or in progress.
 	specializations map[string]*specialization
 	identities      identities
-	taken           map[string]bool // names of functions in use
+	taken           map[[2]string]bool // paths of packages and names of functions in use
 	// globals maps package-level variables to their ir.Vars, so that each has one in the program.
 	globals map[types.Object]*ir.Var
 	broken  map[string]string // file → syntax error
@@ -166,7 +166,7 @@ func New(pkgs []*packages.Package, opts Options) *Program {
 	p := &Program{
 		opts: opts, requested: slices.Clone(pkgs), initial: map[types.Object]types.Type{},
 		decls: map[*types.Func]*decl{}, dirs: map[*packages.Package][]Directive{},
-		specializations: map[string]*specialization{}, taken: map[string]bool{},
+		specializations: map[string]*specialization{}, taken: map[[2]string]bool{},
 		globals: map[types.Object]*ir.Var{}, broken: map[string]string{}, done: map[*ir.Func]bool{},
 		ruleOf: map[*types.Func]*Directive{}, noRules: map[*types.Func][]string{},
 		rules:  map[*types.Func]*resolvedRule{},
@@ -518,8 +518,9 @@ func (p *Program) specializeResult(d *decl, targs []types.Type, values []*funcVa
 	if len(key) > maxKeyLength {
 		return nil
 	}
-	e := &specialization{f: &ir.Func{Name: p.functionName(name + suffix), Object: d.fn,
-		Pos: p.fset.Position(d.node.Pos()), Passive: p.passive[d.fn]}, foreign: !d.canGenerate}
+	f := p.function(d.fn.Pkg(), name+suffix, p.fset.Position(d.node.Pos()))
+	f.Object, f.Passive = d.fn, p.passive[d.fn]
+	e := &specialization{f: f, foreign: !d.canGenerate}
 	p.specializations[key] = e
 	p.recoverRefusal(e, d, func() {
 		l := p.lowerer(e, d, substitutionOf(d.fn, targs))

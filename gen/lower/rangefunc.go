@@ -37,7 +37,9 @@ type pendingExit struct {
 }
 
 // name returns a unique name of the loop, for keys of specializations.
-func (r *rangeFunc) name() string { return "yield@" + r.l.f.Name + "." + r.stop.label.Name }
+func (r *rangeFunc) name() string {
+	return "yield@" + r.l.p.loweredKey(r.l.f) + "." + r.stop.label.Name
+}
 
 // continued is the text of the panic for an iterator that calls yield after the loop was left.
 const continued = "runtime error: range function continued iteration after function for loop body returned false"

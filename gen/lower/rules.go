@@ -404,8 +404,9 @@ func (p *Program) ruleWrapper(fn *types.Func, w *resolvedRule) *specialization {
 		return e
 	}
 	pos := p.fset.Position(fn.Pos())
-	f := &ir.Func{Name: p.functionName(baseName(fn)), Object: fn, Pos: pos, Recv: fn.Signature().Recv() != nil,
-		Variadic: fn.Signature().Variadic(), Exit: &ir.Label{Name: "exit"}}
+	f := p.function(fn.Pkg(), baseName(fn), pos)
+	f.Object, f.Recv, f.Variadic, f.Exit = fn, fn.Signature().Recv() != nil, fn.Signature().Variadic(),
+		&ir.Label{Name: "exit"}
 	e := &specialization{f: f, refusals: w.refusals}
 	p.specializations[key] = e
 	names := ir.NewNamer()

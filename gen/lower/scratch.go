@@ -217,7 +217,7 @@ func (w *scratchRewriter) function(f *ir.Func) *ir.Func {
 	g := &ir.Func{}
 	*g = *f
 	w.funcs[f] = g
-	g.Name, g.Object, g.Recv, g.Variadic = w.p.functionName(f.Name), nil, false, false
+	g.Name, g.Object, g.Recv, g.Variadic = w.p.copyName(f), nil, false, false
 	names := ir.NamerOf(f)
 	pointers := map[*ir.Var]*ir.Var{}
 	g.Params = slices.Clone(f.Params)

@@ -221,7 +221,7 @@ func (p *Program) rewriteMaps(f *ir.Func, funcs []*ir.Func) (*ir.Func, Refusals)
 		})
 	}
 	w := &mapRewriter{a: a}
-	w.Rewriter = retype.NewRewriter(a.Analysis, w, p.functionName)
+	w.Rewriter = retype.NewRewriter(a.Analysis, w, p.copyName)
 	return w.Func(f), out
 }
 

@@ -180,8 +180,8 @@ func (l *lowerer) wrapper(n ast.Node, f *ir.Func, slice, result types.Type,
 	integer := types.Typ[types.Int]
 	i, j := variable("i", integer, ir.Param), variable("j", integer, ir.Param)
 	s := variable("s", slice, ir.Param)
-	g := &ir.Func{Name: l.p.functionName(l.f.Name + "_compare"), Pos: l.p.fset.Position(n.Pos()),
-		Params: []*ir.Var{i, j, s}, Exit: &ir.Label{Name: names.Name("exit")}}
+	g := l.p.function(l.f.Package, l.f.Name+"_compare", l.p.fset.Position(n.Pos()))
+	g.Params, g.Exit = []*ir.Var{i, j, s}, &ir.Label{Name: names.Name("exit")}
 	args := arguments(i, j, s)
 	for _, p := range f.Params[len(args):] {
 		q := variable(p.Name, p.Type, ir.Param)

@@ -200,7 +200,7 @@ func (l *lowerer) storedFunction(n ast.Node, v *funcValue) *storedFunction {
 		}
 	}
 	m.sig = sig
-	m.format = storedPrefix + m.e.f.Name + " " + strconv.Itoa(m.captured)
+	m.format = storedPrefix + l.p.loweredKey(m.e.f) + " " + strconv.Itoa(m.captured)
 	if known := l.p.stored[m.format]; known != nil {
 		return known
 	}
@@ -308,7 +308,7 @@ func (l *lowerer) mathFunction(n ast.Node, fn *types.Func) *specialization {
 	if e := l.p.specializations[key]; e != nil {
 		return e
 	}
-	e := &specialization{f: &ir.Func{Name: l.p.functionName(mangle(fn.FullName())), Pos: l.pos(n)}}
+	e := &specialization{f: l.p.function(fn.Pkg(), mangle(fn.FullName()), l.pos(n))}
 	l.p.specializations[key] = e
 	in := l.p.lowerer(e, l.d, l.subst)
 	in.f.Exit = &ir.Label{Name: in.names.fresh("exit")}

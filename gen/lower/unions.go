@@ -137,6 +137,6 @@ func (p *Program) rewriteUnions(f *ir.Func, funcs []*ir.Func) *ir.Func {
 	a.Analysis = retype.NewAnalysis(a, f, funcs)
 	a.Run()
 	w := &unionRewriter{known: map[*ir.Var]types.Type{}}
-	w.Rewriter = retype.NewRewriter(a.Analysis, w, p.functionName)
+	w.Rewriter = retype.NewRewriter(a.Analysis, w, p.copyName)
 	return w.Func(f)
 }

@@ -29,7 +29,7 @@ type Replacer[F any] interface {
 type Rewriter[F any] struct {
 	*Analysis[F]
 	replacer Replacer[F]
-	newName  func(base string) string // returns a free name of a function
+	newName  func(f *ir.Func) string // returns a free name of a copy
 	affected map[*ir.Func]bool
 	copies   map[*ir.Func]*ir.Func
 	types    typeutil.Map // *types.Named → *types.Named with other components
@@ -48,7 +48,7 @@ type frame struct {
 
 // NewRewriter returns a rewriter of the functions of a finished analysis. Copies of functions other than the first get
 // a name from newName.
-func NewRewriter[F any](a *Analysis[F], r Replacer[F], newName func(base string) string) *Rewriter[F] {
+func NewRewriter[F any](a *Analysis[F], r Replacer[F], newName func(f *ir.Func) string) *Rewriter[F] {
 	w := &Rewriter[F]{Analysis: a, replacer: r, newName: newName, affected: map[*ir.Func]bool{},
 		copies: map[*ir.Func]*ir.Func{}, declared: ir.NewNamer()}
 	for again := true; again; {
@@ -140,7 +140,7 @@ func (w *Rewriter[F]) Func(f *ir.Func) *ir.Func {
 		g.Object, g.Recv, g.Variadic = nil, false, false // calls cannot call the declared function
 	}
 	if len(w.copies) > 1 {
-		g.Name = w.newName(f.Name)
+		g.Name = w.newName(f)
 	}
 	g.Body = w.Block(f.Body)
 	w.frame = outer
