@@ -17,7 +17,7 @@ func TestCurrent(t *testing.T) {
 	if longtest.Long() {
 		patterns = append(patterns,
 			"./difftest/coded", "./gen/internal/edges", "./gen/internal/kalman", "./internal/network",
-			"./constrain/internal/coded")
+			"./constrain/internal/coded", "./sums/internal/coded")
 	}
 	p, err := gen.Load("..", patterns, nil)
 	if err != nil {
@@ -36,6 +36,6 @@ func TestCurrent(t *testing.T) {
 	if err != nil || len(stale) > 0 {
 		t.Errorf("%v: run go run ./cmd/nabla gen ./internal/problems ./difftest/coded ./gen/internal/edges "+
 			"./gen/internal/fourier ./gen/internal/kalman ./internal/network "+
-			"./constrain/internal/coded: %v", stale, err)
+			"./constrain/internal/coded ./sums/internal/coded: %v", stale, err)
 	}
 }

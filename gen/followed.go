@@ -80,7 +80,7 @@ var computing = []string{nablaPath + "/constrain", nablaPath + "/linalg", nablaP
 
 // takers are the packages of nabla, beside its own, that pass functions on to operators.
 var takers = []string{nablaPath + "/fd", nablaPath + "/implicit", nablaPath + "/ode", nablaPath + "/optim",
-	nablaPath + "/optim/gonumopt"}
+	nablaPath + "/optim/gonumopt", nablaPath + "/sums"}
 
 // written returns the paths that the files of a package import, without generated files.
 func written(pkg *packages.Package) (paths []string) {

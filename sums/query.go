@@ -31,6 +31,16 @@ func At(x []float64, gradient bool) *Query {
 	return q
 }
 
+// clone returns a copy of q.
+func (q *Query) clone() Query {
+	c := *q
+	c.X = mat.DenseCopyOf(q.X)
+	if q.V != nil && !q.V.IsEmpty() {
+		c.V = mat.DenseCopyOf(q.V)
+	}
+	return c
+}
+
 // shape returns the shape of the sums for q.
 func (q *Query) shape() (shape, error) {
 	if q == nil || q.X == nil || q.X.IsEmpty() {

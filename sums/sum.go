@@ -1,6 +1,7 @@
 package sums
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -36,7 +37,7 @@ const maxReason = 500
 
 // A Bad describes rows that were left out of a sum.
 type Bad struct {
-	Row    int64  // the index of the first, from 0
+	Row    int64  // the index of the first among all rows, those of the sum and those left out, from 0
 	Rows   int64  // how many
 	Reason string // what was wrong
 }
@@ -63,6 +64,22 @@ func (s shape) parts() (values, gradients, products, triangle int) {
 func (s shape) size() int {
 	v, g, p, t := s.parts()
 	return v + g + p + t
+}
+
+// name says what number i is.
+func (s shape) name(i int) string {
+	values, gradients, products, _ := s.parts()
+	switch {
+	case i < values:
+		return fmt.Sprintf("the value at point %d", i)
+	case i < values+gradients:
+		i -= values
+		return fmt.Sprintf("derivative %d at point %d", i%s.n, i/s.n)
+	case i < values+gradients+products:
+		i -= values + gradients
+		return fmt.Sprintf("element %d of the product with direction %d", i%s.n, i/s.n)
+	}
+	return "an element of the Gauss–Newton matrix"
 }
 
 // NewSum returns a sum over no rows for q.
@@ -113,7 +130,8 @@ func (s *Sum) add(v []float64) {
 	}
 }
 
-// Merge adds the sum t to s. t is not modified. If s is the zero Sum, it becomes a copy of t.
+// Merge adds the sum t to s. t is not modified. If s is the zero Sum, it becomes a copy of t. The rows of t come after
+// those of s: the indices of its bad rows grow by the number of rows that s has or has left out.
 //
 // A *[MergeError] says that the two are sums for different queries; s is not modified then.
 func (s *Sum) Merge(t *Sum) error {
@@ -135,9 +153,13 @@ func (s *Sum) Merge(t *Sum) error {
 		s.hi[i], e = twoSum(s.hi[i], x)
 		s.lo[i] += e + c
 	}
+	before := s.Rows + s.BadRows
+	for _, b := range t.Bad[:min(len(t.Bad), max(0, MaxBad-len(s.Bad)))] {
+		b.Row += before
+		s.Bad = append(s.Bad, b)
+	}
 	s.Rows += t.Rows
 	s.BadRows += t.BadRows
-	s.Bad = append(s.Bad, t.Bad[:min(len(t.Bad), max(0, MaxBad-len(s.Bad)))]...)
 	return nil
 }
 
