@@ -98,7 +98,7 @@ func compare(b *testing.B, term *sums.Term[coded.Batch], src sums.Source[coded.B
 	for i := range locals {
 		part := 0
 		locals[i] = sums.NewLocal(term, src, &sums.Settings{Workers: i + 1, Progress: func(sums.Progress) {
-			if part++; part%16 == 0 {
+			if part++; part%512 == 1 {
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
 				heap = max(heap, m.HeapInuse)
@@ -124,7 +124,7 @@ func compare(b *testing.B, term *sums.Term[coded.Batch], src sums.Source[coded.B
 // BenchmarkMemory sums over blocks in memory, by one worker and by two.
 func BenchmarkMemory(b *testing.B) {
 	for _, size := range []int{1, 10, 1000} {
-		all := data(100_000, 4)
+		all := data(1_000_000, 4)
 		var list []coded.Batch
 		for i := 0; i < len(all.Y); i += size {
 			list = append(list, coded.Batch{X: all.X[4*i : 4*(i+size)], Y: all.Y[i : i+size]})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"strconv"
 	"sync"
 )
 
@@ -60,6 +61,27 @@ func (l Lines[B]) Parts() ([]iter.Seq2[*B, error], error) {
 		}
 	}
 	return parts, nil
+}
+
+// AppendFloats appends the numbers of a line to dst, which are separated by sep, with spaces around them that do not
+// count, and returns it: a help for Lines.Parse. Beside an error dst is as before. It allocates nothing else.
+func AppendFloats(dst []float64, line []byte, sep byte) ([]float64, error) {
+	before := len(dst)
+	for field := 1; ; field++ {
+		end := bytes.IndexByte(line, sep)
+		text := line
+		if end >= 0 {
+			text = line[:end]
+		}
+		x, err := strconv.ParseFloat(string(bytes.TrimSpace(text)), 64)
+		if err != nil {
+			return dst[:before], fmt.Errorf("field %d: %w", field, err)
+		}
+		if dst = append(dst, x); end < 0 {
+			return dst, nil
+		}
+		line = line[end+1:]
+	}
 }
 
 // rowsOf returns where the rows of a file begin and end.

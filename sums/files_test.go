@@ -41,16 +41,11 @@ func lines(files []string, rows int, part int64) sums.Lines[coded.Batch] {
 	return sums.Lines[coded.Batch]{Files: files, Skip: 1, Rows: rows, Part: part,
 		Clear: func(b *coded.Batch) { b.X, b.Y = b.X[:0], b.Y[:0] },
 		Parse: func(b *coded.Batch, line []byte) error {
-			fields := strings.Split(string(line), ",")
-			if len(fields) != 5 {
-				return fmt.Errorf("%d fields", len(fields))
-			}
 			var row [5]float64
-			for i, f := range fields {
-				var err error
-				if row[i], err = strconv.ParseFloat(f, 64); err != nil {
-					return err
-				}
+			if numbers, err := sums.AppendFloats(row[:0], line, ','); err != nil {
+				return err
+			} else if len(numbers) != 5 {
+				return fmt.Errorf("%d fields", len(numbers))
 			}
 			b.X, b.Y = append(b.X, row[1:]...), append(b.Y, row[0])
 			return nil
@@ -178,5 +173,59 @@ func TestRecords(t *testing.T) {
 	var wrong *sums.QueryError
 	if _, err := (sums.Records[coded.Batch]{Decode: records(nil, 1, 1).Decode}).Parts(); !errors.As(err, &wrong) {
 		t.Errorf("no size: %v", err)
+	}
+}
+
+// FuzzLines: the rows of a file, and the places of bad ones, do not depend on the sizes of parts and blocks.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("h\n1,2,3,4,5\n\n1,2,3,4\r\n5,4,3,2,1"), uint8(3), uint8(2), uint8(1))
+	f.Add([]byte(""), uint8(0), uint8(1), uint8(3))
+	f.Add([]byte("\r\n\r\n1,2,3,4,5"), uint8(1), uint8(1), uint8(0))
+	f.Fuzz(func(t *testing.T, content []byte, part, rows, skip uint8) {
+		name := filepath.Join(t.TempDir(), "rows")
+		if err := os.WriteFile(name, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		read := func(rows int, part int64) (coded.Batch, map[int]error) {
+			src := lines([]string{name}, rows, part)
+			src.Skip = int(skip % 4)
+			all, bad, err := collect(t, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all, bad
+		}
+		all, bad := read(1000, 1<<30)
+		got, gotBad := read(1+int(rows%5), 1+int64(part))
+		same := func(a, b float64) bool { return a == b || a != a && b != b }
+		if !slices.EqualFunc(got.X, all.X, same) || !slices.EqualFunc(got.Y, all.Y, same) || len(bad) != len(gotBad) {
+			t.Fatalf("got %v and %v, want %v and %v", got, gotBad, all, bad)
+		}
+		for i, err := range bad {
+			if gotBad[i] == nil || gotBad[i].Error() != err.Error() {
+				t.Errorf("row %d: %v, want %v", i, gotBad[i], err)
+			}
+		}
+	})
+}
+
+func TestAppendFloats(t *testing.T) {
+	dst := []float64{7}
+	for line, want := range map[string][]float64{
+		"1": {7, 1}, " 1e3 ;-0x1p-2; NaN": {7, 1000, -0.25, math.NaN()}, "": nil, "1;": nil, "1;;2": nil, "1,2": nil, "1e999": nil} {
+		got, err := sums.AppendFloats(dst, []byte(line), ';')
+		same := func(a, b float64) bool { return a == b || a != a && b != b }
+		if want == nil {
+			if err == nil || len(got) != 1 || got[0] != 7 {
+				t.Errorf("%q: got %v, %v", line, got, err)
+			}
+		} else if err != nil || !slices.EqualFunc(got, want, same) {
+			t.Errorf("%q: got %v, %v", line, got, err)
+		}
+	}
+	row := []byte("1.25,-3.5e-7,17,0.1234567,2")
+	buf := make([]float64, 0, 5)
+	if n := testing.AllocsPerRun(10, func() { buf, _ = sums.AppendFloats(buf[:0], row, ',') }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

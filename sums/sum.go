@@ -105,9 +105,18 @@ func (s *Sum) reset(shape shape, query uint64) {
 	k := shape.size()
 	s.Rows, s.BadRows, s.Bad = 0, 0, s.Bad[:0]
 	s.shape, s.query = shape, query
-	s.hi, s.lo = slices.Grow(s.hi[:0], k)[:k], slices.Grow(s.lo[:0], k)[:k]
+	s.hi, s.lo = resized(s.hi, k), resized(s.lo, k)
 	clear(s.hi)
 	clear(s.lo)
+}
+
+// resized returns a slice of k numbers in the memory of v if that suffices. New memory shares no cache line, nor a pair
+// of them that processors fetch together, with that of another goroutine: it has a multiple of 128 bytes.
+func resized(v []float64, k int) []float64 {
+	if k <= cap(v) {
+		return v[:k]
+	}
+	return make([]float64, k, (k+15)/16*16)
 }
 
 // empty reports whether s is a sum for no query yet.

@@ -3,7 +3,6 @@ package sums
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/nabla-ad/nabla"
 )
@@ -81,11 +80,13 @@ func (q *question) point(i int) []float64 { return q.X.RawRowView(i) }
 // function, and its own prepared operators, which it makes when the first block needs them. It serves one goroutine at
 // a time.
 type Worker[B any] struct {
+	_        [128]byte // apart from the memory of other goroutines
 	term     *Term[B]
 	own, row B
 	kernel   kernel
 	q        question
 	v        []float64
+	_        [128]byte
 }
 
 // Worker returns a worker for q. q may be nil if Ask is called before Add.
@@ -114,7 +115,7 @@ func (w *Worker[B]) Ask(q *Query) error {
 	if err := w.q.set(q); err != nil {
 		return err
 	}
-	w.v = slices.Grow(w.v[:0], s.size())[:s.size()]
+	w.v = resized(w.v, s.size())
 	return nil
 }
 
@@ -198,4 +199,11 @@ func (w *Worker[B]) evaluate(b *B, rows int) error {
 		}
 	}
 	return nil
+}
+
+// NewSum returns a sum over no rows for the query of w, which must have one.
+func (w *Worker[B]) NewSum() *Sum {
+	s := new(Sum)
+	s.reset(w.q.shape, w.q.hash)
+	return s
 }

@@ -39,7 +39,11 @@ func logistic(x []float64, b *Batch) float64 {
 		for j, w := range x {
 			z += w * row[j]
 		}
-		s += math.Max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - y*z
+		if z > 0 {
+			s += math.Log1p(math.Exp(-z)) + (1-y)*z
+		} else {
+			s += math.Log1p(math.Exp(z)) - y*z
+		}
 	}
 	return s
 }
