@@ -212,7 +212,8 @@ func FuzzLines(f *testing.F) {
 func TestAppendFloats(t *testing.T) {
 	dst := []float64{7}
 	for line, want := range map[string][]float64{
-		"1": {7, 1}, " 1e3 ;-0x1p-2; NaN": {7, 1000, -0.25, math.NaN()}, "": nil, "1;": nil, "1;;2": nil, "1,2": nil, "1e999": nil} {
+		"1": {7, 1}, " 1e3 ;-0x1p-2; NaN": {7, 1000, -0.25, math.NaN()}, "": nil,
+		"1;": nil, "1;;2": nil, "1,2": nil, "1e999": nil} {
 		got, err := sums.AppendFloats(dst, []byte(line), ';')
 		same := func(a, b float64) bool { return a == b || a != a && b != b }
 		if want == nil {
