@@ -29,30 +29,37 @@ func moduleDeclarations(t *testing.T) map[string]declarations {
 	t.Helper()
 	out := map[string]declarations{}
 	for _, p := range listed(t) {
-		names := declarations{}
 		dir := relative(p.ImportPath)
-		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range f.Decls {
-				names.add(d)
-			}
-		}
+		names := declarationsIn(t, filepath.FromSlash(dir))
 		if dir == "." {
 			dir = "nabla"
 		}
 		out[dir] = names
 	}
 	return out
+}
+
+// declarationsIn returns the declarations of the package in a directory.
+func declarationsIn(t *testing.T, dir string) declarations {
+	t.Helper()
+	names := declarations{}
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			names.add(d)
+		}
+	}
+	return names
 }
 
 // add adds the names that d declares.
