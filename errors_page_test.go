@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestErrorsHavePages: docs/errors.md has a section for each exported error type and variable of the packages that are
+// TestErrorsHavePages: docs/errors.md has a row for each exported error type and variable of the packages that are
 // not internal, with its meaning and the next step, and no others.
 func TestErrorsHavePages(t *testing.T) {
 	packages := moduleDeclarations(t)
@@ -36,20 +36,19 @@ func TestErrorsHavePages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sections := regexp.MustCompile(`(?m)^### (\S+)\n\n((?:.+\n)+)`).FindAllStringSubmatch(string(text), -1)
+	rows := regexp.MustCompile("(?m)^\\| `([\\w.]+)` \\| (.*) \\| (.*) \\|$").FindAllStringSubmatch(string(text), -1)
 	var got []string
-	for _, s := range sections {
-		got = append(got, s[1])
-		if what, next, ok := strings.Cut(strings.ReplaceAll(s[2], "\n", " "), "**Next:** "); !ok ||
-			len(strings.TrimSpace(what)) < 20 || len(next) < 10 {
-			t.Errorf("docs/errors.md: %s: want what happened, and the next step after **Next:**", s[1])
+	for _, row := range rows {
+		got = append(got, row[1])
+		if len(row[2]) < 20 || len(row[3]) < 10 {
+			t.Errorf("docs/errors.md: %s: want what happened, and the next step", row[1])
 		}
 	}
 	slices.Sort(want)
 	slices.Sort(got)
 	for _, name := range slices.Compact(want) {
 		if !slices.Contains(got, name) {
-			t.Errorf("docs/errors.md has no section %s", name)
+			t.Errorf("docs/errors.md has no row %s", name)
 		}
 	}
 	for i, name := range got {
@@ -57,7 +56,7 @@ func TestErrorsHavePages(t *testing.T) {
 			t.Errorf("docs/errors.md: there is no error %s", name)
 		}
 		if i > 0 && got[i-1] == name {
-			t.Errorf("docs/errors.md: two sections %s", name)
+			t.Errorf("docs/errors.md: two rows %s", name)
 		}
 	}
 }
