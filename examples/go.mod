@@ -3,6 +3,7 @@ module github.com/nabla-ad/nabla/examples
 go 1.26.0
 
 require (
+	github.com/golang/geo v0.0.0-20260818125358-b200a1149890
 	github.com/nabla-ad/nabla v0.0.0
 	go-hep.org/x/hep v0.37.1
 	gonum.org/v1/gonum v0.17.0

@@ -64,6 +64,17 @@ func (p *Picture) Points(name string, at plotter.XYs, c color.Color, radius vg.L
 	}
 }
 
+// Label adds names to the right of points.
+func (p *Picture) Label(names []string, at plotter.XYs) {
+	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: at, Labels: names})
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	labels.Offset = vg.Point{X: 4, Y: -3}
+	p.Add(labels)
+}
+
 // Curve adds f between two arguments, as Line does.
 func (p *Picture) Curve(name string, f func(float64) float64, from, to float64, c color.Color, width vg.Length) {
 	const steps = 200
