@@ -17,7 +17,8 @@ func TestCurrent(t *testing.T) {
 	if longtest.Long() {
 		patterns = append(patterns,
 			"./difftest/coded", "./gen/internal/edges", "./gen/internal/kalman", "./internal/network",
-			"./constrain/internal/coded", "./sums/internal/coded")
+			"./constrain/internal/coded", "./sums/internal/coded", "./implicit/internal/coded",
+			"./ode/internal/coded")
 	}
 	p, err := gen.Load("..", patterns, nil)
 	if err != nil {
@@ -36,6 +37,7 @@ func TestCurrent(t *testing.T) {
 	if err != nil || len(stale) > 0 {
 		t.Errorf("%v: run go run ./cmd/nabla gen ./internal/problems ./difftest/coded ./gen/internal/edges "+
 			"./gen/internal/fourier ./gen/internal/kalman ./internal/network "+
-			"./constrain/internal/coded ./sums/internal/coded: %v", stale, err)
+			"./constrain/internal/coded ./sums/internal/coded "+
+			"./implicit/internal/coded ./ode/internal/coded: %v", stale, err)
 	}
 }

@@ -26,8 +26,19 @@
 //
 // [Function.Solve] computes with plain numbers, and [Function.Pushforward] and [Function.Pullback] are its derivatives
 // there. [Function.Real] is the function over Reals: all engines, also in pairs and nested to any order, have exact
-// derivatives of what calls it. [Function.Rule] is the same as a rule. Functions over float64 with generated code do
-// not call it yet.
+// derivatives of what calls it. [Function.Rule] is the same as a rule. Functions over float64 with generated code
+// call it through functions with names:
+//
+//	var solution = f.Rule()
+//	var AnomalyRule = nabla.Rule{Name: "Anomaly", Value: Anomaly, JVP: anomalyJVP, VJP: anomalyVJP,
+//		JVPReal: solution.JVPReal}
+//
+//	//nabla:rule rule=AnomalyRule
+//	func Anomaly(x, p []float64)                { solution.Value(x, p) }
+//	func anomalyJVP(xdot, p, x, pdot []float64) { solution.JVP(xdot, p, x, pdot) }
+//	func anomalyVJP(pbar, p, x, xbar []float64) { solution.VJP(pbar, p, x, xbar) }
+//
+// Their second derivatives are those of engines that run the form over Reals, which nil selects.
 //
 // # Convergence
 //

@@ -7,7 +7,7 @@
 //	func Decay(dy, z []float64) { dy[0] = -z[1] * z[0] } // z is y, p, t
 //
 //	prob, err := ode.Prepare(nabla.InPlace(1, Decay), nil, []float64{1}, []float64{0.5}, nil)
-//	sol, err := prob.Solve([]float64{1}, []float64{0.5}, 0, 2)
+//	sol, err := prob.Solve(nil, []float64{1}, []float64{0.5}, 0, 2)
 //	fmt.Println(sol.Y, sol.At(nil, 1.2))
 //	err = prob.Pullback(y0bar, pbar, sol, ybar) // adds the gradient of ybar·y(2) by y0 and p
 //
@@ -28,7 +28,8 @@
 // constants; how the step sizes depend on the data is left out, as the error of the solution is.
 //
 // [Problem.Flow] is the solution as a function over Reals, with these derivatives as a rule, for use in functions that
-// any engine differentiates.
+// any engine differentiates. Functions over float64 with generated code call [Problem.Rule] through functions with
+// names; package implicit shows how.
 //
 // # Cost
 //
