@@ -155,7 +155,7 @@ func (l *lowerer) methodOf(x *ast.SelectorExpr, t types.Type, m types.Object, kn
 		}
 		if len(l.p.dynamicTypes(t)) == 0 {
 			return callee{why: [3]string{"call of interface method " + x.Sel.Name,
-				"which function it is depends on the value, and no type of the program is converted to " + typeText(t),
+				"which function it is depends on the value, and " + l.p.noDynamicTypes(t),
 				"pass a concrete type, or make the function generic"}}
 		}
 		c.kind, c.iface = dispatched, t

@@ -1,11 +1,13 @@
 package lower
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"maps"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 
@@ -32,6 +34,46 @@ const maxDynamicTypes = 64
 // dynamicTypes returns the types of the program that are converted to the interface type t and that generated code can
 // name, ordered by name; nil if there are none or too many. Errors do not count, as they are only passed on.
 func (p *Program) dynamicTypes(t types.Type) []types.Type {
+	found := p.convertedTypes(t)
+	maps.DeleteFunc(found, func(_ string, c types.Type) bool { return !p.nameableType(c) })
+	if len(found) > maxDynamicTypes {
+		return nil
+	}
+	return slices.SortedFunc(maps.Values(found), compareTypes)
+}
+
+// noDynamicTypes says why dynamicTypes returns nil for t.
+func (p *Program) noDynamicTypes(t types.Type) string {
+	found := slices.SortedFunc(maps.Values(p.convertedTypes(t)), compareTypes)
+	hidden := slices.DeleteFunc(slices.Clone(found), p.nameableType)
+	switch {
+	case len(found) == 0:
+		return "no type of the program is converted to " + typeText(t)
+	case len(hidden) < len(found):
+		return fmt.Sprintf("%d types of the program are converted to %s, more than %d", len(found)-len(hidden),
+			typeText(t), maxDynamicTypes)
+	}
+	var names []string
+	for _, h := range hidden[:min(3, len(hidden))] {
+		names = append(names, typeText(h))
+	}
+	if len(hidden) > len(names) {
+		names = append(names, "others")
+	}
+	return "generated code cannot name the types that are converted to " + typeText(t) + ", " + and(names)
+}
+
+// and returns the words as a list.
+func and(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// convertedTypes returns the types of the program, that are no interfaces and that are converted to the interface type
+// t, by key.
+func (p *Program) convertedTypes(t types.Type) map[string]types.Type {
 	i, ok := t.Underlying().(*types.Interface)
 	if !ok || !isDispatched(t) || i.NumMethods() == 0 {
 		return nil
@@ -47,7 +89,7 @@ func (p *Program) dynamicTypes(t types.Type) []types.Type {
 		seen[key] = true
 		for k, c := range converted.concrete[key] {
 			// A value of a wider interface is asserted to have this one.
-			if types.Implements(c, i) && p.nameableType(c) {
+			if types.Implements(c, i) {
 				found[k] = c
 			}
 		}
@@ -56,10 +98,7 @@ func (p *Program) dynamicTypes(t types.Type) []types.Type {
 		}
 	}
 	visit(p.typeKey(t))
-	if len(found) > maxDynamicTypes {
-		return nil
-	}
-	return slices.SortedFunc(maps.Values(found), compareTypes)
+	return found
 }
 
 // conversions returns the conversions in the loaded packages.
