@@ -46,7 +46,7 @@ func TestHiddenTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "generated code cannot name the types that are converted to shapes.Shape, shapes.disc and shapes.square"
+	const want = "cannot name the types that are converted to shapes.Shape, shapes.disc and shapes.square"
 	for _, problem := range report.Problems() {
 		if strings.Contains(problem.Error(), want) {
 			return
