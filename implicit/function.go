@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/lifted"
 	"github.com/nabla-ad/nabla/linalg"
 )
 
@@ -52,7 +53,7 @@ func Root[F nabla.VectorFunc](f F, b nabla.Backend, n int, p []float64, solve So
 // FixedPoint returns the function p ↦ x with x = G(x, p); see [Root]. g must have n outputs.
 func FixedPoint[F nabla.VectorFunc](g F, b nabla.Backend, n int, p []float64, solve Solver, s *Settings) (*Function,
 	error) {
-	over := overReals(g, b)
+	over := lifted.Vector(g, b)
 	f := func(z []nabla.Real) []nabla.Real {
 		y := over(z)
 		r := make([]nabla.Real, len(y))
@@ -63,7 +64,7 @@ func FixedPoint[F nabla.VectorFunc](g F, b nabla.Backend, n int, p []float64, so
 		}
 		return r
 	}
-	return newFunction("FixedPoint", f, outer(g, b), n, p, solve, s, false)
+	return newFunction("FixedPoint", f, lifted.Outer(g, b), n, p, solve, s, false)
 }
 
 // Minimizer returns the function p ↦ x that minimises φ(x, p) over x; see [Root]. The equations are that the gradient
@@ -72,31 +73,13 @@ func Minimizer[F nabla.ScalarFunc](phi F, b nabla.Backend, n int, p []float64, s
 	error) {
 	gradient := nabla.GradientFunc(phi, b)
 	f := func(z []nabla.Real) []nabla.Real { return gradient(z)[:n] }
-	return newFunction("Minimizer", f, outer(phi, b), n, p, solve, s, true)
+	return newFunction("Minimizer", f, lifted.Outer(phi, b), n, p, solve, s, true)
 }
 
 // LinearSolve returns the function p ↦ x with F(x, p) = 0 for an f that is linear in the n unknowns x, such as
 // A(p)·x - b(p); see [Root]. The solution is computed with the derivative of f by x, which is A.
 func LinearSolve[F nabla.VectorFunc](f F, b nabla.Backend, n int, p []float64, s *Settings) (*Function, error) {
 	return newFunction("LinearSolve", f, b, n, p, nil, s, false)
-}
-
-// outer is the backend for a function over Reals that calls f with derivatives by b: that of generated code has none
-// for it, and an engine is selected instead.
-func outer(f any, b nabla.Backend) nabla.Backend {
-	switch f.(type) {
-	case func([]nabla.Real) []nabla.Real, func([]nabla.Real) nabla.Real:
-		return b
-	}
-	return nil
-}
-
-// overReals returns f as a function over Reals.
-func overReals[F nabla.VectorFunc](f F, b nabla.Backend) func([]nabla.Real) []nabla.Real {
-	if g, ok := any(f).(func([]nabla.Real) []nabla.Real); ok {
-		return g
-	}
-	return nabla.DifferentiateVectorWith(f, b)
 }
 
 func newFunction[F nabla.VectorFunc](kind string, f F, b nabla.Backend, n int, p []float64, solve Solver, s *Settings,
@@ -140,7 +123,7 @@ func newFunction[F nabla.VectorFunc](kind string, f F, b nabla.Backend, n int, p
 		w.tangent = w.denseTangent(product)
 		return w, nil
 	}
-	solution := sync.OnceValues(func() (*Function, error) { return newTangent(w, product, outer(f, b), z) })
+	solution := sync.OnceValues(func() (*Function, error) { return newTangent(w, product, lifted.Outer(f, b), z) })
 	w.tangent = func(xdot, x, p, pdot []nabla.Real) {
 		t := must(solution())
 		copy(xdot, t.Real()(append(append(append(make([]nabla.Real, 0, n+2*w.m), x...), p...), pdot...)))

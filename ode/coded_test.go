@@ -31,4 +31,9 @@ func TestGeneratedCode(t *testing.T) {
 			t.Errorf("%v: got %v and %v, want %v and %v", b, got, g, value, want)
 		}
 	}
+	h, err := nabla.HVP(coded.Entropy, nil, x, []float64{0, 1})
+	w := y * (1 - y) // the derivative of y by twice the rate
+	if second := 4 * (byY*w*(1-2*y) - w); err != nil || math.Abs(h[1]-second) > 1e-9 {
+		t.Errorf("the second derivative by the rate is %v, want %v, %v", h, second, err)
+	}
 }

@@ -235,7 +235,7 @@ func TestFlow(t *testing.T) {
 		}
 		for i := range x {
 			for j := range x {
-				if math.Abs(h.At(i, j)-wantH.At(i, j)) > 1e-8 {
+				if math.Abs(h.At(i, j)-wantH.At(i, j)) > 10*exact {
 					t.Errorf("%v: second derivative %d, %d is %v, want %v", m, i, j, h.At(i, j), wantH.At(i, j))
 				}
 			}

@@ -29,7 +29,7 @@
 //
 // [Problem.Flow] is the solution as a function over Reals, with these derivatives as a rule, for use in functions that
 // any engine differentiates. Functions over float64 with generated code call [Problem.Rule] through functions with
-// names; package implicit shows how.
+// names; package implicit shows how, and here the rule has VJPReal too.
 //
 // # Cost
 //

@@ -10,7 +10,8 @@ import (
 // Flow returns the solution from t0 to t1 as a function over Reals of the initial state and the parameters. Its results
 // are the states at Settings.Times, one after the other, or the state at the end if there are none. Any engine may
 // differentiate functions that call it: the derivatives are those of [Problem.Pushforward] and [Problem.Pullback], and
-// second ones are differences of these, with about ten digits. The derivative by the initial time or the end is not
+// second ones the same for the equations of the states and a tangent of them, with the same steps. Third ones, and
+// second ones with events, are differences, with about ten digits. The derivative by the initial time or the end is not
 // computed.
 //
 // Goroutines may call the function side by side if they may call the right-hand side: each call has a clone of q. An
@@ -30,6 +31,7 @@ func (q *Problem) Rule(t0, t1 float64) nabla.Rule { return (&flow{q: q, t0: t0, 
 type flow struct {
 	q      *Problem
 	t0, t1 float64
+	of     *flow // the flow whose tangents this one has, and whose steps it takes; nil if there is none
 	mu     sync.Mutex
 	free   []*solved
 }
@@ -45,7 +47,7 @@ type solved struct {
 }
 
 func (w *flow) rule() nabla.Rule {
-	return nabla.Rule{
+	r := nabla.Rule{
 		Name: "ode.Flow",
 		Out:  func(int) int { return w.outputs() },
 		Value: func(y, x []float64) {
@@ -55,17 +57,7 @@ func (w *flow) rule() nabla.Rule {
 		},
 		JVP: func(ydot, x, y, xdot []float64) {
 			u := w.solved(x)
-			n := u.q.n
-			copy(u.ybar, xdot)
-			if _, err := u.q.Pushforward(u.ybar, append(u.pbar[:0], xdot[n:]...), u.s, u.states); err != nil {
-				panic(err)
-			}
-			if len(u.states) == 0 {
-				copy(ydot, u.ybar)
-			}
-			for k, v := range u.states {
-				copy(ydot[k*n:], v)
-			}
+			u.pushforward(ydot, xdot)
 			w.give(u)
 		},
 		VJP: func(xbar, x, y, ybar []float64) {
@@ -74,6 +66,11 @@ func (w *flow) rule() nabla.Rule {
 			w.give(u)
 		},
 	}
+	if len(w.q.set.Events) == 0 && w.of == nil {
+		s := &second{w: w}
+		r.JVPReal, r.VJPReal = s.tangent, s.pullback
+	}
+	return r
 }
 
 func (w *flow) outputs() int { return w.q.n * max(1, len(w.q.set.Times)) }
@@ -100,8 +97,14 @@ func (w *flow) solve(x []float64) *solved {
 		panic(&LengthError{"the initial state and the parameters", len(x), n + w.q.m})
 	}
 	u, err := w.take(x)
-	if err == nil {
+	switch {
+	case err != nil:
+	case w.of == nil:
 		u.s, err = u.q.Solve(u.s, x[:n], x[n:], w.t0, w.t1)
+	default: // of the states without the tangents
+		v := w.of.solved(append(append([]float64(nil), x[:n/2]...), x[n:n+w.q.m/2]...))
+		u.s, err = u.q.follow(u.s, x[:n], x[n:], v.s, w.t0)
+		w.of.give(v)
 	}
 	if err == nil && len(u.s.Times) < len(u.states) {
 		err = &RangeError{w.q.set.Times[len(u.s.Times)], w.t0, u.s.T} // an event has ended the solution before
@@ -149,6 +152,21 @@ func (u *solved) results(y []float64) {
 	}
 	for k := range u.states {
 		copy(y[k*u.q.n:], u.s.States[k])
+	}
+}
+
+// pushforward writes the product of the derivative of the results with xdot to ydot.
+func (u *solved) pushforward(ydot, xdot []float64) {
+	n := u.q.n
+	copy(u.ybar, xdot)
+	if _, err := u.q.Pushforward(u.ybar, append(u.pbar[:0], xdot[n:]...), u.s, u.states); err != nil {
+		panic(err)
+	}
+	if len(u.states) == 0 {
+		copy(ydot, u.ybar)
+	}
+	for k, v := range u.states {
+		copy(ydot[k*n:], v)
 	}
 }
 

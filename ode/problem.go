@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/lifted"
 )
 
 // A Problem is a differential equation that is prepared for solution. It is for one goroutine at a time, and so are its
@@ -19,6 +20,10 @@ type Problem struct {
 	ctl  control
 
 	events watch
+
+	// tangent prepares the equation of the state and a tangent of it, whose parameters are those of the equation and a
+	// tangent of them.
+	tangent func() (*Problem, error)
 }
 
 // rhs is the right-hand side as a function of z, the states, the parameters and the time.
@@ -29,6 +34,11 @@ type rhs struct {
 	pull    *nabla.PullbackPrep
 	pushing func() (*nabla.PushforwardPrep, error) // prepares push
 	values  int                                    // evaluations
+
+	// along computes the right-hand side of a tangent's equation: it is the pushforward of that of the state, which
+	// takes z and v, the state, parameters and time and a tangent of them. Nil for other equations.
+	along *nabla.PushforwardPrep
+	v     []float64
 }
 
 // A stepper computes steps of a method, and their derivatives.
@@ -93,12 +103,38 @@ func Prepare[F nabla.VectorFunc](f F, b nabla.Backend, y0, p []float64, settings
 			return nil, err
 		}
 	}
+	q.tangent = func() (*Problem, error) { return prepareTangent(q, f, b, at) }
 	return q, nil
+}
+
+// prepareTangent prepares the equation of q together with that of a tangent, ẏ' = ∂f/∂y·ẏ + ∂f/∂p·ṗ. at is a point of
+// f. The steps of both methods commute with differentiation: those of this equation have the tangents that Pushforward
+// computes.
+func prepareTangent[F nabla.VectorFunc](q *Problem, f F, b nabla.Backend, at []float64) (*Problem, error) {
+	n, m := q.n, q.m
+	value, product := lifted.Vector(f, b), nabla.PushforwardFunc(f, b)
+	both := func(z []nabla.Real) []nabla.Real { // of y, ẏ, p, ṗ, t
+		y, ydot, p, pdot, t := z[:n], z[n:2*n], z[2*n:2*n+m], z[2*n+m:2*(n+m)], z[2*(n+m)]
+		x := append(append(append(make([]nabla.Real, 0, n+m+1), y...), p...), t)
+		v := append(append(append(make([]nabla.Real, 0, n+m+1), ydot...), pdot...), nabla.Const(0))
+		return append(append(make([]nabla.Real, 0, 2*n), value(x)...), product(x, v)...)
+	}
+	set := q.set
+	set.Events, set.Context, set.Progress, set.LargestStep = nil, nil, nil, 0 // of the solution whose steps it takes
+	states := append(append([]float64(nil), at[:n]...), make([]float64, n)...)
+	parameters := append(append([]float64(nil), at[n:n+m]...), make([]float64, m)...)
+	c, err := Prepare(both, lifted.Outer(f, b), states, parameters, &set)
+	if err != nil {
+		return nil, err
+	}
+	c.rhs.along, err = nabla.PreparePushforward(f, b, at)
+	c.rhs.v = make([]float64, n+m+1)
+	return c, err
 }
 
 // Clone returns a problem for use in another goroutine.
 func (q *Problem) Clone() (*Problem, error) {
-	c := &Problem{set: q.set, n: q.n, m: q.m}
+	c := &Problem{set: q.set, n: q.n, m: q.m, tangent: q.tangent}
 	c.set.Events = slices.Clone(q.set.Events)
 	for i, e := range c.set.Events {
 		own := *e
@@ -109,6 +145,9 @@ func (q *Problem) Clone() (*Problem, error) {
 		pull: q.rhs.pull.Clone(), pushing: q.rhs.pushing}
 	if q.rhs.push != nil {
 		c.rhs.push = q.rhs.push.Clone()
+	}
+	if q.rhs.along != nil {
+		c.rhs.along, c.rhs.v = q.rhs.along.Clone(), make([]float64, len(q.rhs.v))
 	}
 	var err error
 	c.step, err = q.step.clone(&c.rhs)
@@ -123,7 +162,19 @@ func (r *rhs) value(dst []float64, t float64, y []float64) error {
 	copy(r.z, y)
 	r.z[r.n+r.m] = t
 	r.values++
-	_, err := r.pull.Value(dst, r.z)
+	if r.along == nil {
+		_, err := r.pull.Value(dst, r.z)
+		return err
+	}
+	n, m := r.n/2, r.m/2
+	p := r.z[r.n : r.n+r.m]
+	copy(r.v, y[n:])
+	copy(r.v[n:], p[m:])
+	z := r.zbar[:n+m+1]
+	copy(z, y[:n])
+	copy(z[n:], p[:m])
+	z[n+m] = t
+	_, _, err := r.along.ValueAndPushforward(dst[:n:n], dst[n:], z, r.v)
 	return err
 }
 

@@ -48,6 +48,14 @@ func (q *Problem) Solve(dst *Solution, y0, p []float64, t0, t1 float64) (*Soluti
 		}
 		before = t
 	}
+	dst = q.begin(dst, y0, p, t0)
+	err := q.ctl.run(q, dst, t0, t1)
+	dst.Values = q.rhs.values
+	return dst, err
+}
+
+// begin makes dst the solution at the start, allocated if nil.
+func (q *Problem) begin(dst *Solution, y0, p []float64, t0 float64) *Solution {
 	if dst == nil {
 		dst = new(Solution)
 	}
@@ -60,9 +68,30 @@ func (q *Problem) Solve(dst *Solution, y0, p []float64, t0, t1 float64) (*Soluti
 	dst.trail.begin(q.n, q.set.Bytes)
 	q.rhs.values = 0
 	q.rhs.load(p)
-	err := q.ctl.run(q, dst, t0, t1)
+	return dst
+}
+
+// follow is Solve with the steps of a solution of another problem over the same interval, which no event has ended.
+func (q *Problem) follow(dst *Solution, y0, p []float64, of *Solution, t0 float64) (*Solution, error) {
+	dst = q.begin(dst, y0, p, t0)
+	if q.ctl.y1 == nil {
+		q.ctl.y1, q.ctl.e = make([]float64, q.n), make([]float64, q.n)
+	}
+	q.step.next(restarted)
+	q.reached(dst)
+	for i := range of.Steps {
+		size, end := of.trail.h[i], of.T
+		if i+1 < of.Steps {
+			end = of.trail.t[i+1]
+		}
+		if err := q.step.take(q.ctl.y1, nil, dst.T, size, dst.Y); err != nil {
+			return dst, err
+		}
+		q.record(dst, size, true, end)
+		q.reached(dst)
+	}
 	dst.Values = q.rhs.values
-	return dst, err
+	return dst, nil
 }
 
 // A control chooses step sizes by the proportional-integral controller of Gustafsson, as DOPRI5 does.

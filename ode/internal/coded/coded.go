@@ -25,7 +25,8 @@ func rule() nabla.Rule {
 }
 
 // FlowRule is the rule of Flow. Its functions have names, by which generated code calls them.
-var FlowRule = nabla.Rule{Name: "Flow", Value: Flow, JVP: flowJVP, VJP: flowVJP, JVPReal: solution.JVPReal}
+var FlowRule = nabla.Rule{Name: "Flow", Value: Flow, JVP: flowJVP, VJP: flowVJP, JVPReal: solution.JVPReal,
+	VJPReal: solution.VJPReal}
 
 // Flow writes the population at time 2 to y, for that at time 0 and the rate.
 //
