@@ -34,10 +34,18 @@ func At(x []float64, gradient bool) *Query {
 // clone returns a copy of q.
 func (q *Query) clone() Query {
 	c := *q
-	c.X = mat.DenseCopyOf(q.X)
+	c.X = apart(q.X)
 	if q.V != nil && !q.V.IsEmpty() {
-		c.V = mat.DenseCopyOf(q.V)
+		c.V = apart(q.V)
 	}
+	return c
+}
+
+// apart returns a copy of m with memory as that of [resized].
+func apart(m *mat.Dense) *mat.Dense {
+	r, k := m.Dims()
+	c := mat.NewDense(r, k, resized(nil, r*k))
+	c.Copy(m)
 	return c
 }
 
