@@ -1,14 +1,11 @@
-package gen
+package gen_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/nabla-ad/nabla/gen/lower"
-	"github.com/nabla-ad/nabla/internal/dependent"
-	"github.com/nabla-ad/nabla/internal/loaded"
+	"github.com/nabla-ad/nabla/gen"
 )
 
 // TestNeighbours: the code of a package does not depend on the others that are generated with it, also if these have
@@ -78,35 +75,12 @@ func generic[T ~float64](a, b T) T {
 
 func main() {}
 `
-	dir := t.TempDir()
-	mod, sum := dependent.Mod(t)
-	write := func(name, text string) {
+	dir := module(t, map[string]string{"go.mod": "module m\n\ngo 1.26\n", "a/a.go": source, "b/b.go": source})
+	texts := func(patterns ...string) map[string]string {
 		t.Helper()
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("go.mod", "module m\n\ngo 1.26\n"+mod)
-	write("go.sum", sum)
-	write("a/a.go", source)
-	write("b/b.go", source)
-	o := Options{Load: lower.LoadOptions{Env: dependent.Environ(), Packages: loaded.Packages}}
-	generate := func(patterns ...string) map[string]string {
-		t.Helper()
-		p, err := Load(dir, patterns, &o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := p.Generate()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := generate(t, dir, patterns...)
 		for _, problem := range r.Problems() {
-			if problem.Severity == Error {
+			if problem.Severity == gen.Error {
 				t.Error(problem)
 			}
 		}
@@ -118,9 +92,9 @@ func main() {}
 		}
 		return texts
 	}
-	both := generate("./a", "./b")
+	both := texts("./a", "./b")
 	for _, name := range []string{"a", "b"} {
-		alone := generate("./" + name)[name]
+		alone := texts("./" + name)[name]
 		if !strings.Contains(alone, "LossAdjoint") {
 			t.Fatalf("%s has no adjoint:\n%s", name, alone)
 		}
