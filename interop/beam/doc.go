@@ -31,6 +31,21 @@
 // which some readers and runners update twice. The order in which bundles are added is the runner's: two sums of the
 // same data may differ in the last bits.
 //
+// # Runners
+//
+// The tests run on Prism, in process and with workers in processes of their own. A program that imports beam/x/beamx
+// takes the runner from its flags. The following commands are those of Beam's documentation; they have not been run
+// with this package:
+//
+//	./fit -runner=flink -endpoint=HOST:8099 -environment_type=DOCKER \
+//		-environment_config=apache/beam_go_sdk:2.77.0 -worker_binary=./fit -parallelism=16
+//	./fit -runner=spark -endpoint=HOST:8099 -environment_type=DOCKER \
+//		-environment_config=apache/beam_go_sdk:2.77.0 -worker_binary=./fit
+//	./fit -runner=dataflow -project=PROJECT -region=REGION -staging_location=gs://BUCKET/staging
+//
+// Flink and Spark need Beam's job server, a program in Java, and storage that this program and all workers can reach.
+// Without -worker_binary the SDK compiles the program again for each pipeline.
+//
 // This package imports neither readers nor runners, which are large: import the package of yours, such as
 // github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx for all of them.
 package nablabeam
