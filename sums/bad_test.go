@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -190,3 +191,32 @@ func (p onePart) Parts() ([]iter.Seq2[*coded.Batch, error], error) {
 type noParts struct{ err error }
 
 func (p noParts) Parts() ([]iter.Seq2[*coded.Batch, error], error) { return nil, p.err }
+
+// TestGoexit: a source that ends the goroutine of a worker ends the sum with an error, not with a wait.
+func TestGoexit(t *testing.T) {
+	list := blocks(data(2000, 4), 1)
+	src := shared(list)
+	exits := ending{src, 40}
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("the caller's goroutine has ended")
+		defer func() { done <- err }()
+		l := sums.NewLocal(coded.Logistic(sums.Fail), exits, &sums.Settings{Workers: 3})
+		_, err = l.Sum(background, sums.At(make([]float64, 4), true))
+	}()
+	if err := <-done; err == nil {
+		t.Error("no error")
+	}
+}
+
+// ending is a source whose part of a number ends the goroutine.
+type ending struct {
+	shared
+	part int
+}
+
+func (e ending) Parts() ([]iter.Seq2[*coded.Batch, error], error) {
+	parts, err := e.shared.Parts()
+	parts[e.part] = func(func(*coded.Batch, error) bool) { runtime.Goexit() }
+	return parts, err
+}

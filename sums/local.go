@@ -109,7 +109,7 @@ type pass[B any] struct {
 	window int // no part is begun that is so many after the first that is not merged
 
 	reading sync.Mutex // guards parts and begun
-	parts   hander[B]
+	parts   feed[B]
 	begun   int // the number of parts that were handed out
 
 	mu     sync.Mutex   // guards the rest, and the sums that l has for parts
@@ -137,7 +137,7 @@ func (p *pass[B]) open() (err error) {
 // recovered makes a panic of the source, or of a function in Options, the error of the caller.
 func recovered(err *error) {
 	if r := recover(); r != nil {
-		*err = &nabla.PanicError{Function: "of the source or the options", Value: r, Stack: debug.Stack()}
+		*err = &nabla.PanicError{Function: sourceOrOptions, Value: r, Stack: debug.Stack()}
 	}
 }
 
@@ -148,13 +148,25 @@ func (p *pass[B]) work(w *Worker[B]) {
 		if blocks == nil && err == nil {
 			return
 		}
-		done := &part{sum: p.newSum(), err: err}
-		if err == nil {
-			done.err = p.add(w, done.sum, i, blocks)
-		}
-		p.finish(i, done)
+		p.sumPart(w, i, blocks, err)
 	}
 }
+
+// sumPart sums part i, unless err is not nil. A part that runtime.Goexit ends is finished too: others wait for it.
+func (p *pass[B]) sumPart(w *Worker[B], i int, blocks iter.Seq2[*B, error], err error) {
+	done := &part{sum: p.newSum(), err: errGoexit}
+	defer func() { p.finish(i, done) }()
+	if err == nil {
+		err = p.add(w, done.sum, i, blocks)
+	}
+	done.err = err
+}
+
+// errGoexit is the error of a part whose goroutine has ended.
+var errGoexit = &nabla.PanicError{Function: sourceOrOptions, Value: "runtime.Goexit was called"}
+
+// sourceOrOptions names what has panicked beside the function.
+const sourceOrOptions = "of the source or the options"
 
 // take returns the next part and its blocks, which are nil after the last one and beside an error.
 func (p *pass[B]) take() (i int, blocks iter.Seq2[*B, error], err error) {
@@ -168,10 +180,6 @@ func (p *pass[B]) take() (i int, blocks iter.Seq2[*B, error], err error) {
 	p.mu.Unlock()
 	if int64(i) > p.last.Load() {
 		return 0, nil, nil
-	}
-	if err := p.ctx.Err(); err != nil {
-		p.begun++
-		return i, nil, &StoppedError{Err: context.Cause(p.ctx)}
 	}
 	defer func() {
 		if blocks != nil || err != nil {

@@ -3,13 +3,12 @@ package sums_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/mat"
@@ -414,40 +413,28 @@ func TestAddAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestMemory: a sum over many parts holds a few of them, also if the first is late.
+// TestMemory: while the first part is late, only a few others are begun, so that their sums do not pile up.
 func TestMemory(t *testing.T) {
-	const n = 2000
-	big := sums.Loss(wide, nil, sums.Options[pair]{})
-	release := make(chan struct{})
+	const workers = 2
 	begun := 0
-	src := late{release: release, begun: &begun}
-	done := make(chan error)
-	l := sums.NewLocal(big, src, &sums.Settings{Workers: 2})
-	go func() {
-		s, err := l.Sum(background, sums.At(make([]float64, n), true))
-		if err == nil && s.Rows != 500 {
-			err = fmt.Errorf("%d rows", s.Rows)
-		}
-		done <- err
-	}()
-	for range 200 {
-		runtime.Gosched()
+	term := sums.Loss(wide, nil, sums.Options[pair]{})
+	l := sums.NewLocal(term, late{&begun, 4 * workers}, &sums.Settings{Workers: workers})
+	s, err := l.Sum(background, sums.At(make([]float64, 100), true))
+	if err != nil || s.Rows != 500 {
+		t.Fatal(s, err)
 	}
-	close(release)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if begun > 8+1 {
+	if begun > 4*workers {
 		t.Errorf("%d parts were begun before the first was done", begun)
 	}
 }
 
 func wide(x []nabla.Real, p *pair) nabla.Real { return x[0].Scale(p.A) }
 
-// late is a source of 500 parts, the first of which waits until release is closed and counts those begun until then.
+// late is a source of 500 parts, the first of which waits until so many are begun that no worker may begin another one,
+// and a while longer. Then it counts them.
 type late struct {
-	release chan struct{}
-	begun   *int
+	begun  *int
+	window int
 }
 
 func (l late) Parts() (parts []iter.Seq2[*pair, error], err error) {
@@ -456,7 +443,10 @@ func (l late) Parts() (parts []iter.Seq2[*pair, error], err error) {
 		parts = append(parts, func(yield func(*pair, error) bool) {
 			started <- struct{}{}
 			if i == 0 {
-				<-l.release
+				for len(started) < l.window {
+					time.Sleep(time.Millisecond)
+				}
+				time.Sleep(20 * time.Millisecond)
 				*l.begun = len(started)
 			}
 			yield(&pair{1, 1}, nil)

@@ -166,7 +166,7 @@ func (o *Objective) pass(x []float64, q *Query) bool {
 		}
 	}
 	if err != nil {
-		o.err = err
+		o.err, o.sum = err, s
 		return false
 	}
 	o.x, o.sum = append(o.x[:0], x...), s
@@ -187,7 +187,8 @@ func (o *Objective) Err() error {
 	return o.err
 }
 
-// Last returns the sum of the last pass, nil before the first one.
+// Last returns the sum of the last pass, nil before the first one. After an error it is the sum beside the error, of
+// the rows before it, or nil.
 func (o *Objective) Last() *Sum {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -59,7 +59,7 @@ type residualPreps struct {
 	r, u        []float64 // the residuals, and their derivatives along a direction
 }
 
-// maxKnown is the number of different numbers of rows for which a worker keeps what it has prepared.
+// maxKnown is the number of different numbers of rows for which a worker keeps its operators.
 const maxKnown = 8
 
 func (k *residualKernel) answers(shape) error { return nil }

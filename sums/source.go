@@ -58,8 +58,8 @@ func (s stream[B]) Parts() ([]iter.Seq2[*B, error], error) {
 	return []iter.Seq2[*B, error]{iter.Seq2[*B, error](s)}, nil
 }
 
-// A hander hands the parts of a source out, one at a time.
-type hander[B any] interface {
+// A feed hands the parts of a source out, one at a time.
+type feed[B any] interface {
 	// next returns the next part, nil after the last.
 	next() iter.Seq2[*B, error]
 	// close ends the reading.
@@ -69,25 +69,25 @@ type hander[B any] interface {
 }
 
 // open starts reading s.
-func open[B any](s Source[B]) (hander[B], error) {
+func open[B any](s Source[B]) (feed[B], error) {
 	if s, ok := s.(stream[B]); ok {
-		h := new(streamHander[B])
+		h := new(streamFeed[B])
 		h.pull, h.stop = iter.Pull2(iter.Seq2[*B, error](s))
 		return h, nil
 	}
 	parts, err := s.Parts()
-	return &listHander[B]{parts: parts, all: len(parts)}, err
+	return &listFeed[B]{parts: parts, all: len(parts)}, err
 }
 
-type listHander[B any] struct {
+type listFeed[B any] struct {
 	parts []iter.Seq2[*B, error]
 	all   int
 }
 
-func (h *listHander[B]) close()     {}
-func (h *listHander[B]) total() int { return h.all }
+func (h *listFeed[B]) close()     {}
+func (h *listFeed[B]) total() int { return h.all }
 
-func (h *listHander[B]) next() iter.Seq2[*B, error] {
+func (h *listFeed[B]) next() iter.Seq2[*B, error] {
 	if len(h.parts) == 0 {
 		return nil
 	}
@@ -96,17 +96,17 @@ func (h *listHander[B]) next() iter.Seq2[*B, error] {
 	return part
 }
 
-// streamHander divides a stream into parts of a few blocks.
-type streamHander[B any] struct {
+// streamFeed divides a stream into parts of a few blocks.
+type streamFeed[B any] struct {
 	pull  func() (*B, error, bool)
 	stop  func()
 	ended bool
 }
 
-func (h *streamHander[B]) close()     { h.stop() }
-func (h *streamHander[B]) total() int { return 0 }
+func (h *streamFeed[B]) close()     { h.stop() }
+func (h *streamFeed[B]) total() int { return 0 }
 
-func (h *streamHander[B]) next() iter.Seq2[*B, error] {
+func (h *streamFeed[B]) next() iter.Seq2[*B, error] {
 	type item struct {
 		b   *B
 		err error

@@ -7,7 +7,7 @@ import (
 	"github.com/nabla-ad/nabla"
 )
 
-// A Policy says what becomes of bad rows: rows at which the function returns an error or panics, or at which a value or
+// A Policy is for bad rows: rows at which the function returns an error or panics, or at which a value or
 // a derivative that was asked for is NaN or infinite.
 type Policy int
 
@@ -28,7 +28,7 @@ func (p Policy) String() string {
 	return [...]string{"Fail", "LeaveOut", "Keep"}[p]
 }
 
-// Options say what a block is, a value of type B. The zero value is for blocks that are one row each.
+// Options describe blocks, which are values of type B. The zero value is for blocks that are one row each.
 type Options[B any] struct {
 	// Rows returns the number of rows in block b. If it is nil, each block is one row.
 	Rows func(b *B) int
@@ -36,7 +36,7 @@ type Options[B any] struct {
 	// rows of a bad block are evaluated one by one: the bad ones are found, and LeaveOut leaves out no others. If it is
 	// nil, a block is left out as a whole.
 	Row func(dst, b *B, i int)
-	// Bad says what becomes of bad rows.
+	// Bad is the policy for bad rows.
 	Bad Policy
 }
 
@@ -55,22 +55,11 @@ type kernel interface {
 	answers(s shape) error
 }
 
-// A question is a copy of a query, and what is computed from it once.
+// A question is a copy of a query, with its shape and hash.
 type question struct {
 	Query
 	shape shape
 	hash  uint64
-}
-
-// set makes q a copy of from.
-func (q *question) set(from *Query) error {
-	s, err := from.shape()
-	if err != nil {
-		return err
-	}
-	q.Query = from.clone()
-	q.shape, q.hash = s, from.hash()
-	return nil
 }
 
 // point returns point i.
@@ -112,9 +101,7 @@ func (w *Worker[B]) Ask(q *Query) error {
 	if err := w.kernel.answers(s); err != nil {
 		return err
 	}
-	if err := w.q.set(q); err != nil {
-		return err
-	}
+	w.q = question{q.clone(), s, q.hash()}
 	w.v = resized(w.v, s.size())
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 // Objective returns o, a sum over data, as a problem for gonum's optimize.Minimize, with Func, Grad, Hess and Status.
 // An error of a pass over the data ends the run with the status optimize.Failure, and Minimize returns it; the sum so
-// far is lost then, while the best point is in the result of Minimize.
+// far is in o.Last(), and the best point in the result of Minimize.
 //
 //	o := sums.NewObjective(ctx, sums.NewLocal(term, data, nil), false)
 //	result, err := optimize.Minimize(gonumopt.Objective(o), x0, nil, &optimize.LBFGS{})

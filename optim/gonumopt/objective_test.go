@@ -97,6 +97,9 @@ func TestObjectiveFails(t *testing.T) {
 		res.Status != optimize.Failure {
 		t.Errorf("rows vanish: %v, %v", res, err)
 	}
+	if s := o.Last(); s == nil || s.Rows != 48 {
+		t.Errorf("the sum beside the error: %v", s)
+	}
 	if h := o.HVP(make([]float64, 2), x0, x0); !errors.Is(h, o.Err()) || !math.IsNaN(o.Func(x0)) {
 		t.Errorf("after an error: %v", h)
 	}
