@@ -67,7 +67,7 @@ func (w *flow) rule() nabla.Rule {
 		},
 	}
 	if len(w.q.set.Events) == 0 && w.of == nil {
-		s := &second{w: w}
+		s := newSecond(w)
 		r.JVPReal, r.VJPReal = s.tangent, s.pullback
 	}
 	return r

@@ -14,6 +14,16 @@ type second struct {
 	once sync.Once
 	both *flow // of the states and their tangents; see Problem.tangent
 	err  error
+
+	// The flow with tangents and the pullback as functions over Reals.
+	along func(x ...nabla.Real) []nabla.Real
+	back  func(x ...nabla.Real) []nabla.Real
+}
+
+func newSecond(w *flow) *second {
+	s := &second{w: w}
+	s.back = s.adjoint().Func()
+	return s
 }
 
 // flow returns the flow with tangents.
@@ -24,6 +34,7 @@ func (s *second) flow() *flow {
 		var q *Problem
 		if q, s.err = s.w.q.tangent(); s.err == nil {
 			s.both = &flow{q: q, t0: s.w.t0, t1: s.w.t1, of: s.w}
+			s.along = s.both.rule().Func()
 		}
 	})
 	if s.err != nil {
@@ -32,17 +43,15 @@ func (s *second) flow() *flow {
 	return s.both
 }
 
-// together appends the state with its tangent and the parameters with theirs, as the flow with tangents takes them.
-func (s *second) together(dst, x, xdot []float64) []float64 {
-	n := s.w.q.n
-	return slices.Concat(dst, x[:n], xdot[:n], x[n:], xdot[n:])
-}
+// together returns the state with its tangent and the parameters with theirs, as the flow with tangents takes them, for
+// n states.
+func together[T any](n int, x, xdot []T) []T { return slices.Concat(x[:n], xdot[:n], x[n:], xdot[n:]) }
 
 // tangent writes the product of the derivative with xdot to ydot.
 func (s *second) tangent(ydot, x, _, xdot []nabla.Real) {
 	n := s.w.q.n
-	z := slices.Concat(x[:n], xdot[:n], x[n:], xdot[n:])
-	out := s.flow().rule().Func()(z...)
+	s.flow()
+	out := s.along(together(n, x, xdot)...)
 	for k := range len(ydot) / n {
 		copy(ydot[k*n:(k+1)*n], out[(2*k+1)*n:])
 	}
@@ -50,7 +59,7 @@ func (s *second) tangent(ydot, x, _, xdot []nabla.Real) {
 
 // pullback adds the product of the transposed derivative with ybar to xbar.
 func (s *second) pullback(xbar, x, _, ybar []nabla.Real) {
-	for i, v := range s.adjoint().Func()(slices.Concat(x, ybar)...) {
+	for i, v := range s.back(slices.Concat(x, ybar)...) {
 		xbar[i] = xbar[i].Add(v)
 	}
 }
@@ -63,7 +72,7 @@ func (s *second) adjoint() nabla.Rule {
 	// ydotbar, unless it is nil.
 	mixed := func(xbar, x, xdot, ybar, ydotbar []float64) {
 		both := s.flow()
-		u := both.solved(s.together(nil, x, xdot))
+		u := both.solved(together(n, x, xdot))
 		seed, grad := make([]float64, 2*out), make([]float64, 2*(n+m))
 		for k := range out / n {
 			copy(seed[(2*k+1)*n:], ybar[k*n:(k+1)*n])
