@@ -73,8 +73,7 @@ func (m *many[T, P]) prepareMany(op string, workers int, single func() (P, error
 
 // from sets the workers of m to first and clones of it. On an error m has the workers that it had.
 func (m *many[T, P]) from(op string, first P, workers int, compute func(w P, i int) error) error {
-	list := append(make([]P, 1, max(1, workers)), clonesApart[T](first, workers-1)...)
-	list[0] = first
+	list := append([]P{first}, clonesApart[T](first, workers-1)...)
 	for _, c := range list {
 		if c == nil {
 			return &PanicError{Function: op, Value: "runtime.Goexit was called"}
@@ -91,8 +90,8 @@ func (m *many[T, P]) from(op string, first P, workers int, compute func(w P, i i
 
 // clonesApart returns n clones of first. They are made one after the other, each by a goroutine that stays on its
 // processor until all are made, as far as there are processors: each processor allocates memory from pieces of its own,
-// so that what one clone writes at every point is not in a cache line with what another one reads. A clone that
-// runtime.Goexit has ended is nil.
+// so that the numbers that one clone writes at every point share no cache line with those that another one reads. A
+// clone is nil if runtime.Goexit has ended its goroutine.
 func clonesApart[T any, P operator[T]](first P, n int) []P {
 	list := make([]P, max(0, n))
 	var made atomic.Int64

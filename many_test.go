@@ -512,3 +512,25 @@ func failingResize(t *testing.T) {
 		t.Errorf("after a resize that failed: %v, %d workers", err, g.Workers())
 	}
 }
+
+// TestGoexitInClones: a function that ends the goroutine while clones are made ends the preparation with an error.
+func TestGoexitInClones(t *testing.T) {
+	prepare := func(workers int, limit int64) (calls int64, err error) {
+		var count atomic.Int64
+		_, err = nabla.PrepareGradientMany(func(x []nabla.Real) nabla.Real {
+			if count.Add(1) > limit {
+				runtime.Goexit()
+			}
+			return x[0].Sq()
+		}, compiled, []float64{1}, workers)
+		return count.Load(), err
+	}
+	calls, err := prepare(1, math.MaxInt64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var panicked *nabla.PanicError
+	if _, err := prepare(3, calls); !errors.As(err, &panicked) {
+		t.Errorf("clones end their goroutines: %v", err)
+	}
+}
