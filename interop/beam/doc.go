@@ -12,16 +12,15 @@
 //
 //	func init() { nablabeam.Register("loss", sums.Loss(loss, source.Reverse{}, sums.Options[Batch]{Rows: rows})) }
 //
-// and main calls beam.Init before all else, as each program of Beam does. A pipeline runs for each sum: from about a
-// tenth of a second in process to minutes of start on a cluster. Ask for all that a step needs in one query: several
-// trial points, gradients, a block of directions.
+// and main calls beam.Init before all else, as each program of Beam does. A pipeline runs for each sum, and its start
+// takes longer than a small sum. Ask for all that a step needs in one query: several trial points, gradients, a block
+// of directions.
 //
 // # Elements
 //
 // The elements of the collection are blocks of type B, structs with exported fields; a block should have some hundred
-// rows, since the work of Beam for an element is that of many rows. The reader of the collection is the user's; one
-// that emits blocks itself, such as a ParDo over file names that reads records, is much faster than one that groups
-// rows.
+// rows, since the work of Beam for an element is that of many rows. The reader of the collection is the user's; best is
+// one that emits blocks itself, such as a ParDo over file names that reads records.
 //
 // # Retries, bad rows and lost rows
 //
