@@ -137,10 +137,11 @@ func TestChoose(t *testing.T) {
 		is  error
 		say string
 	}{
-		{nabla.ErrDisagree, "component 1 is -13, and 13 by slow"},
+		{nabla.ErrDisagree, "component 1 is -13, and 13 by slow (nabla.ErrDisagree)"},
 		{refusal, "no gears"},
 		{refusal, "no gears"},
-		{nabla.ErrDisagree, "after many calls at one point component 0 is 5, and 4 in the first call"},
+		{nabla.ErrDisagree,
+			"after many calls at one point component 0 is 5, and 4 in the first call (nabla.ErrDisagree)"},
 		{nabla.ErrUnsupported, "the backend is nil"},
 	} {
 		r := c.Rows[3+i]
@@ -155,11 +156,11 @@ func TestChoose(t *testing.T) {
 fast       2µs   ±0%         1        0s       0
 steady     3µs   ±0%         1.5      7ms      0
 slow       50ms  one sample  2.5e+04  1ms      0
-liar       thrown out: derivatives disagree: component 1 is -13, and 13 by slow
+liar       thrown out: derivatives disagree: component 1 is -13, and 13 by slow (nabla.ErrDisagree)
 failing    thrown out: no gears
 gives up   thrown out: no gears
-wears out  thrown out: derivatives disagree: after many calls at one point component 0 is 5, and 4 in the first call
-<nil>      thrown out: Choose: the backend is nil (a *tracker.Backend); pass an engine such as forwarddiff.Backend{}`
+wears out  thrown out: derivatives disagree: after many calls at one point component 0 is 5, and 4 in the first call (nabla.ErrDisagree)
+<nil>      thrown out: Choose: the backend is nil (a *tracker.Backend); pass an engine such as forwarddiff.Backend{} (nabla.UnsupportedError)`
 	if c.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", c, want)
 	}

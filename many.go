@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // PointError reports the point at which the derivatives of [GradientMany] or [JacobianMany] failed. Of several it is
@@ -25,7 +26,7 @@ type PointError struct {
 }
 
 func (e *PointError) Error() string {
-	return fmt.Sprintf("nabla: %s: point %d: %v", e.Op, e.Point, e.Err)
+	return page.Namef("nabla.PointError", "nabla: %s: point %d: %v", e.Op, e.Point, e.Err)
 }
 
 // Unwrap returns the error of the operator.

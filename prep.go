@@ -11,6 +11,7 @@ import (
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // A prep is the common part of all prepared objects: the function without its wrappers, the backend
@@ -336,7 +337,8 @@ func (p *prep) input(arg string, v []float64, n int) error {
 type AliasError struct{ Op, Arg, With string }
 
 func (e *AliasError) Error() string {
-	return fmt.Sprintf("nabla: %s: %s overlaps %s; pass a separate slice, or nil", e.Op, e.Arg, e.With)
+	return page.Namef("nabla.AliasError",
+		"nabla: %s: %s overlaps %s; pass a separate slice, or nil", e.Op, e.Arg, e.With)
 }
 
 // A named is an argument with its name in errors.

@@ -273,5 +273,5 @@ func ExamplePreparation() {
 	fmt.Println(errors.Is(err, context.Canceled), err)
 	// Output:
 	// [2 4 6] <nil>
-	// true nabla: Gradient: the preparation was cancelled during recording: context canceled; prepare again with another context
+	// true nabla: Gradient: the preparation was cancelled during recording: context canceled; prepare again with another context (nabla.CanceledError)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/page"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/sparsity"
 )
@@ -54,8 +55,9 @@ type GuardError struct {
 }
 
 func (e *GuardError) Error() string {
-	return fmt.Sprintf("nabla: recorded function %s: %v: one of %d comparisons has another outcome at this point; "+
-		"record the function there too", e.Function, ErrGuard, e.Guards)
+	return page.Namef("nabla.GuardError",
+		"nabla: recorded function %s: %v: one of %d comparisons has another outcome at this point; "+
+			"record the function there too", e.Function, ErrGuard, e.Guards)
 }
 
 // Is reports whether target is ErrGuard.

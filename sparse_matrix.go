@@ -258,7 +258,7 @@ func (s *AutoSparse) colored(plan *SparsePlan, problems []coloring.Problem, task
 	case errors.As(err, &canceled):
 		return nil, err
 	case err != nil && s.Coloring != nil:
-		return nil, fmt.Errorf("nabla: AutoSparse.Coloring: %w; nil finds colours", err)
+		return nil, fmt.Errorf("nabla: AutoSparse.Coloring (nil finds colours): %w", err)
 	case err != nil:
 		return nil, fmt.Errorf("nabla: %w", err)
 	}

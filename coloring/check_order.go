@@ -3,6 +3,7 @@ package coloring
 import (
 	"fmt"
 
+	"github.com/nabla-ad/nabla/internal/page"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -14,7 +15,7 @@ type OrderError struct {
 }
 
 func (e *OrderError) Error() string {
-	return fmt.Sprintf("coloring: no %v order at position %d: %s", e.Order, e.Position, e.Reason)
+	return page.Namef("coloring.OrderError", "coloring: no %v order at position %d: %s", e.Order, e.Position, e.Reason)
 }
 
 // ValidDynamicOrder returns nil if perm, numbered as by [Permutation], is an order that d may produce for the problem:

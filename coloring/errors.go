@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nabla-ad/nabla/internal/page"
 	"github.com/nabla-ad/nabla/sparsity"
 )
 
@@ -14,7 +15,7 @@ type ProblemError struct {
 }
 
 func (e *ProblemError) Error() string {
-	return fmt.Sprintf("coloring: no %v problem: %s", e.Problem, e.Reason)
+	return page.Namef("coloring.ProblemError", "coloring: no %v problem: %s", e.Problem, e.Reason)
 }
 
 // A PatternError says why a pattern does not fit a problem.
@@ -25,7 +26,8 @@ type PatternError struct {
 }
 
 func (e *PatternError) Error() string {
-	return fmt.Sprintf("coloring: a %d×%d pattern for the %v problem: %s", e.Rows, e.Cols, e.Problem, e.Reason)
+	return page.Namef("coloring.PatternError",
+		"coloring: a %d×%d pattern for the %v problem: %s", e.Rows, e.Cols, e.Problem, e.Reason)
 }
 
 // patternError returns a *PatternError for the pattern s with a formatted reason.
@@ -41,7 +43,7 @@ type LengthError struct {
 }
 
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("coloring: %s: %s = %d, want %d", e.Op, e.Arg, e.Got, e.Want)
+	return page.Namef("coloring.LengthError", "coloring: %s: %s = %d, want %d", e.Op, e.Arg, e.Got, e.Want)
 }
 
 // An InvalidColoringError says where colours do not determine the matrix: it names the rows and columns involved or, if
@@ -59,7 +61,8 @@ func (e *InvalidColoringError) Error() string {
 	default:
 		at = append(list(at, "row", e.Rows), list(nil, "column", e.Columns)...)
 	}
-	return "coloring: invalid colours: " + strings.Join(at, ", ") + ": " + e.Reason
+	return page.Named("coloring.InvalidColoringError",
+		"coloring: invalid colours: "+strings.Join(at, ", ")+": "+e.Reason)
 }
 
 // list appends to at the word what, in the plural if needed, and the numbers of, unless there are none.
@@ -81,7 +84,9 @@ func invalid(rows, cols []int, format string, args ...any) error {
 // An UnsupportedError is returned for an operation that a colouring does not support; its reason names an alternative.
 type UnsupportedError struct{ Op, Reason string }
 
-func (e *UnsupportedError) Error() string { return "coloring: " + e.Op + ": " + e.Reason }
+func (e *UnsupportedError) Error() string {
+	return page.Named("coloring.UnsupportedError", "coloring: "+e.Op+": "+e.Reason)
+}
 
 // A BudgetError is returned if [Optimal] has used up its budget. Best is the best colouring found so far: it is valid,
 // and may be optimal, but is not proved to be.
@@ -95,6 +100,7 @@ func (e *BudgetError) Error() string {
 	if e.Best != nil {
 		colors = e.Best.Colors()
 	}
-	return fmt.Sprintf("coloring: no proof that %d colours are optimal within %d steps; use the Best of this error, "+
-		"a larger Budget, or Greedy", colors, e.Budget)
+	return page.Namef("coloring.BudgetError",
+		"coloring: no proof that %d colours are optimal within %d steps; use the Best of this error, "+
+			"a larger Budget, or Greedy", colors, e.Budget)
 }

@@ -21,7 +21,9 @@
 // Nothing is allocated or retained, and no function keeps state. The maps are those of the reference manual of Stan.
 package constrain
 
-import "fmt"
+import (
+	"github.com/nabla-ad/nabla/internal/page"
+)
 
 // A LengthError says that a slice has not the length that others imply.
 type LengthError struct {
@@ -32,5 +34,5 @@ type LengthError struct {
 }
 
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("constrain: %s: %s has length %d, want %d", e.Func, e.Arg, e.Got, e.Want)
+	return page.Namef("constrain.LengthError", "constrain: %s: %s has length %d, want %d", e.Func, e.Arg, e.Got, e.Want)
 }

@@ -32,7 +32,8 @@ func TestNoBranches(t *testing.T) {
 				"accepted",
 		}},
 		{refusing{}, []string{
-			"[prepare] behaviour/branch/pushforward/out on refusing: nabla: everything, want a *sparsity.BranchError",
+			"[prepare] behaviour/branch/pushforward/out on refusing: nabla: everything (nabla.UnsupportedError), " +
+				"want a *sparsity.BranchError",
 		}},
 	} {
 		r := newRecorder("behaviour/branch/")

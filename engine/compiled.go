@@ -200,7 +200,7 @@ func (c *Compiled) find(x []float64, extra Block) (*branch, *program.Machine, er
 	if failed && c.f.policy.FailOnGuard {
 		return nil, nil,
 			fmt.Errorf("nabla: function %s: %w; prepare at a point of this branch, or let nabla.Policy record again "+
-				"(OnGuard: nabla.Retrace)", c.f.Name(), ErrGuard)
+				"(OnGuard: nabla.Retrace) (nabla.ErrGuard)", c.f.Name(), ErrGuard)
 	}
 	return c.again(x, extra)
 }
@@ -215,7 +215,7 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 	if !c.start(b.plain, x, extra, false).Run() {
 		return nil, nil,
 			fmt.Errorf("nabla: function %s: the recording does not hold at the point where it was made; does the "+
-				"function read a clock or random numbers?: %w", c.f.Name(), ErrGuard)
+				"function read a clock or random numbers?: %w (nabla.ErrGuard)", c.f.Name(), ErrGuard)
 	}
 	return b, b.plain, nil
 }
@@ -340,7 +340,7 @@ func (c *Compiled) runStrong(b *branch, x []float64, extra Block) (*program.Mach
 		b.strong = program.NewMachine(program.Schedule(c.derive(base, true)))
 	}
 	if !c.start(b.strong, x, extra, true).Run() {
-		return nil, fmt.Errorf("nabla: function %s: %w", c.f.Name(), ErrGuard)
+		return nil, fmt.Errorf("nabla: function %s: %w (nabla.ErrGuard)", c.f.Name(), ErrGuard)
 	}
 	return b.strong, nil
 }

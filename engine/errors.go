@@ -2,18 +2,19 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"strings"
 
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/page"
 	"github.com/nabla-ad/nabla/program"
 )
 
 // These errors may be returned by every operator. Package nabla exports them under the same names.
 var (
 	// ErrBusy reports concurrent use of one prepared object by two goroutines.
-	ErrBusy = errors.New("the prepared object is in use by another goroutine; give each goroutine its own with Clone")
+	ErrBusy = page.New("nabla.ErrBusy",
+		"the prepared object is in use by another goroutine; give each goroutine its own with Clone")
 	// ErrUnsupported reports that an engine does not implement an operation. It is matched by *UnsupportedError.
 	ErrUnsupported = errors.New("unsupported")
 	// ErrGuard reports that a function left the recorded branch and that the policy forbids recording again.
@@ -55,9 +56,10 @@ func (e *ShapeError) Error() string {
 		if e.Got != 1 {
 			s = "s"
 		}
-		return fmt.Sprintf("nabla: %s: the function has %d output%s, want %d%s", e.Op, e.Got, s, e.Want, e.next())
+		return page.Namef("nabla.ShapeError",
+			"nabla: %s: the function has %d output%s, want %d%s", e.Op, e.Got, s, e.Want, e.next())
 	}
-	return fmt.Sprintf("nabla: %s: %s is %d, want %d%s", e.Op, e.Arg, e.Got, e.Want, e.next())
+	return page.Namef("nabla.ShapeError", "nabla: %s: %s is %d, want %d%s", e.Op, e.Arg, e.Got, e.Want, e.next())
 }
 
 // outputsOfF is the Arg of an error about the number of outputs.
@@ -104,7 +106,7 @@ func (e *PanicError) Error() string {
 	if !strings.HasPrefix(what, "rule ") {
 		what = "function " + what
 	}
-	return fmt.Sprintf("nabla: %s panicked: %v", what, e.Value)
+	return page.Namef("nabla.PanicError", "nabla: %s panicked: %v", what, e.Value)
 }
 
 // Unwrap returns the value of the panic if it is an error, and nil otherwise.
@@ -123,9 +125,9 @@ type FuncError struct {
 
 func (e *FuncError) Error() string {
 	if e.Function == "" {
-		return fmt.Sprintf("nabla: %s: %s", e.Op, e.Problem)
+		return page.Namef("nabla.FuncError", "nabla: %s: %s", e.Op, e.Problem)
 	}
-	return fmt.Sprintf("nabla: %s: function %s: %s", e.Op, e.Function, e.Problem)
+	return page.Namef("nabla.FuncError", "nabla: %s: function %s: %s", e.Op, e.Function, e.Problem)
 }
 
 // ContextError reports a problem with a field of a bound struct: a recording would freeze its value, the function
@@ -138,11 +140,12 @@ type ContextError struct {
 
 func (e *ContextError) Error() string {
 	if e.Changed {
-		return fmt.Sprintf("nabla: the function changed field %s (%s) of its bound struct; that write is lost: "+
-			"return the value as an output, or keep workspace in a nabla.Scratch", e.Field, e.Type)
+		return page.Namef("nabla.ContextError",
+			"nabla: the function changed field %s (%s) of its bound struct; that write is lost: "+
+				"return the value as an output, or keep workspace in a nabla.Scratch", e.Field, e.Type)
 	}
 	if e.Uncopied {
-		return fmt.Sprintf(
+		return page.Namef("nabla.ContextError",
 			"nabla: field %s of the bound struct leads to a %s, which cannot be copied for a clone or a "+
 				"worker; tag the field `nabla:\"fixed\"` if the function only reads it, or prepare an operator with a "+
 				"separate struct for each goroutine",
@@ -150,8 +153,9 @@ func (e *ContextError) Error() string {
 			e.Type,
 		)
 	}
-	return fmt.Sprintf("nabla: field %s of the bound struct has type %s, which a recording would freeze; use "+
-		"nabla.Vec, nabla.Real or nabla.Scratch, or tag it `nabla:\"fixed\"` if it never changes", e.Field, e.Type)
+	return page.Namef("nabla.ContextError",
+		"nabla: field %s of the bound struct has type %s, which a recording would freeze; use "+
+			"nabla.Vec, nabla.Real or nabla.Scratch, or tag it `nabla:\"fixed\"` if it never changes", e.Field, e.Type)
 }
 
 // UnsupportedError reports an operation that an engine does not implement, in What, and the alternative, in Remedy. It
@@ -165,7 +169,7 @@ func (e *UnsupportedError) Error() string {
 	if e.Remedy != "" {
 		s += "; " + e.Remedy
 	}
-	return s
+	return page.Named("nabla.UnsupportedError", s)
 }
 
 // Is reports whether target is ErrUnsupported.

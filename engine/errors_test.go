@@ -23,7 +23,7 @@ func TestShapeErrorSaysWhatNext(t *testing.T) {
 		{ShapeError{"Gradient", "len(dst)", 2, 3}, "want 3; nil is allocated"},
 		{ShapeError{"Plan.Jacobian", "len(dst)", 2, 3}, "want 3"},
 	} {
-		if got := c.err.Error(); !strings.HasSuffix(got, c.want) {
+		if got := c.err.Error(); !strings.HasSuffix(got, c.want+" (nabla.ShapeError)") {
 			t.Errorf("%q, want … %q", got, c.want)
 		}
 	}

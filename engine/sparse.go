@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/nabla-ad/nabla/internal/page"
+)
 
 // Structure is the sparsity structure of a Rows×Cols matrix in compressed column form: the rows of the entries of
 // column j are Index[Ptr[j]:Ptr[j+1]], ascending. A recipient may retain the slices and must not modify them.
@@ -52,9 +56,10 @@ type PatternError struct {
 
 func (e *PatternError) Error() string {
 	if e.Row < 0 {
-		return fmt.Sprintf("nabla: %s: %s", e.Op, e.Reason)
+		return page.Namef("nabla.PatternError", "nabla: %s: %s", e.Op, e.Reason)
 	}
-	return fmt.Sprintf("nabla: %s: entry (%d, %d) is %v and not in the sparsity pattern; %s", e.Op, e.Row, e.Col,
+	return page.Namef("nabla.PatternError",
+		"nabla: %s: entry (%d, %d) is %v and not in the sparsity pattern; %s", e.Op, e.Row, e.Col,
 		e.Value, e.Reason)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nabla-ad/nabla/internal/page"
 	"github.com/nabla-ad/nabla/internal/recheck"
 )
 
@@ -153,7 +154,7 @@ type StaleError struct {
 func (e *StaleError) Error() string {
 	s := fmt.Sprintf("nabla: function %s: %v", e.Function, ErrStale)
 	if e.Unchecked == 0 {
-		return s
+		return page.Named("nabla.StaleError", s)
 	}
 	s += "; the call before this one"
 	if e.Unchecked > 1 {
@@ -161,13 +162,14 @@ func (e *StaleError) Error() string {
 	}
 	switch {
 	case e.values && e.Unchecked == 1:
-		return s + " was compared by its value only, and its derivatives may be wrong"
+		return page.Named("nabla.StaleError", s+" was compared by its value only, and its derivatives may be wrong")
 	case e.values:
-		return s + " were compared by their values only, and their derivatives may be wrong"
+		return page.Named("nabla.StaleError",
+			s+" were compared by their values only, and their derivatives may be wrong")
 	case e.Unchecked == 1:
-		return s + " was not compared, and may be wrong"
+		return page.Named("nabla.StaleError", s+" was not compared, and may be wrong")
 	}
-	return s + " were not compared, and may be wrong"
+	return page.Named("nabla.StaleError", s+" were not compared, and may be wrong")
 }
 
 // Is reports whether target is ErrStale.
@@ -182,8 +184,9 @@ type StaleCodeError struct {
 }
 
 func (e *StaleCodeError) Error() string {
-	return fmt.Sprintf("nabla: the generated code of %s is out of date: output %d is %v and the function's %v; run "+
-		"go tool nabla gen (or go generate) in its package, and build again",
+	return page.Namef("nabla.StaleCodeError",
+		"nabla: the generated code of %s is out of date: output %d is %v and the function's %v; run "+
+			"go tool nabla gen (or go generate) in its package, and build again",
 		e.Function, e.Output, e.Got, e.Want)
 }
 

@@ -1,6 +1,10 @@
 package implicit
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/nabla-ad/nabla/internal/page"
+)
 
 // An UnconvergedError says that a solver has returned no solution: Newton's method would still change an unknown by
 // much.
@@ -13,9 +17,10 @@ type UnconvergedError struct {
 }
 
 func (e *UnconvergedError) Error() string {
-	return fmt.Sprintf("implicit: %s: unknown %d is not converged: a Newton step would change it by "+
-		"%.3g, want at most %.3g; the largest residual is %.3g; let the solver go on for longer, "+
-		"or set Settings.Tolerance", e.Name, e.Index,
+	return page.Namef("implicit.UnconvergedError",
+		"implicit: %s: unknown %d is not converged: a Newton step would change it by "+
+			"%.3g, want at most %.3g; the largest residual is %.3g; let the solver go on for longer, "+
+			"or set Settings.Tolerance", e.Name, e.Index,
 		e.Correction, e.Tolerance, e.Residual)
 }
 
@@ -30,9 +35,10 @@ func (e *SingularError) Error() string {
 	s := fmt.Sprintf("implicit: %s: the derivative of the equations by the unknowns is singular at the solution, "+
 		"which has no derivative there", e.Name)
 	if e.Err != nil {
-		s += ": " + e.Err.Error()
+		text, _ := page.Split(e.Err, "")
+		s += ": " + text
 	}
-	return s
+	return page.Named("implicit.SingularError", s)
 }
 
 // Unwrap returns the error of the linear solver.
@@ -45,8 +51,9 @@ type NotMinimumError struct {
 }
 
 func (e *NotMinimumError) Error() string {
-	return fmt.Sprintf("implicit: %s: the Hessian by the unknowns is not positive definite at the solution, which is "+
-		"no strict minimum; use implicit.Root on the gradient for other stationary points", e.Name)
+	return page.Namef("implicit.NotMinimumError",
+		"implicit: %s: the Hessian by the unknowns is not positive definite at the solution, which is "+
+			"no strict minimum; use implicit.Root on the gradient for other stationary points", e.Name)
 }
 
 // A SolverError is an error of the user's solver.
@@ -56,7 +63,7 @@ type SolverError struct {
 }
 
 func (e *SolverError) Error() string {
-	return fmt.Sprintf("implicit: %s: the solver: %v", e.Name, e.Err)
+	return page.Namef("implicit.SolverError", "implicit: %s: the solver: %v", e.Name, e.Err)
 }
 
 // Unwrap returns the error of the solver.
@@ -70,7 +77,7 @@ type LengthError struct {
 }
 
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("implicit: %s: %s has length %d, want %d", e.Name, e.Arg, e.Got, e.Want)
+	return page.Namef("implicit.LengthError", "implicit: %s: %s has length %d, want %d", e.Name, e.Arg, e.Got, e.Want)
 }
 
 // A NonFiniteError says that an equation, or an unknown, is not a finite number at what the solver returned.
@@ -82,7 +89,8 @@ type NonFiniteError struct {
 }
 
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("implicit: %s: %s %d is %v at the solution", e.Name, e.What, e.Index, e.Value)
+	return page.Namef("implicit.NonFiniteError",
+		"implicit: %s: %s %d is %v at the solution", e.Name, e.What, e.Index, e.Value)
 }
 
 // A SettingError says that a setting, or an argument, has no meaning.
@@ -94,5 +102,5 @@ type SettingError struct {
 }
 
 func (e *SettingError) Error() string {
-	return fmt.Sprintf("implicit: %s: %s is %v, want %s", e.Name, e.Setting, e.Value, e.Want)
+	return page.Namef("implicit.SettingError", "implicit: %s: %s is %v, want %s", e.Name, e.Setting, e.Value, e.Want)
 }

@@ -1,12 +1,12 @@
 package ode
 
 import (
-	"errors"
-	"fmt"
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // ErrSolution is the error of a call with a solution that is no solution of the problem, such as the zero Solution.
-var ErrSolution = errors.New("ode: the solution is not one of this problem; use one that Solve has returned")
+var ErrSolution = page.New("ode.ErrSolution",
+	"ode: the solution is not one of this problem; use one that Solve has returned")
 
 // A StepError says that the solution stopped because the step size became too small for the precision of the time: f is
 // not smooth there, the solution ends, or the tolerance is below rounding errors. For a stiff problem use Rodas.
@@ -15,8 +15,9 @@ type StepError struct {
 }
 
 func (e *StepError) Error() string {
-	return fmt.Sprintf("ode: the step size %.3g at t = %v is too small; the solution or its derivative may be "+
-		"infinite there, the problem may be stiff (use ode.Rodas), or the tolerance too small", e.Step, e.T)
+	return page.Namef("ode.StepError",
+		"ode: the step size %.3g at t = %v is too small; the solution or its derivative may be "+
+			"infinite there, the problem may be stiff (use ode.Rodas), or the tolerance too small", e.Step, e.T)
 }
 
 // A LimitError says that the solution stopped after Settings.MaxSteps steps.
@@ -26,8 +27,9 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("ode: %d steps led to t = %v, want %v; set Settings.MaxSteps, or use ode.Rodas if the "+
-		"problem is stiff", e.Steps, e.T, e.End)
+	return page.Namef("ode.LimitError",
+		"ode: %d steps led to t = %v, want %v; set Settings.MaxSteps, or use ode.Rodas if the "+
+			"problem is stiff", e.Steps, e.T, e.End)
 }
 
 // A NonFiniteError says that the right-hand side is not finite at the start, or that no step from there is.
@@ -38,8 +40,9 @@ type NonFiniteError struct {
 }
 
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("ode: element %d of the right-hand side is %v at t = %v; see nabla.Trace for where it comes "+
-		"from", e.Index, e.Value, e.T)
+	return page.Namef("ode.NonFiniteError",
+		"ode: element %d of the right-hand side is %v at t = %v; see nabla.Trace for where it comes "+
+			"from", e.Index, e.Value, e.T)
 }
 
 // A LengthError says that a vector has not the length that the problem was prepared for.
@@ -49,7 +52,7 @@ type LengthError struct {
 }
 
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("ode: %s has length %d, want %d", e.Arg, e.Got, e.Want)
+	return page.Namef("ode.LengthError", "ode: %s has length %d, want %d", e.Arg, e.Got, e.Want)
 }
 
 // A SettingError says that a setting, or the interval, has no meaning.
@@ -60,7 +63,7 @@ type SettingError struct {
 }
 
 func (e *SettingError) Error() string {
-	return fmt.Sprintf("ode: %s is %v, want %s", e.Setting, e.Value, e.Want)
+	return page.Namef("ode.SettingError", "ode: %s is %v, want %s", e.Setting, e.Value, e.Want)
 }
 
 // A StopError says that the context or Progress ended the solution. The solution up to that time is beside it.
@@ -69,7 +72,9 @@ type StopError struct {
 	Err error
 }
 
-func (e *StopError) Error() string { return fmt.Sprintf("ode: stopped at t = %v: %v", e.T, e.Err) }
+func (e *StopError) Error() string {
+	return page.Namef("ode.StopError", "ode: stopped at t = %v: %v", e.T, e.Err)
+}
 
 // Unwrap returns the cause.
 func (e *StopError) Unwrap() error { return e.Err }
@@ -80,5 +85,6 @@ type RangeError struct {
 }
 
 func (e *RangeError) Error() string {
-	return fmt.Sprintf("ode: t = %v is not between %v and %v, where the solution is known", e.T, e.From, e.To)
+	return page.Namef("ode.RangeError",
+		"ode: t = %v is not between %v and %v, where the solution is known", e.T, e.From, e.To)
 }

@@ -2,11 +2,11 @@ package ode
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // An Event is a function of the state, the parameters and the time whose zeros are of interest. It is made by
@@ -48,8 +48,9 @@ type GrazingError struct {
 }
 
 func (e *GrazingError) Error() string {
-	return fmt.Sprintf("ode: the event at t = %v has the rate %.3g along the solution, so that its time has no "+
-		"derivative; use an event that the solution crosses", e.T, e.Rate)
+	return page.Namef("ode.GrazingError",
+		"ode: the event at t = %v has the rate %.3g along the solution, so that its time has no "+
+			"derivative; use an event that the solution crosses", e.T, e.Rate)
 }
 
 // A watch finds events in steps.

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // ConstrainedSettings are the settings of [Constrained]. The zero value has the defaults.
@@ -58,8 +59,9 @@ type ConstrainedResult struct {
 type InfeasibleError struct{ Violation, Penalty float64 }
 
 func (e *InfeasibleError) Error() string {
-	return fmt.Sprintf("optim: Constrained: constraints are violated by %.3g with the penalty parameter "+
-		"%.3g; start nearer to a point that satisfies them, or look for constraints that contradict each other",
+	return page.Namef("optim.InfeasibleError",
+		"optim: Constrained: constraints are violated by %.3g with the penalty parameter "+
+			"%.3g; start nearer to a point that satisfies them, or look for constraints that contradict each other",
 		e.Violation, e.Penalty)
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // A Status tells why a solver ended. The numbers from 1 are the values of info of MINPACK's lmder.
@@ -56,8 +58,9 @@ type ConvergenceError struct {
 }
 
 func (e *ConvergenceError) Error() string {
-	return fmt.Sprintf("optim: %s: not converged after %d evaluations, with the cost %.6g; start from the result "+
-		"again, raise MaxEvaluations, or scale the unknowns", e.Op, e.Evaluations, e.Cost)
+	return page.Namef("optim.ConvergenceError",
+		"optim: %s: not converged after %d evaluations, with the cost %.6g; start from the result "+
+			"again, raise MaxEvaluations, or scale the unknowns", e.Op, e.Evaluations, e.Cost)
 }
 
 // A NonFiniteError reports a NaN or an infinity among the values or the derivatives of the function.
@@ -70,8 +73,9 @@ type NonFiniteError struct {
 }
 
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("optim: %s: %s %d is %v; nabla.Trace(f, x) at the point X of this error finds the operation, "+
-		"another start or bounds avoid it", e.Op, e.What, e.Index, e.Value)
+	return page.Namef("optim.NonFiniteError",
+		"optim: %s: %s %d is %v; nabla.Trace(f, x) at the point X of this error finds the operation, "+
+			"another start or bounds avoid it", e.Op, e.What, e.Index, e.Value)
 }
 
 // A SettingError reports a setting, or an argument, that the solver does not accept.
@@ -81,15 +85,16 @@ type SettingError struct {
 }
 
 func (e *SettingError) Error() string {
-	return fmt.Sprintf("optim: %s: %s is %s, want %s", e.Op, e.Setting, e.Got, e.Want)
+	return page.Namef("optim.SettingError", "optim: %s: %s is %s, want %s", e.Op, e.Setting, e.Got, e.Want)
 }
 
 // An UnderdeterminedError reports that a function has fewer residuals than unknowns.
 type UnderdeterminedError struct{ Residuals, Unknowns int }
 
 func (e *UnderdeterminedError) Error() string {
-	return fmt.Sprintf("optim: LeastSquares: %d residuals do not determine %d unknowns; add residuals, such as small "+
-		"multiples of the unknowns", e.Residuals, e.Unknowns)
+	return page.Namef("optim.UnderdeterminedError",
+		"optim: LeastSquares: %d residuals do not determine %d unknowns; add residuals, such as small "+
+			"multiples of the unknowns", e.Residuals, e.Unknowns)
 }
 
 // A RankError reports that the Jacobian at the solution has linearly dependent columns, so that there is no covariance.
@@ -98,8 +103,9 @@ func (e *UnderdeterminedError) Error() string {
 type RankError struct{ Rank, Unknowns int }
 
 func (e *RankError) Error() string {
-	return fmt.Sprintf("optim: LeastSquares: the Jacobian has rank %d for %d unknowns, so there is no covariance; "+
-		"remove unknowns or leave Covariance unset", e.Rank, e.Unknowns)
+	return page.Namef("optim.RankError",
+		"optim: LeastSquares: the Jacobian has rank %d for %d unknowns, so there is no covariance; "+
+			"remove unknowns or leave Covariance unset", e.Rank, e.Unknowns)
 }
 
 // A DescentError reports that no step decreases the function, however short, though the gradient at the point of the
@@ -110,8 +116,10 @@ type DescentError struct {
 }
 
 func (e *DescentError) Error() string {
-	return fmt.Sprintf("optim: %s: no step decreases the function, whose gradient is %.3g; raise GTol if that is a "+
-		"rounding error, compare the derivatives with finite differences, or smooth the kinks", e.Op, e.GradientNorm)
+	return page.Namef("optim.DescentError",
+		"optim: %s: no step decreases the function, whose gradient is %.3g; raise GTol if that is a "+
+			"rounding error, compare the derivatives with finite differences, or smooth the kinks",
+		e.Op, e.GradientNorm)
 }
 
 // A StopError reports that the context or Progress ended a run. It unwraps to the error of the context, or to that of
@@ -127,7 +135,8 @@ func (e *StopError) Error() string {
 	if errors.Is(e.Err, context.Canceled) || errors.Is(e.Err, context.DeadlineExceeded) {
 		by = "the context"
 	}
-	return fmt.Sprintf("optim: %s: stopped by %s after %d evaluations: %v", e.Op, by, e.Evaluations, e.Err)
+	return page.Namef("optim.StopError",
+		"optim: %s: stopped by %s after %d evaluations: %v", e.Op, by, e.Evaluations, e.Err)
 }
 
 // Unwrap returns the reason.

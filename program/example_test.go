@@ -46,5 +46,5 @@ func ExampleParse() {
 	_, err := program.Parse("%0 = input x\n%1 = sinn %0\n", nil)
 	fmt.Println(err)
 	// Output:
-	// program: line 2, column 6: got "sinn", want an operation
+	// program: line 2, column 6: got "sinn", want an operation (program.SyntaxError)
 }

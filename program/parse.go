@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nabla-ad/nabla/internal/page"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -17,7 +18,7 @@ type SyntaxError struct {
 }
 
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("program: line %d, column %d: %s", e.Line, e.Col, e.Msg)
+	return page.Namef("program.SyntaxError", "program: line %d, column %d: %s", e.Line, e.Col, e.Msg)
 }
 
 // Parse reads a program in the text form of the package comment. customs maps names to the custom rules that the text

@@ -52,7 +52,8 @@ func (w *Workspace) Over(p *Program, ins [][]Real, params []Real) ([]Real, error
 			for l := range s.N {
 				a, b := m[p.at(s.A, l)], m[p.at(s.B, l)]
 				if outcome := p.Outcomes[s.C.Base+l] != 0; holds(s.Op, a.V, b.V) != outcome {
-					return nil, fmt.Errorf("program: %w: a run over traced numbers left the recorded branch", ErrGuard)
+					return nil, fmt.Errorf("program: %w: a run over traced numbers left the recorded branch "+
+						"(program.ErrGuard)", ErrGuard)
 				}
 				overGuard(s.Op, a, b)
 			}

@@ -103,7 +103,7 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("%q: no error", c.text)
 			continue
 		}
-		if got := strings.TrimPrefix(err.Error(), "program: "); got != c.want {
+		if got := strings.TrimPrefix(err.Error(), "program: "); got != c.want+" (program.SyntaxError)" {
 			t.Errorf("%q:\n got %s\nwant %s", c.text, got, c.want)
 		}
 		if _, ok := errors.AsType[*SyntaxError](err); !ok {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"unsafe"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // A ShapeError is returned for an argument of the wrong length or shape.
@@ -13,7 +15,7 @@ type ShapeError struct {
 }
 
 func (e *ShapeError) Error() string {
-	return fmt.Sprintf("sparse: %s: %s is %s, want %s", e.Op, e.Arg, e.Got, e.Want)
+	return page.Namef("sparse.ShapeError", "sparse: %s: %s is %s, want %s", e.Op, e.Arg, e.Got, e.Want)
 }
 
 // lenError returns a *ShapeError if got and want differ, and nil otherwise.
@@ -43,7 +45,9 @@ type PatternError struct {
 	Op, Reason string
 }
 
-func (e *PatternError) Error() string { return "sparse: " + e.Op + ": " + e.Reason }
+func (e *PatternError) Error() string {
+	return page.Named("sparse.PatternError", "sparse: "+e.Op+": "+e.Reason)
+}
 
 // patternErrorf returns a *PatternError with a formatted reason.
 func patternErrorf(op, format string, args ...any) *PatternError {
@@ -54,7 +58,8 @@ func patternErrorf(op, format string, args ...any) *PatternError {
 type OverlapError struct{ Op string }
 
 func (e *OverlapError) Error() string {
-	return "sparse: " + e.Op + ": dst and x share memory; give dst separate memory, or nil"
+	return page.Named("sparse.OverlapError",
+		"sparse: "+e.Op+": dst and x share memory; give dst separate memory, or nil")
 }
 
 // A FormatError names a line, counted from 1, at which a file is malformed, and the reason.
@@ -63,7 +68,9 @@ type FormatError struct {
 	Reason string
 }
 
-func (e *FormatError) Error() string { return fmt.Sprintf("sparse: line %d: %s", e.Line, e.Reason) }
+func (e *FormatError) Error() string {
+	return page.Namef("sparse.FormatError", "sparse: line %d: %s", e.Line, e.Reason)
+}
 
 // overlap reports whether the address ranges of a and b overlap, from their first to their last element.
 func overlap(a, b []float64) bool {

@@ -1,9 +1,8 @@
 package sparsity
 
 import (
-	"fmt"
-
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/page"
 	"github.com/nabla-ad/nabla/program"
 )
 
@@ -73,12 +72,14 @@ type ShapeError struct {
 
 func (e *ShapeError) Error() string {
 	if e.What == "x" {
-		return fmt.Sprintf("sparsity: %s: a point of length %d for function %s of %d inputs; every point has one "+
-			"number for each input",
+		return page.Namef("sparsity.ShapeError",
+			"sparsity: %s: a point of length %d for function %s of %d inputs; every point has one "+
+				"number for each input",
 			e.Detector, e.Cols, e.Function, e.WantCols)
 	}
-	return fmt.Sprintf("sparsity: %s: the %s pattern is %d×%d, that of function %s is %d×%d; rows are outputs, "+
-		"columns inputs",
+	return page.Namef("sparsity.ShapeError",
+		"sparsity: %s: the %s pattern is %d×%d, that of function %s is %d×%d; rows are outputs, "+
+			"columns inputs",
 		e.Detector, e.What, e.Rows, e.Cols, e.Function, e.WantRows, e.WantCols)
 }
 
@@ -93,8 +94,9 @@ func (e *MissingError) Error() string {
 	if e.What == "Hessian" {
 		field = "H"
 	}
-	return fmt.Sprintf("sparsity: known: no %s pattern of function %s was given; set Known.%s, or let Global or "+
-		"Local find it",
+	return page.Namef("sparsity.MissingError",
+		"sparsity: known: no %s pattern of function %s was given; set Known.%s, or let Global or "+
+			"Local find it",
 		e.What, e.Function, field)
 }
 

@@ -54,7 +54,7 @@ func ExampleGlobal() {
 	p, err := nabla.HessianSparsity(smooth, sparsity.Global{}, x)
 	fmt.Println(p.NNZ(), err)
 	// Output:
-	// nabla: function sparsity_test.huber: Real.Less at detector_example_test.go:38 reads a value that depends on the inputs, so that no pattern holds for all of them; keep both branches with nabla.Where, or take the pattern at a point with sparsity.Local{}
+	// nabla: function sparsity_test.huber: Real.Less at detector_example_test.go:38 reads a value that depends on the inputs, so that no pattern holds for all of them; keep both branches with nabla.Where, or take the pattern at a point with sparsity.Local{} (sparsity.BranchError)
 	// 1 <nil>
 }
 

@@ -47,7 +47,8 @@ func TestReadMatrixMarket(t *testing.T) {
 	if !errors.As(err, &e) || e.Line != 3 {
 		t.Errorf("%v", err)
 	}
-	want := "sparsity: no pattern: line 3: entry (1, 2) lies outside 1×1; rows and columns count from 1"
+	want := "sparsity: no pattern: line 3: entry (1, 2) lies outside 1×1; rows and columns count from 1 " +
+		"(sparsity.FormatError)"
 	if err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

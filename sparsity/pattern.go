@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // A Pattern is the set of the entries of a rows×cols matrix that may differ from zero, in compressed sparse column form
@@ -27,9 +29,9 @@ type FormatError struct {
 
 func (e *FormatError) Error() string {
 	if e.Line > 0 {
-		return fmt.Sprintf("sparsity: no pattern: line %d: %s", e.Line, e.Reason)
+		return page.Namef("sparsity.FormatError", "sparsity: no pattern: line %d: %s", e.Line, e.Reason)
 	}
-	return "sparsity: no pattern: " + e.Reason
+	return page.Named("sparsity.FormatError", "sparsity: no pattern: "+e.Reason)
 }
 
 // malformed returns a *FormatError with a formatted reason.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nabla-ad/nabla"
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // A MergeError reports sums for different queries. Got and Want describe them, and are empty if they differ in the
@@ -13,9 +14,10 @@ type MergeError struct{ Got, Want string }
 
 func (e *MergeError) Error() string {
 	if e.Got == e.Want {
-		return "sums: Merge: the sums are at different points or in different directions; sum at the same Query"
+		return page.Named("sums.MergeError",
+			"sums: Merge: the sums are at different points or in different directions; sum at the same Query")
 	}
-	return fmt.Sprintf("sums: Merge: got a sum at %s, want %s; sum at the same Query", e.Got, e.Want)
+	return page.Namef("sums.MergeError", "sums: Merge: got a sum at %s, want %s; sum at the same Query", e.Got, e.Want)
 }
 
 // An IndexError is the value of a panic: a point or direction that the query of a sum does not have.
@@ -25,7 +27,7 @@ type IndexError struct {
 }
 
 func (e *IndexError) Error() string {
-	return fmt.Sprintf("sums: %s %d of a sum with %d of them", e.What, e.Index, e.Len)
+	return page.Namef("sums.IndexError", "sums: %s %d of a sum with %d of them", e.What, e.Index, e.Len)
 }
 
 // A FormatError reports bytes that are not an encoded [Sum] or [Query].
@@ -34,12 +36,14 @@ type FormatError struct {
 	Problem string
 }
 
-func (e *FormatError) Error() string { return fmt.Sprintf("sums: %s: %s", e.What, e.Problem) }
+func (e *FormatError) Error() string {
+	return page.Namef("sums.FormatError", "sums: %s: %s", e.What, e.Problem)
+}
 
 // A QueryError reports a query that cannot be answered.
 type QueryError struct{ Problem string }
 
-func (e *QueryError) Error() string { return "sums: " + e.Problem }
+func (e *QueryError) Error() string { return page.Named("sums.QueryError", "sums: "+e.Problem) }
 
 // A RowError reports bad rows, which ended a sum. It unwraps to what is wrong with them: a *[NonFiniteError], a
 // *nabla.ReturnedError, a *nabla.PanicError, or the error of a reader. The sum beside it has the rows before.
@@ -56,7 +60,8 @@ func (e *RowError) Error() string {
 	if e.Rows > 1 {
 		where = fmt.Sprintf("one of the rows %d to %d", e.Row, e.Row+e.Rows-1)
 	}
-	return fmt.Sprintf("sums: %s: %v; Options.Bad: sums.LeaveOut sums the others", where, e.Err)
+	text, cause := page.Split(e.Err, "sums.RowError")
+	return page.Namef(cause, "sums: %s: %s; Options.Bad: sums.LeaveOut sums the others", where, text)
 }
 
 // Unwrap returns Err.
@@ -68,7 +73,9 @@ type NonFiniteError struct {
 	Value float64
 }
 
-func (e *NonFiniteError) Error() string { return fmt.Sprintf("%s is %v", e.What, e.Value) }
+func (e *NonFiniteError) Error() string {
+	return page.Namef("sums.NonFiniteError", "%s is %v", e.What, e.Value)
+}
 
 // A ReadError reports that a [Source] failed, with all rows before summed. It unwraps to the error of the source.
 type ReadError struct {
@@ -77,7 +84,8 @@ type ReadError struct {
 }
 
 func (e *ReadError) Error() string {
-	return fmt.Sprintf("sums: reading row %d: %v; the sum beside this error has the rows before", e.Row, e.Err)
+	text, cause := page.Split(e.Err, "sums.ReadError")
+	return page.Namef(cause, "sums: reading row %d: %s; the sum beside this error has the rows before", e.Row, text)
 }
 
 // Unwrap returns Err.
@@ -90,7 +98,9 @@ type FileError struct {
 	Err    error
 }
 
-func (e *FileError) Error() string { return fmt.Sprintf("%s: at byte %d: %v", e.File, e.Offset, e.Err) }
+func (e *FileError) Error() string {
+	return page.Namef("sums.FileError", "%s: at byte %d: %v", e.File, e.Offset, e.Err)
+}
 
 // Unwrap returns Err.
 func (e *FileError) Unwrap() error { return e.Err }
@@ -102,7 +112,8 @@ type StoppedError struct {
 }
 
 func (e *StoppedError) Error() string {
-	return fmt.Sprintf("sums: stopped after %d rows: %v; the sum beside this error has them", e.Rows, e.Err)
+	return page.Namef("sums.StoppedError",
+		"sums: stopped after %d rows: %v; the sum beside this error has them", e.Rows, e.Err)
 }
 
 // Unwrap returns Err.
@@ -115,9 +126,10 @@ type CountError struct {
 }
 
 func (e *CountError) Error() string {
-	return fmt.Sprintf("sums: a pass summed %d rows and left out %d, the first one %d and %d, so that their values "+
-		"are not those of one function; the source must give the same rows in every pass, and the function be finite "+
-		"at all of them",
+	return page.Namef("sums.CountError",
+		"sums: a pass summed %d rows and left out %d, the first one %d and %d, so that their values "+
+			"are not those of one function; the source must give the same rows in every pass, and the function be "+
+			"finite at all of them",
 		e.Rows, e.BadRows, e.WantRows, e.WantBadRows)
 }
 

@@ -51,7 +51,7 @@ func Example() {
 	fmt.Println(s.Rows, "rows, left out:", s.Bad)
 	// Output:
 	// 0.104688 [0.069792 -0.582460]
-	// 19 rows, left out: [{11 1 the value at point 0 is NaN}]
+	// 19 rows, left out: [{11 1 the value at point 0 is NaN (sums.NonFiniteError)}]
 }
 
 // Sums of two processes merge; they travel as bytes.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // Adaptive is the engine of difference quotients that choose their steps by measurement and estimate their errors. Its
@@ -98,7 +99,7 @@ type SettingError struct {
 }
 
 func (e *SettingError) Error() string {
-	return fmt.Sprintf("nabla: finitediff: %s is %v, want %s", e.Field, e.Got, e.Want)
+	return page.Namef("finitediff.SettingError", "nabla: finitediff: %s is %v, want %s", e.Field, e.Got, e.Want)
 }
 
 // A DomainError reports that a function with a finite value at x has no values at the nodes of any grid around x, with
@@ -121,8 +122,9 @@ func (e *DomainError) Error() string {
 	if e.Err != nil {
 		why = e.Err.Error()
 	}
-	return fmt.Sprintf("nabla: finitediff: function %s has no difference quotient %s, with steps down to %.3g: %s; "+
-		"move x away from the edge of the domain, or choose a one-sided Method or fewer Points", e.Function, along,
+	return page.Namef("finitediff.DomainError",
+		"nabla: finitediff: function %s has no difference quotient %s, with steps down to %.3g: %s; "+
+			"move x away from the edge of the domain, or choose a one-sided Method or fewer Points", e.Function, along,
 		e.Step, why)
 }
 

@@ -76,7 +76,7 @@ func (r *recording) at(y, x []float64) error {
 	due := r.compare.Due()
 	if fits && !r.check(y, x) {
 		if r.f.Policy().FailOnGuard {
-			return r.broken(engine.ErrGuard)
+			return r.broken(engine.ErrGuard, "nabla.ErrGuard")
 		}
 		fits = false
 	}
@@ -127,20 +127,20 @@ func (r *recording) again(y, x []float64, changed bool) error {
 		return err
 	}
 	if !r.check(y, x) {
-		return r.broken(engine.ErrGuard)
+		return r.broken(engine.ErrGuard, "nabla.ErrGuard")
 	}
 	if !changed {
 		return nil
 	}
 	ok, err := r.compare.Confirms(r.seen, x, r.params)
 	if err == nil && !ok {
-		err = r.broken(engine.ErrStale)
+		err = r.broken(engine.ErrStale, "nabla.ErrStale")
 	}
 	return err
 }
 
-func (r *recording) broken(err error) error {
-	return fmt.Errorf("nabla: finitediff(complex): function %s: %w", r.f.Name(), err)
+func (r *recording) broken(err error, name string) error {
+	return fmt.Errorf("nabla: finitediff(complex): function %s: %w (%s)", r.f.Name(), err, name)
 }
 
 // context reads the parameters and reports whether the recording is valid for the current contents of the bound struct.

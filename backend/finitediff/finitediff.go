@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // Method is the formula of the first derivative.
@@ -110,7 +111,8 @@ type BoundsError struct {
 }
 
 func (e *BoundsError) Error() string {
-	return fmt.Sprintf("nabla: finitediff: function %s: x[%d] = %v is outside its bounds [%v, %v]", e.Function, e.Index,
+	return page.Namef("finitediff.BoundsError",
+		"nabla: finitediff: function %s: x[%d] = %v is outside its bounds [%v, %v]", e.Function, e.Index,
 		e.X, e.Lower, e.Upper)
 }
 

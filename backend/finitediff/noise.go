@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/nabla-ad/nabla/engine"
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // The noise of a computed function is the size of the differences between its values and a smooth function: rounding,
@@ -112,8 +113,9 @@ type NoiseError struct {
 }
 
 func (e *NoiseError) Error() string {
-	return fmt.Sprintf("nabla: finitediff: no noise level found in function %s around %v: the points are %v; "+
-		"pass the level as Noise", e.Function, e.X, e.Outcome)
+	return page.Namef("finitediff.NoiseError",
+		"nabla: finitediff: no noise level found in function %s around %v: the points are %v; "+
+			"pass the level as Noise", e.Function, e.X, e.Outcome)
 }
 
 // MeasureNoise estimates the noise of f around x by [ECNoise], at distances between the points that it adapts: the

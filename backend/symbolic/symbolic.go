@@ -41,6 +41,7 @@ import (
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/page"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/program/expression"
 )
@@ -98,8 +99,9 @@ type BranchError struct {
 }
 
 func (e *BranchError) Error() string {
-	return fmt.Sprintf("nabla: symbolic: function %s: %s at %s:%d reads a value, and an expression has no branches; "+
-		"write both sides with nabla.Where, or use another engine, such as reversediff.Backend{Compile: true}",
+	return page.Namef("symbolic.BranchError",
+		"nabla: symbolic: function %s: %s at %s:%d reads a value, and an expression has no branches; "+
+			"write both sides with nabla.Where, or use another engine, such as reversediff.Backend{Compile: true}",
 		e.Function, e.Call, filepath.Base(e.File), e.Line)
 }
 

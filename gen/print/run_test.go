@@ -168,7 +168,8 @@ func TestRun(t *testing.T) {
 	mod, sum := dependent.Mod(t)
 	write("go.mod", []byte("module "+module+"\n\ngo 1.26\n"+mod))
 	write("go.sum", []byte(sum))
-	for _, sub := range []string{"rules", "internal/core", "internal/linetable", "internal/series", "gen/rt"} {
+	for _, sub := range []string{"rules", "internal/core", "internal/page",
+		"internal/linetable", "internal/series", "gen/rt"} {
 		copyPackage(t, "../../"+sub, sub, write)
 	}
 	var calls []call

@@ -1,6 +1,10 @@
 package rt
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/nabla-ad/nabla/internal/page"
+)
 
 // Dynamic types of interface values. Generated code has a case for each type that the program converts to an interface;
 // a value of another type ends the call with an [UnknownTypeError].
@@ -20,8 +24,9 @@ type UnknownTypeError struct {
 
 // Error returns the two types and the remedy.
 func (e *UnknownTypeError) Error() string {
-	return fmt.Sprintf("generated code has no case for the type %s of a value of interface %s: run nabla gen again "+
-		"with the package that converts it to %s", e.Type, e.Interface, e.Interface)
+	return page.Namef("rt.UnknownTypeError",
+		"generated code has no case for the type %s of a value of interface %s: run nabla gen again "+
+			"with the package that converts it to %s", e.Type, e.Interface, e.Interface)
 }
 
 // UnknownType returns the error for the interface value x, whose type is none of the cases. For nil it panics with the

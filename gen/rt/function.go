@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // Function values that other code has made, such as those in fields of parameters. Generated code has a case for each
@@ -25,8 +27,9 @@ type UnknownFunctionError struct {
 
 // Error returns the place, the functions, and the remedy.
 func (e *UnknownFunctionError) Error() string {
-	return fmt.Sprintf("generated code has no case for the function %s in %s, but for %s: assign a declared function "+
-		"in a package that nabla gen loads, and run it again", e.Function, e.Place, e.Known)
+	return page.Namef("rt.UnknownFunctionError",
+		"generated code has no case for the function %s in %s, but for %s: assign a declared function "+
+			"in a package that nabla gen loads, and run it again", e.Function, e.Place, e.Known)
 }
 
 // UnknownFunction returns the error for the function f, held by place, which is none of those known. For nil it panics

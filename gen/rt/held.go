@@ -1,9 +1,10 @@
 package rt
 
 import (
-	"fmt"
 	"reflect"
 	"unsafe"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // Shadows of interface values. A shadow is an interface value of the same type that holds a pointer: if the value is a
@@ -20,7 +21,8 @@ type ShadowTypeError struct {
 
 // Error returns the types.
 func (e *ShadowTypeError) Error() string {
-	return fmt.Sprintf("rt: the shadow of a value of type %s in a %s has type %s, want %s, or nil", e.Type, e.Interface,
+	return page.Namef("rt.ShadowTypeError",
+		"rt: the shadow of a value of type %s in a %s has type %s, want %s, or nil", e.Type, e.Interface,
 		e.Got, e.Want)
 }
 

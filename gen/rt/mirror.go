@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"unsafe"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // Comparison of the layouts of types with those of their private copies in generated code, which reads unexported
@@ -19,8 +21,9 @@ type LayoutError struct {
 
 // Error names the type, the difference and the remedy.
 func (e *LayoutError) Error() string {
-	return fmt.Sprintf("nabla: %s is not as it was when derivatives were generated: %s; run nabla gen again with the "+
-		"version of the module in use", e.Type, e.Change)
+	return page.Namef("rt.LayoutError",
+		"nabla: %s is not as it was when derivatives were generated: %s; run nabla gen again with the "+
+			"version of the module in use", e.Type, e.Change)
 }
 
 // Mirror compares the layout of T with that of M, the private struct that generated code uses in its place, and returns

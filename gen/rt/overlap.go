@@ -1,9 +1,10 @@
 package rt
 
 import (
-	"fmt"
 	"strings"
 	"unsafe"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // Checks at the beginning of generated functions that slices do not overlap.
@@ -14,7 +15,8 @@ type OverlapError struct{ Func, First, Second string }
 
 // Error returns the function, both parameters and the remedy.
 func (e *OverlapError) Error() string {
-	return fmt.Sprintf("%s: %s and %s share memory, and %s is written to; pass slices that share none", e.Func, e.First,
+	return page.Namef("rt.OverlapError",
+		"%s: %s and %s share memory, and %s is written to; pass slices that share none", e.Func, e.First,
 		e.Second, e.First)
 }
 

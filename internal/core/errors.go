@@ -1,9 +1,10 @@
 package core
 
 import (
-	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // Abort is the panic value by which the number type ends a user's function. The code that opened the trace recovers it
@@ -19,7 +20,7 @@ type ReturnedError struct {
 }
 
 func (e *ReturnedError) Error() string {
-	return "nabla: function " + e.Function + " returned an error: " + e.Err.Error()
+	return page.Named("nabla.ReturnedError", "nabla: function "+e.Function+" returned an error: "+e.Err.Error())
 }
 
 // Unwrap returns Err.
@@ -44,12 +45,14 @@ func (a Abort) Of(name string) bool {
 // These errors report misuse of a number.
 var (
 	// ErrForeignReal reports a number of a trace that has ended or that cannot be captured.
-	ErrForeignReal = errors.New("a Real was used outside the call that made it: it was kept from an earlier call or " +
-		"belongs to another trace; compute it again from the arguments")
+	ErrForeignReal = page.New("nabla.ErrForeignReal",
+		"a Real was used outside the call that made it: it was kept from an earlier call or "+
+			"belongs to another trace; compute it again from the arguments")
 
 	// ErrOutputNotWritten reports an output that was read or returned before f wrote it.
-	ErrOutputNotWritten = errors.New("an output was never written by f, or read before it was written; write every " +
-		"y[i] first")
+	ErrOutputNotWritten = page.New("nabla.ErrOutputNotWritten",
+		"an output was never written by f, or read before it was written; write every "+
+			"y[i] first")
 )
 
 // LimitError reports that a recording exceeded its limit of operations, or that a computation would exceed its memory
@@ -67,21 +70,25 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	if e.What != "" && e.Remedy != "" {
-		return fmt.Sprintf("nabla: %s take %d bytes, and the limit is %d; %s", e.What, e.Bytes, e.Memory, e.Remedy)
+		return page.Namef("nabla.LimitError",
+			"nabla: %s take %d bytes, and the limit is %d; %s", e.What, e.Bytes, e.Memory, e.Remedy)
 	}
 	if e.What != "" {
-		return fmt.Sprintf("%s would take %s, and the limit is %s; raise nabla.Policy.Memory or GOMEMLIMIT, use "+
-			"nabla.AutoSparse where most entries are zero, "+
-			"or products with vectors, which take no matrix", e.What, Size(int64(e.Bytes)), Size(e.Memory))
+		return page.Namef("nabla.LimitError",
+			"%s would take %s, and the limit is %s; raise nabla.Policy.Memory or GOMEMLIMIT, use "+
+				"nabla.AutoSparse where most entries are zero, "+
+				"or products with vectors, which take no matrix", e.What, Size(int64(e.Bytes)), Size(e.Memory))
 	}
 	if e.Derived {
-		return fmt.Sprintf("the recording passed its limit of %d operations, for which programs take about %s; "+
-			"raise the backend's Limit, "+
-			"use forwarddiff for few inputs, or differentiate a smaller part of the function", e.Limit,
+		return page.Namef("nabla.LimitError",
+			"the recording passed its limit of %d operations, for which programs take about %s; "+
+				"raise the backend's Limit, "+
+				"use forwarddiff for few inputs, or differentiate a smaller part of the function", e.Limit,
 			Size(int64(e.Bytes)))
 	}
-	return fmt.Sprintf("the recording passed its limit of %d operations (%s); raise the backend's Limit, use "+
-		"forwarddiff for few inputs, or differentiate a smaller part of the function",
+	return page.Namef("nabla.LimitError",
+		"the recording passed its limit of %d operations (%s); raise the backend's Limit, use "+
+			"forwarddiff for few inputs, or differentiate a smaller part of the function",
 		e.Limit, Size(int64(e.Bytes)))
 }
 

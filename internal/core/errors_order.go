@@ -1,6 +1,8 @@
 package core
 
-import "fmt"
+import (
+	"github.com/nabla-ad/nabla/internal/page"
+)
 
 // OrderError reports an order of differentiation that is negative or above a limit.
 type OrderError struct {
@@ -12,7 +14,8 @@ type OrderError struct {
 
 func (e *OrderError) Error() string {
 	if e.Order < 0 {
-		return fmt.Sprintf("nabla: %s: order is %d, want 0 or more", e.Op, e.Order)
+		return page.Namef("nabla.OrderError", "nabla: %s: order is %d, want 0 or more", e.Op, e.Order)
 	}
-	return fmt.Sprintf("nabla: %s: order is %d, and the limit is %d; %s", e.Op, e.Order, e.Max, e.Remedy)
+	return page.Namef("nabla.OrderError",
+		"nabla: %s: order is %d, and the limit is %d; %s", e.Op, e.Order, e.Max, e.Remedy)
 }

@@ -1,10 +1,11 @@
 package core
 
 import (
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // A blind recording is made once for all points. Reading a value panics with an Abort that holds a BranchError. The
@@ -20,9 +21,10 @@ type BranchError struct {
 }
 
 func (e *BranchError) Error() string {
-	return fmt.Sprintf("%s at %s:%d reads a value that depends on the inputs, so that no pattern holds for all of "+
-		"them; "+
-		"keep both branches with nabla.Where, or take the pattern at a point with sparsity.Local{}", e.Call,
+	return page.Namef("sparsity.BranchError",
+		"%s at %s:%d reads a value that depends on the inputs, so that no pattern holds for all of "+
+			"them; "+
+			"keep both branches with nabla.Where, or take the pattern at a point with sparsity.Local{}", e.Call,
 		filepath.Base(e.File), e.Line)
 }
 

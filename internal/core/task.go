@@ -3,11 +3,12 @@ package core
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // A Task connects the preparation of an operator with the options of the user: the long computations in it report
@@ -46,9 +47,11 @@ type CanceledError struct {
 
 func (e *CanceledError) Error() string {
 	if e.Stage == "points" {
-		return fmt.Sprintf("nabla: %s: the call was cancelled: %v; call again with another context", e.Op, e.Err)
+		return page.Namef("nabla.CanceledError",
+			"nabla: %s: the call was cancelled: %v; call again with another context", e.Op, e.Err)
 	}
-	return fmt.Sprintf("nabla: %s: the preparation was cancelled during %s: %v; prepare again with another context",
+	return page.Namef("nabla.CanceledError",
+		"nabla: %s: the preparation was cancelled during %s: %v; prepare again with another context",
 		e.Op, e.Stage, e.Err)
 }
 

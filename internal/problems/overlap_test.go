@@ -14,7 +14,7 @@ func TestOverlap(t *testing.T) {
 		var e *rt.OverlapError
 		if err, ok := recover().(error); !ok || !errors.As(err, &e) ||
 			err.Error() != "RosenbrockPlainAdjoint: xBar and x share memory, and xBar is written to; pass slices "+
-				"that share none" {
+				"that share none (rt.OverlapError)" {
 			t.Error("got", err)
 		}
 	}()

@@ -36,7 +36,7 @@ func majority(all []*runner, n int) ([]*runner, error) {
 			list = appendFailure(list, a.Name, a.Err)
 		}
 		return nil, fmt.Errorf("%w, and no side has a majority: %w; add a candidate that shares no code with them, "+
-			"such as finitediff.Backend{}", ErrDisagree, list)
+			"such as finitediff.Backend{} (nabla.ErrDisagree)", ErrDisagree, list)
 	}
 	var right []*runner
 	for _, i := range best {
@@ -68,7 +68,7 @@ func majority(all []*runner, n int) ([]*runner, error) {
 // contradiction returns the error of a, whose results differ from those of b.
 func contradiction(a, b *runner, n int) error {
 	at := differs(a.y, a.d, b.y, b.d, max(a.Tolerance, b.Tolerance), n)
-	return fmt.Errorf("%w: %s by %s", ErrDisagree, at, b.Name)
+	return fmt.Errorf("%w: %s by %s (nabla.ErrDisagree)", ErrDisagree, at, b.Name)
 }
 
 // differs returns a description of the first difference between the value y, with the derivative d in rows of n, and y2

@@ -109,7 +109,8 @@ func (r Rules) Run(candidates []Candidate, m, n int) (results []Result, ranking 
 		r.measure(right)
 		for _, a := range right {
 			if at := differs(a.y, a.d, a.y0, a.d0, a.Tolerance, n); a.Err == nil && at != "" {
-				a.Err = fmt.Errorf("%w: after many calls at one point %s in the first call", ErrDisagree, at)
+				a.Err = fmt.Errorf("%w: after many calls at one point %s in the first call (nabla.ErrDisagree)",
+					ErrDisagree, at)
 			}
 		}
 	}

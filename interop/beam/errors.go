@@ -10,9 +10,11 @@ type RegisterError struct {
 
 func (e *RegisterError) Error() string {
 	if e.Got == "" {
-		return fmt.Sprintf("nablabeam: no term is registered as %q; call Register in an init function", e.Name)
+		return fmt.Sprintf("nablabeam: no term is registered as %q; call Register in an init function "+
+			"(nablabeam.RegisterError)", e.Name)
 	}
-	return fmt.Sprintf("nablabeam: the term registered as %q is a %s, want a %s", e.Name, e.Got, e.Want)
+	return fmt.Sprintf("nablabeam: the term registered as %q is a %s, want a %s (nablabeam.RegisterError)", e.Name,
+		e.Got, e.Want)
 }
 
 // A JobError reports that a pipeline failed, and unwraps to the error of Beam. The text of that error contains the one
@@ -22,7 +24,9 @@ type JobError struct {
 	Err error
 }
 
-func (e *JobError) Error() string { return fmt.Sprintf("nablabeam: job %s: %v", e.Job, e.Err) }
+func (e *JobError) Error() string {
+	return fmt.Sprintf("nablabeam: job %s: %v (nablabeam.JobError)", e.Job, e.Err)
+}
 
 // Unwrap returns Err.
 func (e *JobError) Unwrap() error { return e.Err }
@@ -31,11 +35,14 @@ func (e *JobError) Unwrap() error { return e.Err }
 type RowsError struct{ Got, Want int64 }
 
 func (e *RowsError) Error() string {
-	return fmt.Sprintf("nablabeam: %d rows were summed or left out, want %d: a reader has lost or repeated rows", e.Got,
+	return fmt.Sprintf("nablabeam: %d rows were summed or left out, want %d: a reader has lost or repeated rows "+
+		"(nablabeam.RowsError)", e.Got,
 		e.Want)
 }
 
 // An OptionError reports a mistake in [Options].
 type OptionError struct{ Problem string }
 
-func (e *OptionError) Error() string { return "nablabeam: Options." + e.Problem }
+func (e *OptionError) Error() string {
+	return "nablabeam: Options." + e.Problem + " (nablabeam.OptionError)"
+}

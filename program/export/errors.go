@@ -1,8 +1,9 @@
 package export
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // RuleError reports a custom rule, of which there is no source to export.
@@ -12,8 +13,9 @@ type RuleError struct {
 }
 
 func (e *RuleError) Error() string {
-	return fmt.Sprintf("export: the program calls the custom rule %q, which cannot be written as %s; write the "+
-		"rule over nabla.Real, or export the parts before and after it", e.Rule, e.Format)
+	return page.Namef("export.RuleError",
+		"export: the program calls the custom rule %q, which cannot be written as %s; write the "+
+			"rule over nabla.Real, or export the parts before and after it", e.Rule, e.Format)
 }
 
 // NameError reports a name that is not valid in a format.
@@ -23,7 +25,8 @@ type NameError struct {
 }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("export: the name of the %s is %q, want an identifier of %s that is no keyword", e.What, e.Name,
+	return page.Namef("export.NameError",
+		"export: the name of the %s is %q, want an identifier of %s that is no keyword", e.What, e.Name,
 		e.Format)
 }
 
@@ -31,31 +34,32 @@ func (e *NameError) Error() string {
 type FormatError struct{ Format string }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("export: got the format %q, want one of %v", e.Format, Formats)
+	return page.Namef("export.FormatError", "export: got the format %q, want one of %v", e.Format, Formats)
 }
 
 // PatternError reports a pattern with another number of entries than the outputs, or the last group of them.
 type PatternError struct{ Entries, Outputs int }
 
 func (e *PatternError) Error() string {
-	return fmt.Sprintf("export: the pattern has %d entries and the program %d outputs, want as many", e.Entries,
+	return page.Namef("export.PatternError",
+		"export: the pattern has %d entries and the program %d outputs, want as many", e.Entries,
 		e.Outputs)
 }
 
 // Causes of a [LoadError].
 var (
 	// ErrCutShort reports that the data end too early.
-	ErrCutShort = errors.New("the data are cut short")
+	ErrCutShort = page.New("export.ErrCutShort", "the data are cut short")
 	// ErrSyntax reports data that are no JSON, or JSON of another form.
-	ErrSyntax = errors.New("the data are no program")
+	ErrSyntax = page.New("export.ErrSyntax", "the data are no program")
 	// ErrVersion reports a later version of the format.
-	ErrVersion = errors.New("the data have a later version")
+	ErrVersion = page.New("export.ErrVersion", "the data have a later version")
 	// ErrOperation reports an operation that does not exist.
-	ErrOperation = errors.New("unknown operation")
+	ErrOperation = page.New("export.ErrOperation", "unknown operation")
 	// ErrRule reports a custom rule that was not given to Load.
-	ErrRule = errors.New("unknown custom rule")
+	ErrRule = page.New("export.ErrRule", "unknown custom rule")
 	// ErrMalformed reports a program that program.Check rejects, such as one with an operand out of range.
-	ErrMalformed = errors.New("malformed program")
+	ErrMalformed = page.New("export.ErrMalformed", "malformed program")
 )
 
 // LoadError reports data that [Load] cannot read. It unwraps to one of the causes above.
@@ -70,7 +74,8 @@ func (e *LoadError) Error() string {
 	if e.Statement >= 0 {
 		where = fmt.Sprintf("statement %d: ", e.Statement)
 	}
-	return fmt.Sprintf("export: %s%v: %s", where, e.Err, e.Problem)
+	text, cause := page.Split(e.Err, "export.LoadError")
+	return page.Namef(cause, "export: %s%s: %s", where, text, e.Problem)
 }
 
 func (e *LoadError) Unwrap() error { return e.Err }

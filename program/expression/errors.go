@@ -3,13 +3,15 @@ package expression
 import (
 	"fmt"
 	"strings"
+
+	"github.com/nabla-ad/nabla/internal/page"
 )
 
 // A ProgramError reports a program that is no expression: it compares values, calls a custom rule, or is malformed.
 type ProgramError struct{ Problem string }
 
 func (e *ProgramError) Error() string {
-	return "expression: the program is no expression: " + e.Problem
+	return page.Named("expression.ProgramError", "expression: the program is no expression: "+e.Problem)
 }
 
 // A NameError reports a name that is no input, is missing, or is given twice.
@@ -28,7 +30,7 @@ func (e *NameError) Error() string {
 			known += fmt.Sprintf(" and %d more", len(e.Known)-10)
 		}
 	}
-	return fmt.Sprintf("expression: %s: %q %s; %s", e.Op, e.Name, e.Problem, known)
+	return page.Namef("expression.NameError", "expression: %s: %q %s; %s", e.Op, e.Name, e.Problem, known)
 }
 
 // An OptionsError reports a field of Options that does not fit the program.
@@ -39,14 +41,15 @@ type OptionsError struct {
 }
 
 func (e *OptionsError) Error() string {
-	return fmt.Sprintf("expression: Options.%s is %d, want %s", e.Field, e.Got, e.Want)
+	return page.Namef("expression.OptionsError", "expression: Options.%s is %d, want %s", e.Field, e.Got, e.Want)
 }
 
 // An EmptyError reports a method of an Expression that nothing has made.
 type EmptyError struct{ Op string }
 
 func (e *EmptyError) Error() string {
-	return fmt.Sprintf("expression: %s of an empty Expression; make it with expression.Of", e.Op)
+	return page.Namef("expression.EmptyError",
+		"expression: %s of an empty Expression; make it with expression.Of", e.Op)
 }
 
 // A PointError reports that two expressions cannot be compared: none of the points at which they were evaluated gives
@@ -54,6 +57,7 @@ func (e *EmptyError) Error() string {
 type PointError struct{ Points int }
 
 func (e *PointError) Error() string {
-	return fmt.Sprintf("expression: Equal: the values are not finite at any of %d random points; substitute an "+
-		"expression that keeps the inputs within the domain", e.Points)
+	return page.Namef("expression.PointError",
+		"expression: Equal: the values are not finite at any of %d random points; substitute an "+
+			"expression that keeps the inputs within the domain", e.Points)
 }

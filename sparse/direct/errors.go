@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nabla-ad/nabla/internal/page"
 	"github.com/nabla-ad/nabla/sparse"
 )
 
@@ -17,9 +18,10 @@ type NonFiniteError struct {
 
 func (e *NonFiniteError) Error() string {
 	if e.Row < 0 {
-		return fmt.Sprintf("direct: %s: overflow in column %d; scale the matrix", e.Op, e.Col)
+		return page.Namef("direct.NonFiniteError", "direct: %s: overflow in column %d; scale the matrix", e.Op, e.Col)
 	}
-	return fmt.Sprintf("direct: %s: entry (%d, %d) is %g, want a finite number", e.Op, e.Row, e.Col, e.Value)
+	return page.Namef("direct.NonFiniteError",
+		"direct: %s: entry (%d, %d) is %g, want a finite number", e.Op, e.Row, e.Col, e.Value)
 }
 
 // A SingularError is returned for a matrix that is singular to working precision: after the elimination of others
@@ -40,7 +42,7 @@ func (e *SingularError) Error() string {
 		s += fmt.Sprintf("; its pattern allows rank %d of %d: an entry is missing from it, or a variable or equation "+
 			"is superfluous", e.StructuralRank, e.Order)
 	}
-	return s
+	return page.Named("direct.SingularError", s)
 }
 
 // A PivotError is returned by LDL if pivot Col is zero up to rounding errors and the rest of its column is not, or the
@@ -54,8 +56,10 @@ type PivotError struct {
 }
 
 func (e *PivotError) Error() string {
-	return fmt.Sprintf("direct: %s: the pivot of column %d is %.3g, made of terms of magnitude %.3g: no LDLᵀ with "+
-		"pivots on the diagonal; use LU, or add a multiple of the identity to the block", e.Op, e.Col, e.Pivot, e.Scale)
+	return page.Namef("direct.PivotError",
+		"direct: %s: the pivot of column %d is %.3g, made of terms of magnitude %.3g: no LDLᵀ with "+
+			"pivots on the diagonal; use LU, or add a multiple of the identity to the block",
+		e.Op, e.Col, e.Pivot, e.Scale)
 }
 
 // An IndefiniteError is returned by [LDL.FactorizeDefinite] if a pivot is not positive: the matrix is not positive
@@ -68,8 +72,9 @@ type IndefiniteError struct {
 }
 
 func (e *IndefiniteError) Error() string {
-	return fmt.Sprintf("direct: %s: the matrix is not positive definite: the pivot of column %d is %.3g, made of "+
-		"terms of magnitude %.3g; use LDL or LU", e.Op, e.Col, e.Pivot, e.Scale)
+	return page.Namef("direct.IndefiniteError",
+		"direct: %s: the matrix is not positive definite: the pivot of column %d is %.3g, made of "+
+			"terms of magnitude %.3g; use LDL or LU", e.Op, e.Col, e.Pivot, e.Scale)
 }
 
 // An InaccurateError is returned for a factorisation that solves a test system with a large backward error: its numbers
@@ -81,15 +86,17 @@ type InaccurateError struct {
 }
 
 func (e *InaccurateError) Error() string {
-	return fmt.Sprintf("direct: %s: solutions have a backward error of %.3g; use LU in place of LDL, a larger "+
-		"Threshold of LU, or SolveRefined, whose error tells if it helps", e.Op, e.Backward)
+	return page.Namef("direct.InaccurateError",
+		"direct: %s: solutions have a backward error of %.3g; use LU in place of LDL, a larger "+
+			"Threshold of LU, or SolveRefined, whose error tells if it helps", e.Op, e.Backward)
 }
 
 // A NotFactorizedError is returned by methods that need a factorisation if there is none, or the last one failed.
 type NotFactorizedError struct{ Op string }
 
 func (e *NotFactorizedError) Error() string {
-	return "direct: " + e.Op + ": there is no factorisation; call Factorize, and use it only if the error is nil"
+	return page.Named("direct.NotFactorizedError",
+		"direct: "+e.Op+": there is no factorisation; call Factorize, and use it only if the error is nil")
 }
 
 // A RefinementError is returned if iterative refinement does not reach a backward error near the rounding error of a
@@ -100,8 +107,9 @@ type RefinementError struct {
 }
 
 func (e *RefinementError) Error() string {
-	return fmt.Sprintf("direct: %s: the backward error remains %.3g; the factorisation is not of this matrix, or too "+
-		"inaccurate: factorise again, with a larger Threshold", e.Op, e.Backward)
+	return page.Namef("direct.RefinementError",
+		"direct: %s: the backward error remains %.3g; the factorisation is not of this matrix, or too "+
+			"inaccurate: factorise again, with a larger Threshold", e.Op, e.Backward)
 }
 
 // notSquare returns the error for an argument that has to be square.

@@ -88,7 +88,7 @@ func ExampleSingularError() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// direct: LU.Factorize: the matrix is singular: column 1 depends on the 2 columns eliminated before it
+	// direct: LU.Factorize: the matrix is singular: column 1 depends on the 2 columns eliminated before it (direct.SingularError)
 }
 
 // The entries of the Cholesky factor of an arrow depend on the order of elimination.

@@ -3,6 +3,7 @@ package iterative
 import (
 	"fmt"
 
+	"github.com/nabla-ad/nabla/internal/page"
 	"github.com/nabla-ad/nabla/sparse"
 )
 
@@ -20,7 +21,8 @@ func (e *NotConvergedError) Error() string {
 	if e.Stagnated {
 		how, next = "stagnated", "raise the tolerance, or use a better preconditioner or another method"
 	}
-	return fmt.Sprintf("iterative: %s: %s after %d iterations: the residual is %.3g, want %.3g; %s", e.Method, how,
+	return page.Namef("iterative.NotConvergedError",
+		"iterative: %s: %s after %d iterations: the residual is %.3g, want %.3g; %s", e.Method, how,
 		e.Result.Iterations, e.Result.Residual, e.Target, next)
 }
 
@@ -34,7 +36,8 @@ type BreakdownError struct {
 }
 
 func (e *BreakdownError) Error() string {
-	return fmt.Sprintf("iterative: %s: breakdown in iteration %d: %s is %.3g; the residual is %.3g", e.Method,
+	return page.Namef("iterative.BreakdownError",
+		"iterative: %s: breakdown in iteration %d: %s is %.3g; the residual is %.3g", e.Method,
 		e.Result.Iterations+1, e.Quantity, e.Value, e.Result.Residual)
 }
 
@@ -47,8 +50,9 @@ type IndefiniteError struct {
 }
 
 func (e *IndefiniteError) Error() string {
-	return fmt.Sprintf("iterative: %s: the matrix is not positive definite: it has the curvature %.3g; use MINRES for "+
-		"symmetric matrices, GMRES or BiCGStab for others", e.Method, e.Curvature)
+	return page.Namef("iterative.IndefiniteError",
+		"iterative: %s: the matrix is not positive definite: it has the curvature %.3g; use MINRES for "+
+			"symmetric matrices, GMRES or BiCGStab for others", e.Method, e.Curvature)
 }
 
 // A CanceledError is returned if the context ends. The solution is the best one found.
@@ -59,7 +63,8 @@ type CanceledError struct {
 }
 
 func (e *CanceledError) Error() string {
-	return fmt.Sprintf("iterative: %s: stopped after %d iterations with the residual %.3g: %v", e.Method,
+	return page.Namef("iterative.CanceledError",
+		"iterative: %s: stopped after %d iterations with the residual %.3g: %v", e.Method,
 		e.Result.Iterations, e.Result.Residual, e.Err)
 }
 
@@ -75,7 +80,8 @@ type NonFiniteError struct {
 }
 
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("iterative: %s: element %d of %s is %g, want a finite number", e.Method, e.Index, e.What,
+	return page.Namef("iterative.NonFiniteError",
+		"iterative: %s: element %d of %s is %g, want a finite number", e.Method, e.Index, e.What,
 		e.Value)
 }
 
@@ -87,8 +93,9 @@ type PivotError struct {
 }
 
 func (e *PivotError) Error() string {
-	return fmt.Sprintf("iterative: %s: the pivot of row %d is %.3g; permute the rows so that the diagonal has no "+
-		"zeros, or use another preconditioner", e.Method, e.Row, e.Pivot)
+	return page.Namef("iterative.PivotError",
+		"iterative: %s: the pivot of row %d is %.3g; permute the rows so that the diagonal has no "+
+			"zeros, or use another preconditioner", e.Method, e.Row, e.Pivot)
 }
 
 // A SettingError names a setting that is out of range.
@@ -98,15 +105,15 @@ type SettingError struct {
 }
 
 func (e *SettingError) Error() string {
-	return fmt.Sprintf("iterative: %s: %s is %s, want %s", e.Method, e.Setting, e.Got, e.Want)
+	return page.Namef("iterative.SettingError", "iterative: %s: %s is %s, want %s", e.Method, e.Setting, e.Got, e.Want)
 }
 
 // A NotFactorizedError is returned by a preconditioner before Factorize has succeeded.
 type NotFactorizedError struct{ Method string }
 
 func (e *NotFactorizedError) Error() string {
-	return "iterative: " + e.Method +
-		": there is no factorisation; call Factorize, and use it only if the error is nil"
+	return page.Named("iterative.NotFactorizedError", "iterative: "+e.Method+
+		": there is no factorisation; call Factorize, and use it only if the error is nil")
 }
 
 // checkLen returns a *sparse.ShapeError unless a vector has n elements.
