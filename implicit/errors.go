@@ -24,8 +24,8 @@ func (e *UnconvergedError) Error() string {
 		e.Correction, e.Tolerance, e.Residual)
 }
 
-// A SingularError says that the derivative of the equations by the unknowns is singular at the solution, which then has
-// no derivative.
+// A SingularError says that the derivative of the equations by the unknowns is singular at the solution, to working
+// precision, so that the solution has no derivative. Different units of equations and unknowns do not matter.
 type SingularError struct {
 	Name string
 	Err  error // of the linear solver; nil if there is none

@@ -24,7 +24,8 @@ type Settings struct {
 	// Start is where the solver starts; nil means 0.
 	Start []float64
 	// MatrixFree solves linear systems by GMRES, for [Minimizer] by conjugate gradients, over products with the
-	// derivative of the equations, to a relative residual of 1e-12.
+	// derivative of the equations, to a relative residual of 1e-12. A singular derivative is then an error only where
+	// the systems have no solution.
 	MatrixFree bool
 }
 

@@ -563,3 +563,56 @@ func ExampleMinimizer() {
 	fmt.Printf("%.2f %.2f %v\n", x, d, err)
 	// Output: [1.20] [-0.24] <nil>
 }
+
+// TestScale: equations and unknowns of very different magnitudes have derivatives, and singular ones do not, though
+// rounding errors hide it.
+func TestScale(t *testing.T) {
+	units := []float64{1e-9, 1, 1e9}
+	linear := func(third float64) func([]nabla.Real) []nabla.Real {
+		return func(z []nabla.Real) []nabla.Real {
+			out := make([]nabla.Real, 3)
+			for i, row := range [][]float64{{0.1, 0.2, 0.3}, {0.4, 0.5, 0.9}, {0.7, 0.8, third}} {
+				for k, v := range row {
+					out[i] = out[i].Add(z[k].Scale(v * units[i] / units[2-k]))
+				}
+				out[i] = out[i].Sub(z[3].Scale(units[i]))
+			}
+			return out
+		}
+	}
+	f, err := implicit.LinearSolve(linear(1), nil, 3, []float64{1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	xdot, err := f.Pushforward(nil, []float64{0, 0, 0}, []float64{0}, []float64{1})
+	want := []float64{-10, 10, 0} // solves for units of 1, by hand
+	for i, u := range []float64{units[2], units[1], units[0]} {
+		if err != nil || !(math.Abs(xdot[i]/u-want[i]) < 1e-11) {
+			t.Fatalf("tangent %v (%v), want %v times %v", xdot, err, want, []float64{units[2], units[1], units[0]})
+		}
+	}
+	f, err = implicit.LinearSolve(linear(1.5), nil, 3, []float64{1}, nil) // the last column is the sum of the others
+	if err != nil {
+		t.Fatal(err)
+	}
+	xdot, err = f.Pushforward(nil, []float64{0, 0, 0}, []float64{0}, []float64{1})
+	if !errors.As(err, new(*implicit.SingularError)) {
+		t.Errorf("tangent %v, error %v, want a SingularError", xdot, err)
+	}
+	least := func(x []nabla.Real) nabla.Real {
+		sum := nabla.Const(0)
+		for i := range 3 {
+			d := x[0].Add(x[1].Scale(float64(i) / 3)).Add(x[2].Scale(1 + float64(i)/3)).Sub(x[3].Scale(float64(i)))
+			sum = sum.Add(d.Mul(d))
+		}
+		return sum
+	}
+	f, err = implicit.Minimizer(least, nil, 3, []float64{0}, func(x, p []float64) error { return nil }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	xdot, err = f.Pushforward(nil, []float64{0, 0, 0}, []float64{0}, []float64{1})
+	if !errors.As(err, new(*implicit.NotMinimumError)) {
+		t.Errorf("tangent %v, error %v, want a NotMinimumError", xdot, err)
+	}
+}

@@ -30,13 +30,9 @@ type worker struct {
 	rhs     []float64
 	trans   []float64
 
-	j       mat.Matrix // by the unknowns and the parameters
-	square  *mat.Dense // the part of a dense j by the unknowns
-	lu      mat.LU
-	chol    mat.Cholesky
-	hessian *mat.SymDense // the part of j by the unknowns
-	vec     *mat.VecDense
-	sparse  *sparse.CSC // the same of a sparse one
+	j       mat.Matrix  // by the unknowns and the parameters
+	factors *dense      // factors of the part of a dense j by the unknowns
+	sparse  *sparse.CSC // the part of a sparse j
 	slu     direct.LU
 	ldl     direct.LDL
 	gmres   iterative.GMRES
@@ -78,7 +74,6 @@ func (u *worker) allocate() {
 	n, m := u.w.n, u.w.m
 	u.z, u.zdot, u.trans = make([]float64, n+m), make([]float64, n+m), make([]float64, n+m)
 	u.value, u.step, u.rhs = make([]float64, n), make([]float64, n), make([]float64, n)
-	u.vec = mat.NewVecDense(n, nil)
 	krylov := iterative.Settings{Tolerance: 1e-12, MaxIterations: 20*n + 100}
 	u.gmres = iterative.GMRES{Settings: krylov, Restart: min(n, 100)}
 	u.cg = iterative.CG{Settings: krylov}
@@ -167,35 +162,16 @@ func (u *worker) derive(x, p []float64) (err error) {
 }
 
 func (u *worker) factorizeDense() error {
-	n := u.w.n
-	if u.w.symmetric {
-		if u.hessian == nil {
-			u.hessian = mat.NewSymDense(n, nil)
-		}
-		h := u.hessian
-		for i := range n {
-			for k := i; k < n; k++ {
-				h.SetSym(i, k, (u.j.At(i, k)+u.j.At(k, i))/2)
-			}
-		}
-		if !u.chol.Factorize(h) {
-			return &NotMinimumError{u.w.set.Name}
-		}
+	if u.factors == nil {
+		u.factors = newDense(u.w.n, u.w.symmetric)
+	}
+	switch err := u.factors.factorize(u.j); {
+	case err == nil:
 		return nil
+	case u.w.symmetric:
+		return &NotMinimumError{u.w.set.Name}
 	}
-	if u.square == nil {
-		u.square = mat.NewDense(n, n, nil)
-	}
-	for i := range n {
-		for k := range n {
-			u.square.Set(i, k, u.j.At(i, k))
-		}
-	}
-	u.lu.Factorize(u.square)
-	if c := u.lu.Cond(); math.IsInf(c, 1) || math.IsNaN(c) || c > 1/0x1p-52 {
-		return &SingularError{u.w.set.Name, nil}
-	}
-	return nil
+	return &SingularError{u.w.set.Name, nil}
 }
 
 func (u *worker) factorizeSparse(j *sparse.CSC) error {
@@ -279,17 +255,7 @@ func (u *worker) solve(dst, b []float64, trans bool) error {
 	case u.sparse != nil:
 		return u.slu.Solve(dst, b)
 	}
-	var err error
-	if u.w.symmetric {
-		err = u.chol.SolveVecTo(u.vec, mat.NewVecDense(n, b))
-	} else {
-		err = u.lu.SolveVecTo(u.vec, trans, mat.NewVecDense(n, b))
-	}
-	if c := mat.Condition(0); errors.As(err, &c) {
-		err = nil // near singular ones are refused by at
-	}
-	copy(dst, u.vec.RawVector().Data)
-	return err
+	return u.factors.solve(dst, b, trans)
 }
 
 // push writes the tangent of the solution at z along pdot to dst.
