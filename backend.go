@@ -78,6 +78,9 @@ type Policy struct {
 	FixedCaptures bool
 	// NoStaleCheck disables all comparisons.
 	NoStaleCheck bool
+	// Interpret runs recordings in the interpreter where they would be compiled to machine code.
+	// Results are the same, bit for bit.
+	Interpret bool
 	// Memory is the largest number of bytes that an allocated matrix, or the additional memory of a
 	// sparse plan, may take; a larger request is a *LimitError. 0 selects the memory limit of the
 	// Go runtime (GOMEMLIMIT) if it is set, and 8 GiB otherwise.
@@ -112,6 +115,9 @@ func (p Policy) settings() (s string) {
 	if p.NoStaleCheck {
 		s += "+nostalecheck"
 	}
+	if p.Interpret {
+		s += "+interpret"
+	}
 	if p.Memory != 0 {
 		s += fmt.Sprintf("+memory=%d", p.Memory)
 	}
@@ -145,6 +151,7 @@ func (r *resolved) also(p engine.Policy) {
 	r.policy.FailOnGuard = r.policy.FailOnGuard || p.FailOnGuard
 	r.policy.NoStaleCheck = r.policy.NoStaleCheck || p.NoStaleCheck
 	r.policy.FixedCaptures = r.policy.FixedCaptures || p.FixedCaptures
+	r.policy.Interpret = r.policy.Interpret || p.Interpret
 	if r.policy.Task == nil {
 		r.policy.Task = p.Task
 	}
@@ -173,7 +180,7 @@ func resolve(op string, b Backend) (resolved, error) {
 					Remedy: "use a number of bytes; 0 is the default"}
 			}
 			r.also(engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck,
-				FixedCaptures: c.FixedCaptures, Memory: c.Memory})
+				FixedCaptures: c.FixedCaptures, Interpret: c.Interpret, Memory: c.Memory})
 			b = c.Backend
 			continue
 		case Preparation:

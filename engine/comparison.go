@@ -217,12 +217,12 @@ func (c *Comparison) judge(r *Compared, same bool) (wrong, known bool) {
 	return !ok, err == nil && !now.hidden
 }
 
-// machine returns a machine for the k compared outputs of the recording.
-func (r *Compared) machine(k int) *program.Machine {
+// machine returns a machine for the k compared outputs of the recording, which is one of f.
+func (r *Compared) machine(f *Function, k int) *program.Machine {
 	if r.value == nil {
 		q := program.Join(r.base, "y", 0)
 		q.Outs[0].N, q.Result = k, q.Result[len(q.Result)-k:]
-		r.value = program.NewMachine(program.Schedule(program.Simplify(q)))
+		r.value = f.machine(program.Simplify(q))
 	}
 	return r.value
 }
@@ -408,7 +408,7 @@ func (c *Comparison) replays(r *Compared, params []float64) (ok bool) {
 			ok = false
 		}
 	}()
-	value := r.machine(len(c.got))
+	value := r.machine(c.f, len(c.got))
 	copy(value.Input(0), c.at)
 	copy(value.Params(), params)
 	if !value.Run() {

@@ -100,7 +100,7 @@ func (c *Compiled) record(x []float64) (*branch, error) {
 func (c *Compiled) keep(p *program.Program) *branch {
 	c.records++
 	b := &branch{id: recordingIDs.Add(1), base: p, call: c.compare.schedule.Calls,
-		plain: program.NewMachine(program.Schedule(c.derive(p, false)))}
+		plain: c.f.machine(c.derive(p, false))}
 	b.seen = c.compare.Made(p)
 	if ctx := c.f.def.Context; ctx != nil {
 		b.frozen = ctx.Snapshot(nil)
@@ -337,7 +337,7 @@ func (c *Compiled) runStrong(b *branch, x []float64, extra Block) (*program.Mach
 				return nil, err
 			}
 		}
-		b.strong = program.NewMachine(program.Schedule(c.derive(base, true)))
+		b.strong = c.f.machine(c.derive(base, true))
 	}
 	if !c.start(b.strong, x, extra, true).Run() {
 		return nil, fmt.Errorf("nabla: function %s: %w (nabla.ErrGuard)", c.f.Name(), ErrGuard)

@@ -110,6 +110,8 @@ type Policy struct {
 	NoStaleCheck bool
 	// FixedCaptures asserts that data captured by the function does not change.
 	FixedCaptures bool
+	// Interpret runs programs in the interpreter where they would be compiled to machine code.
+	Interpret bool
 	// Memory is the limit in bytes that [Function.MemoryLimit] returns; 0 for the default.
 	Memory int64
 	// Task is the preparation that f belongs to, or nil.
@@ -182,6 +184,14 @@ func (f *Function) Dims() (n, m int) { return f.def.N, f.def.M }
 
 // Task returns the preparation that f belongs to, or nil.
 func (f *Function) Task() *Task { return f.policy.Task }
+
+// machine returns the machine that runs p, which need not be scheduled.
+func (f *Function) machine(p *program.Program) *program.Machine {
+	if f.policy.Interpret {
+		return program.NewMachine(program.Schedule(p))
+	}
+	return program.Compile(p)
+}
 
 // SetTask makes f, and functions derived from it later, part of preparation t.
 func (f *Function) SetTask(t *Task) { f.policy.Task = t }

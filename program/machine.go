@@ -1,6 +1,10 @@
 package program
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/nabla-ad/nabla/internal/native"
+)
 
 // A Machine runs a program. It owns the file of slots, so that each goroutine needs its own. Running does not allocate,
 // custom rules aside.
@@ -11,8 +15,10 @@ type Machine struct {
 	in    []int32 // input group → its first slot
 	param int32   // first slot of the parameters, -1 if there are none
 	out   []outGroup
-	args  []float64 // buffer for arguments and results of custom rules
-	kept  *kept     // pullbacks of custom rules during a run, nil if none is used twice
+	args  []float64    // buffer for arguments and results of custom rules
+	kept  *kept        // pullbacks of custom rules during a run, nil if none is used twice
+	parts *native.Code // machine code, nil if there is none
+	late  []move       // outputs that are copied to their group after a run
 }
 
 // instr is a statement in executable form.
@@ -39,11 +45,22 @@ const (
 
 // NewMachine returns a machine for p, which should have been scheduled. It takes time and memory proportional to the
 // size of p, and p must be well formed; see Check.
-func NewMachine(p *Program) *Machine {
-	x := &Machine{p: p, m: make([]float64, p.Slots), in: make([]int32, len(p.Ins)), param: -1}
+func NewMachine(p *Program) *Machine { return newMachine(p, false) }
+
+// newMachine returns a machine for p. If compile is set, statements that can be are machine code, and the result is nil
+// if that is refused.
+func newMachine(p *Program, compile bool) *Machine {
+	x := &Machine{p: p, m: make([]float64, int(p.Slots)+regions(p, compile)), in: make([]int32, len(p.Ins)), param: -1}
 	q := *p
 	q.Index = slices.Clone(p.Index)
 	args := 0
+	var code []native.Instr // of all parts
+	var ends []int
+	var read []bool // slot → it is read by others than machine code
+	if compile {
+		code, read = make([]native.Instr, 0, len(p.Stmts)+len(p.Result)), make([]bool, len(x.m))
+	}
+	stores := newStores(p, compile)
 	for i := range p.Stmts {
 		s := p.Stmts[i]
 		switch s.Op {
@@ -56,6 +73,24 @@ func NewMachine(p *Program) *Machine {
 		case Const:
 			copy(x.m[s.D:s.D+s.N], p.Consts[s.K:s.K+s.N])
 			continue
+		}
+		if compile {
+			if s.compiled() {
+				if len(code) == 0 || len(ends) > 0 && ends[len(ends)-1] == len(code) {
+					x.code = append(x.code, instr{op: machineCode, k: int32(len(ends))})
+				}
+				code = append(code, p.instruction(&s))
+				if !s.Op.Guard() {
+					code = stores.of(code, s.D)
+				}
+				continue
+			}
+			if n := len(code); n > 0 && (len(ends) == 0 || ends[len(ends)-1] != n) {
+				ends = append(ends, n)
+			}
+			p.marks(read, &s)
+		}
+		switch s.Op {
 		case Call:
 			args = max(args, int(s.B.Base)+int(s.N))
 		}
@@ -78,13 +113,25 @@ func NewMachine(p *Program) *Machine {
 		}
 		x.code = append(x.code, ready(&q, s))
 	}
+	if n := len(code); n > 0 {
+		if len(ends) == 0 || ends[len(ends)-1] != n {
+			ends = append(ends, n)
+		}
+		if x.parts = native.Compile(code, ends, read); x.parts == nil {
+			return nil
+		}
+	}
 	for i := range x.code {
 		x.code[i].fast = x.code[i].kind()
 	}
 	x.p = &q
 	x.args = make([]float64, args)
 	x.kept = newKept(p)
-	x.out = outGroups(p, x.m)
+	if compile {
+		x.out, x.late = stores.groups(x.m)
+	} else {
+		x.out = outGroups(p, x.m)
+	}
 	return x
 }
 
@@ -193,6 +240,9 @@ func (x *Machine) run() bool {
 	m, index := x.m, x.p.Index
 	for i := 0; ; i++ {
 		if i = runFast(x.code, i, m, index); i == len(x.code) {
+			for _, v := range x.late {
+				m[v.to] = m[v.slot] + v.zero
+			}
 			return true
 		}
 		c := &x.code[i]
@@ -205,6 +255,10 @@ func (x *Machine) run() bool {
 			sum(c, m, index)
 		case c.op == Call:
 			x.call(c)
+		case c.op == machineCode:
+			if !x.parts.Run(int(c.k), m) {
+				return false
+			}
 		default:
 			if !x.guard(c) {
 				return false

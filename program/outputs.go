@@ -7,6 +7,7 @@ import "slices"
 type outGroup struct {
 	slots []int32 // slot of each value
 	run   int32   // first slot if the slots are contiguous, otherwise -1
+	ready bool    // the values are there as Output returns them
 	// If half of the values are constants or more, template has these at their places, and moved tells where the others
 	// are. It is nil for group 0, whose -0 is kept.
 	template []float64
@@ -15,8 +16,12 @@ type outGroup struct {
 	nan      bool        // a constant is NaN
 }
 
-// A move is a value that is copied from a slot to a place in the group.
-type move struct{ to, slot int32 }
+// A move is a value that is copied from a slot to a place in the group, or in the file, where zero is added: 0, or -0,
+// which keeps the sign of a zero.
+type move struct {
+	to, slot int32
+	zero     float64
+}
 
 // A slotRange has the slots from one to another, without the latter.
 type slotRange struct{ from, to int32 }
@@ -60,7 +65,7 @@ func newOutGroup(slots []int32, derived bool, constant []bool, m []float64) outG
 			if constant[s] {
 				o.template[j] = m[s] + 0
 			} else {
-				o.moved = append(o.moved, move{int32(j), s})
+				o.moved = append(o.moved, move{to: int32(j), slot: s})
 			}
 		}
 	}
@@ -95,6 +100,8 @@ func (x *Machine) Output(i int, dst []float64) {
 	o, m := &x.out[i], x.m
 	dst = dst[:len(o.slots)]
 	switch {
+	case o.ready:
+		copy(dst, m[o.run:])
 	case o.template != nil:
 		copy(dst, o.template)
 		for _, v := range o.moved {
@@ -126,10 +133,30 @@ func (x *Machine) OutputHasNaN(i int) bool {
 		return true
 	}
 	for _, r := range o.varying {
-		for _, v := range x.m[r.from:r.to] {
-			if v != v {
-				return true
-			}
+		if anyNaN(x.m[r.from:r.to]) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyNaN reports whether v has a NaN.
+func anyNaN(v []float64) bool {
+	// Several sums do not wait for each other; that of infinities of both signs is NaN too.
+	var a, b, c, d float64
+	rest := v
+	for ; len(rest) >= 4; rest = rest[4:] {
+		a, b, c, d = a+rest[0], b+rest[1], c+rest[2], d+rest[3]
+	}
+	for _, x := range rest {
+		a += x
+	}
+	if a+b+(c+d) == a+b+(c+d) {
+		return false
+	}
+	for _, x := range v {
+		if x != x {
+			return true
 		}
 	}
 	return false

@@ -191,7 +191,25 @@ func referenceJVP(p *Program, ins [][]float64, params []float64, dots [][]float6
 
 // runMachine runs p in a Machine.
 func runMachine(p *Program, ins [][]float64, params []float64) (outs [][]float64, ok bool) {
-	x := NewMachine(p)
+	outs, ok = runIn(NewMachine(p), p, ins, params)
+	for what, x := range map[string]*Machine{"compiled": Compile(p), "staged": NewMachine(staged(p))} {
+		got, holds := runIn(x, p, ins, params)
+		if holds != ok {
+			panic(fmt.Sprintf("%s: guards hold: %v, want %v, in\n%s", what, holds, ok, p))
+		}
+		for i := range got {
+			for j, v := range got[i] {
+				if ok && !sameNumber(v, outs[i][j]) {
+					panic(fmt.Sprintf("%s: output %d of group %d is %v, want %v, in\n%s", what, j, i, v, outs[i][j], p))
+				}
+			}
+		}
+	}
+	return outs, ok
+}
+
+// runIn runs p in x.
+func runIn(x *Machine, p *Program, ins [][]float64, params []float64) (outs [][]float64, ok bool) {
 	for i, v := range ins {
 		copy(x.Input(i), v)
 	}

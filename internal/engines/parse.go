@@ -171,11 +171,13 @@ func (p *parser) policy(depth int) nabla.Backend {
 			policy.FixedCaptures = true
 		case "nostalecheck":
 			policy.NoStaleCheck = true
+		case "interpret":
+			policy.Interpret = true
 		case "memory":
 			policy.Memory = p.integer(64)
 		default:
-			p.fail(start, key, "a setting of a Policy: fail, fixedcaptures, nostalecheck or memory",
-				"fail", "fixedcaptures", "nostalecheck", "memory")
+			p.fail(start, key, "a setting of a Policy: fail, fixedcaptures, nostalecheck, interpret or memory",
+				"fail", "fixedcaptures", "nostalecheck", "interpret", "memory")
 		}
 	}
 	if set {

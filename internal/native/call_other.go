@@ -1,0 +1,9 @@
+//go:build !(amd64 && (linux || darwin))
+
+package native
+
+import "unsafe"
+
+func supported() bool { return false }
+
+func call(entry uintptr, file, table unsafe.Pointer) bool { panic("native: not supported") }

@@ -1,0 +1,138 @@
+// Package native compiles straight-line arithmetic over a file of float64 slots to machine code.
+//
+// The code computes the same bits as Go's float64 arithmetic, NaN payloads aside. It is in memory of its own that is
+// never writable and executable at the same time, and is freed with its [Code]. A run cannot be preempted; the code is
+// divided into blocks of at most 2¹⁵ instructions, between which the goroutine can be.
+//
+// Where there is no encoder for the processor, or the system refuses executable memory, [Compile] returns nil and the
+// caller interprets.
+package native
+
+import (
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+)
+
+// An Op is an operation.
+type Op uint8
+
+const (
+	None   Op = iota
+	Add       // A + B
+	Sub       // A - B
+	Mul       // A · B
+	Div       // A / B
+	Neg       // -A
+	Abs       // |A|
+	Sq        // A · A
+	Sqrt      // √A
+	Inv       // 1 / A
+	Move      // A
+	Lt        // 1 if A < B, otherwise 0
+	Le        // 1 if A ≤ B, otherwise 0
+	Eq        // 1 if A = B, otherwise 0
+	Select    // B if A ≠ 0, otherwise C
+	// Store and Output write A to the slot D, which no instruction reads and others may have written; Output
+	// writes 0 in place of -0.
+	Store
+	Output
+	// The guards compare A and B and end the run unless the outcome is D, 0 or 1.
+	GuardLt
+	GuardLe
+	GuardEq
+	numOps
+)
+
+// operands has the number of operands of each operation.
+var operands = [numOps]int{Add: 2, Sub: 2, Mul: 2, Div: 2, Neg: 1, Abs: 1, Sq: 1, Sqrt: 1, Inv: 1, Move: 1,
+	Lt: 2, Le: 2, Eq: 2, Select: 3, Store: 1, Output: 1, GuardLt: 2, GuardLe: 2, GuardEq: 2}
+
+func (o Op) guard() bool { return o >= GuardLt }
+
+// defines reports whether o has a result that other instructions read.
+func (o Op) defines() bool { return o < Store }
+
+// An Instr is an operation on slots. D is the slot of the result, which no other instruction writes and none before
+// reads; Store, Output and the guards use it otherwise.
+type Instr struct {
+	Op         Op
+	D, A, B, C int32
+}
+
+// MostSlots is the largest number of slots of a file.
+const MostSlots = 1 << 27
+
+// blockLength is the largest number of instructions that run without return to Go.
+const blockLength = 1 << 15
+
+// A Code is compiled instructions, in one or more parts. It is immutable: several goroutines may run it over files of
+// their own.
+type Code struct {
+	entries []uintptr // the first instruction of each block
+	ends    []int     // part → number of blocks up to its end
+	memory  []byte
+}
+
+// Compile returns code for the instructions, or nil if that is not possible here. They are in the order of the run;
+// ends has the end of each part, ascending. kept tells for each slot of the file whether its value has to be there
+// after a part: because it is read between parts, or after the run. Instructions whose results are neither kept nor
+// used are left out. Compile writes to kept.
+func Compile(code []Instr, ends []int, kept []bool) *Code {
+	if !Supported() || len(kept) > MostSlots || len(code) == 0 {
+		return nil
+	}
+	buf, starts, blocks := generate(code, ends, kept)
+	memory, err := executable(buf)
+	if err != nil {
+		return nil
+	}
+	mapped.Add(1)
+	c := &Code{memory: memory, entries: make([]uintptr, len(starts)), ends: blocks}
+	for i, at := range starts {
+		c.entries[i] = uintptr(unsafe.Pointer(&memory[at]))
+	}
+	runtime.AddCleanup(c, free, memory)
+	return c
+}
+
+// mapped is the number of codes whose memory is not freed.
+var mapped atomic.Int64
+
+func free(memory []byte) {
+	release(memory)
+	mapped.Add(-1)
+}
+
+// Supported reports whether this package has code for the processor and the system.
+func Supported() bool { return supported() }
+
+// Size returns the number of bytes of the code.
+func (c *Code) Size() int { return len(c.memory) }
+
+// Run runs a part over a file, which has as many slots as it was compiled for. It reports whether all guards hold; if
+// one fails, results are undefined.
+func (c *Code) Run(part int, file []float64) bool {
+	from := 0
+	if part > 0 {
+		from = c.ends[part-1]
+	}
+	ok := true
+	for _, entry := range c.entries[from:c.ends[part]] {
+		if ok = step(entry, &file[0]); !ok {
+			break
+		}
+	}
+	runtime.KeepAlive(c)
+	return ok
+}
+
+// step runs a block. It is not inlined, so that the goroutine can be preempted before each block.
+//
+//go:noinline
+func step(entry uintptr, file *float64) bool {
+	return call(entry, unsafe.Pointer(file), unsafe.Pointer(&table))
+}
+
+// table has the constants of the code: the masks of Neg and Abs, twice each, 1, and 0.
+var table = [...]uint64{1 << 63, 1 << 63, 1<<63 - 1, 1<<63 - 1, 0x3ff0000000000000, 0}
