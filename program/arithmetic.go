@@ -3,6 +3,7 @@ package program
 import (
 	"math"
 
+	"github.com/nabla-ad/nabla/internal/vector"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -107,17 +108,52 @@ func unary(op rules.Op, dst, a []float64) {
 			dst[i] = math.Sqrt(v)
 		}
 	case rules.Exp:
-		for i, v := range a {
-			dst[i] = math.Exp(v)
-		}
+		vector.Exp(dst, a)
 	case rules.Log:
-		for i, v := range a {
-			dst[i] = math.Log(v)
-		}
+		vector.Log(dst, a)
+	case rules.Log1p:
+		vector.Log1p(dst, a)
+	case rules.Logistic, rules.Softplus, rules.SechSq:
+		overExponentials(op, dst, a)
 	default:
 		for i, v := range a {
 			dst[i] = rules.Value1(op, v)
 		}
+	}
+}
+
+// overExponentials is unary for functions of x and e^-|x|, or e^-2|x|, by the operations of package rules.
+func overExponentials(op rules.Op, dst, a []float64) {
+	var buf [64]float64
+	for len(a) > 0 {
+		n := min(len(a), len(buf))
+		e, x, y := buf[:n], a[:n], dst[:n]
+		for i, v := range x {
+			if e[i] = -math.Abs(v); op == rules.SechSq {
+				e[i] = -2 * math.Abs(v)
+			}
+		}
+		vector.Exp(e, e)
+		switch op {
+		case rules.Logistic:
+			for i, v := range x {
+				if y[i] = 1 / (1 + e[i]); v < 0 {
+					y[i] = e[i] / (1 + e[i])
+				}
+			}
+		case rules.Softplus:
+			vector.Log1p(e, e)
+			for i, v := range x {
+				if y[i] = e[i]; v > 0 {
+					y[i] = v + e[i]
+				}
+			}
+		case rules.SechSq:
+			for i, v := range e {
+				y[i] = 4 * v / ((1 + v) * (1 + v))
+			}
+		}
+		dst, a = dst[n:], a[n:]
 	}
 }
 

@@ -1,0 +1,301 @@
+#include "textflag.h"
+
+// Each kernel goes through blocks of four numbers, and ends at the first one with a number that it leaves out. Constants
+// and the order of operations are those of package math: archExp and archLog of amd64, and log1p.
+
+#define CONSTANT(name, value) \
+	DATA name<>+0(SB)/8, $value \
+	DATA name<>+8(SB)/8, $value \
+	DATA name<>+16(SB)/8, $value \
+	DATA name<>+24(SB)/8, $value \
+	GLOBL name<>(SB), RODATA|NOPTR, $32
+
+CONSTANT(value, 0x7fffffffffffffff)
+CONSTANT(mantissa, 0x000fffffffffffff)
+CONSTANT(half, 0.5)
+CONSTANT(one, 1.0)
+CONSTANT(two, 2.0)
+
+CONSTANT(largest, 708.0)
+CONSTANT(log2e, 1.4426950408889634073599246810018920)
+CONSTANT(ln2u, 0.69314718055966295651160180568695068359375)
+CONSTANT(ln2l, 0.28235290563031577122588448175013436025525412068e-12)
+CONSTANT(sixteenth, 0.0625)
+CONSTANT(e3, 1.6666666666666666667e-1)
+CONSTANT(e4, 4.1666666666666666667e-2)
+CONSTANT(e5, 8.3333333333333333333e-3)
+CONSTANT(e6, 1.3888888888888888889e-3)
+CONSTANT(e7, 1.9841269841269841270e-4)
+CONSTANT(e8, 2.4801587301587301587e-5)
+CONSTANT(bias, 1023)
+
+// func expBlocks(dst, src *float64, blocks int) int
+TEXT ·expBlocks(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	XORQ AX, AX
+	VMOVUPD log2e<>(SB), Y15
+	VMOVUPD ln2u<>(SB), Y14
+	VMOVUPD ln2l<>(SB), Y13
+	VMOVUPD sixteenth<>(SB), Y12
+	VMOVUPD e8<>(SB), Y11
+	VMOVUPD e7<>(SB), Y10
+	VMOVUPD e6<>(SB), Y9
+	VMOVUPD e5<>(SB), Y8
+	VMOVUPD e4<>(SB), Y7
+	VMOVUPD e3<>(SB), Y6
+	VMOVUPD half<>(SB), Y5
+	VMOVUPD one<>(SB), Y4
+	VMOVUPD two<>(SB), Y3
+loop:
+	CMPQ AX, CX
+	JGE end
+	VMOVUPD (SI), Y0
+	VANDPD value<>(SB), Y0, Y1
+	VCMPPD $6, largest<>(SB), Y1, Y1 // not at most, or NaN
+	VMOVMSKPD Y1, BX
+	TESTL BX, BX
+	JNE end
+	VMULPD Y15, Y0, Y1
+	VCVTPD2DQY Y1, X2
+	VCVTDQ2PD X2, Y1
+	VFNMADD231PD Y14, Y1, Y0
+	VFNMADD231PD Y13, Y1, Y0
+	VMULPD Y12, Y0, Y0
+	VMOVAPD Y11, Y1
+	VFMADD213PD Y10, Y0, Y1
+	VFMADD213PD Y9, Y0, Y1
+	VFMADD213PD Y8, Y0, Y1
+	VFMADD213PD Y7, Y0, Y1
+	VFMADD213PD Y6, Y0, Y1
+	VFMADD213PD Y5, Y0, Y1
+	VFMADD213PD Y4, Y0, Y1
+	VMULPD Y1, Y0, Y0
+	VADDPD Y3, Y0, Y1
+	VMULPD Y1, Y0, Y0
+	VADDPD Y3, Y0, Y1
+	VMULPD Y1, Y0, Y0
+	VADDPD Y3, Y0, Y1
+	VMULPD Y1, Y0, Y0
+	VADDPD Y3, Y0, Y1
+	VFMADD213PD Y4, Y1, Y0
+	VPMOVSXDQ X2, Y2
+	VPADDQ bias<>(SB), Y2, Y2
+	VPSLLQ $52, Y2, Y2
+	VMULPD Y2, Y0, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	INCQ AX
+	JMP loop
+end:
+	VZEROUPPER
+	MOVQ AX, ret+24(FP)
+	RET
+
+CONSTANT(belowNormal, 0x000fffffffffffff)
+CONSTANT(infinity, 0x7ff0000000000000)
+CONSTANT(exponent52, 0x4330000000000000) // the bits of 2⁵²
+CONSTANT(offset1022, 4503599627371518.0) // 2⁵² + 1022
+CONSTANT(halfRoot, 7.07106781186547524401e-01)
+CONSTANT(ln2Hi, 6.93147180369123816490e-01)
+CONSTANT(ln2Lo, 1.90821492927058770002e-10)
+CONSTANT(l1, 6.666666666666735130e-01)
+CONSTANT(l2, 3.999999999940941908e-01)
+CONSTANT(l3, 2.857142874366239149e-01)
+CONSTANT(l4, 2.222219843214978396e-01)
+CONSTANT(l5, 1.818357216161805012e-01)
+CONSTANT(l6, 1.531383769920937332e-01)
+CONSTANT(l7, 1.479819860511658591e-01)
+
+// func logBlocks(dst, src *float64, blocks int) int
+TEXT ·logBlocks(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	XORQ AX, AX
+	VMOVUPD one<>(SB), Y15
+	VMOVUPD two<>(SB), Y14
+	VMOVUPD half<>(SB), Y13
+	VMOVUPD infinity<>(SB), Y12
+	VMOVUPD halfRoot<>(SB), Y11
+	VMOVUPD l7<>(SB), Y10
+	VMOVUPD l6<>(SB), Y9
+loop:
+	CMPQ AX, CX
+	JGE end
+	VMOVUPD (SI), Y0
+	VPCMPGTQ belowNormal<>(SB), Y0, Y1
+	VPCMPGTQ Y0, Y12, Y2
+	VPAND Y1, Y2, Y1
+	VMOVMSKPD Y1, BX
+	CMPL BX, $15
+	JNE end
+	VPSRLQ $52, Y0, Y1
+	VPOR exponent52<>(SB), Y1, Y1
+	VSUBPD offset1022<>(SB), Y1, Y1  // k
+	VANDPD mantissa<>(SB), Y0, Y2
+	VORPD Y13, Y2, Y2                // f1, from 1/2 to 1
+	VCMPPD $5, Y2, Y11, Y3           // halfRoot is not below f1
+	VANDPD Y15, Y3, Y3
+	VSUBPD Y3, Y1, Y1
+	VADDPD Y15, Y3, Y3
+	VMULPD Y3, Y2, Y2
+	VSUBPD Y15, Y2, Y2               // f
+	VADDPD Y2, Y14, Y0
+	VDIVPD Y0, Y2, Y3                // s
+	VMULPD Y3, Y3, Y4                // s2
+	VMULPD Y4, Y4, Y5                // s4
+	VMULPD Y5, Y10, Y6
+	VADDPD l5<>(SB), Y6, Y6
+	VMULPD Y5, Y6, Y6
+	VADDPD l3<>(SB), Y6, Y6
+	VMULPD Y5, Y6, Y6
+	VADDPD l1<>(SB), Y6, Y6
+	VMULPD Y6, Y4, Y4                // t1
+	VMULPD Y5, Y9, Y6
+	VADDPD l4<>(SB), Y6, Y6
+	VMULPD Y5, Y6, Y6
+	VADDPD l2<>(SB), Y6, Y6
+	VMULPD Y6, Y5, Y5                // t2
+	VADDPD Y5, Y4, Y4                // R
+	VMULPD Y2, Y13, Y0
+	VMULPD Y2, Y0, Y0                // hfsq
+	VADDPD Y0, Y4, Y4
+	VMULPD Y4, Y3, Y3
+	VMULPD ln2Lo<>(SB), Y1, Y4
+	VADDPD Y4, Y3, Y3
+	VSUBPD Y3, Y0, Y0
+	VSUBPD Y2, Y0, Y0
+	VMULPD ln2Hi<>(SB), Y1, Y1
+	VSUBPD Y0, Y1, Y1
+	VMOVUPD Y1, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	INCQ AX
+	JMP loop
+end:
+	VZEROUPPER
+	MOVQ AX, ret+24(FP)
+	RET
+
+CONSTANT(small, 1.862645149230957e-09)   // 2⁻²⁹
+CONSTANT(two53, 9007199254740992.0)
+CONSTANT(minusOne, -1.0)
+CONSTANT(rootM1, 4.142135623730950488017e-01)
+CONSTANT(halfRootM1, -2.928932188134524755992e-01)
+CONSTANT(offset1023, 4503599627371519.0) // 2⁵² + 1023
+CONSTANT(belowRoot, 0x0006a09e667f3bcc)  // the mantissa of √2, -1
+CONSTANT(nearTwo, 0x000ffffffffffffc)    // mantissas above are treated as 2
+CONSTANT(lowerHalf, 0x0010000000000000)  // the difference of the exponents of 1 and 1/2
+
+// func log1pBlocks(dst, src *float64, blocks int) int
+TEXT ·log1pBlocks(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	XORQ AX, AX
+	VMOVUPD one<>(SB), Y15
+	VMOVUPD two<>(SB), Y14
+	VMOVUPD half<>(SB), Y13
+	VMOVUPD mantissa<>(SB), Y12
+	VXORPD Y11, Y11, Y11
+loop:
+	CMPQ AX, CX
+	JGE end
+	VMOVUPD (SI), Y0                     // x
+	VANDPD value<>(SB), Y0, Y1           // |x|
+	VCMPPD $13, small<>(SB), Y1, Y2      // at least 2⁻²⁹
+	VCMPPD $1, two53<>(SB), Y1, Y3       // below 2⁵³
+	VANDPD Y3, Y2, Y2
+	VCMPPD $14, minusOne<>(SB), Y0, Y3   // above -1
+	VANDPD Y3, Y2, Y2
+	VCMPPD $1, rootM1<>(SB), Y1, Y3
+	VCMPPD $14, halfRootM1<>(SB), Y0, Y4
+	VANDPD Y4, Y3, Y3                    // mask: x is f
+	VADDPD Y0, Y15, Y4                   // u
+	VANDPD Y12, Y4, Y5                   // its mantissa
+	VPCMPEQQ Y11, Y5, Y6
+	VPCMPGTQ nearTwo<>(SB), Y5, Y7
+	VPOR Y7, Y6, Y6                      // left out, unless x is f
+	VANDNPD Y6, Y3, Y6
+	VANDNPD Y2, Y6, Y2
+	VMOVMSKPD Y2, BX
+	CMPL BX, $15
+	JNE end
+	VPSRLQ $52, Y4, Y6
+	VPOR exponent52<>(SB), Y6, Y6
+	VSUBPD offset1023<>(SB), Y6, Y6      // k
+	VCMPPD $14, Y11, Y6, Y7              // mask: k > 0
+	VSUBPD Y0, Y4, Y8
+	VSUBPD Y8, Y15, Y8                   // 1 - (u - x)
+	VSUBPD Y15, Y4, Y9
+	VSUBPD Y9, Y0, Y9                    // x - (u - 1)
+	VBLENDVPD Y7, Y8, Y9, Y8
+	VDIVPD Y4, Y8, Y8                    // c
+	VPCMPGTQ belowRoot<>(SB), Y5, Y7     // mask: u is halved
+	VPOR Y15, Y5, Y5                     // from 1 to 2
+	VANDPD lowerHalf<>(SB), Y7, Y9
+	VPSUBQ Y9, Y5, Y5
+	VANDPD Y15, Y7, Y9
+	VADDPD Y9, Y6, Y6                    // k + 1 then
+	VSUBPD Y15, Y5, Y5                   // f
+	VBLENDVPD Y3, Y0, Y5, Y5
+	VANDNPD Y6, Y3, Y6                   // k = 0 if x is f
+	VCMPPD $4, Y11, Y6, Y7               // mask: k ≠ 0
+	VANDPD Y7, Y8, Y8                    // c
+	VMULPD Y5, Y13, Y0
+	VMULPD Y5, Y0, Y0                    // hfsq
+	VADDPD Y5, Y14, Y1
+	VDIVPD Y1, Y5, Y1                    // s
+	VMULPD Y1, Y1, Y2                    // z
+	VMULPD l7<>(SB), Y2, Y3
+	VADDPD l6<>(SB), Y3, Y3
+	VMULPD Y3, Y2, Y3
+	VADDPD l5<>(SB), Y3, Y3
+	VMULPD Y3, Y2, Y3
+	VADDPD l4<>(SB), Y3, Y3
+	VMULPD Y3, Y2, Y3
+	VADDPD l3<>(SB), Y3, Y3
+	VMULPD Y3, Y2, Y3
+	VADDPD l2<>(SB), Y3, Y3
+	VMULPD Y3, Y2, Y3
+	VADDPD l1<>(SB), Y3, Y3
+	VMULPD Y3, Y2, Y3                    // R
+	VADDPD Y3, Y0, Y3
+	VMULPD Y3, Y1, Y1                    // s(hfsq + R)
+	VMULPD ln2Lo<>(SB), Y6, Y2
+	VADDPD Y8, Y2, Y2
+	VADDPD Y2, Y1, Y1
+	VSUBPD Y1, Y0, Y0
+	VSUBPD Y5, Y0, Y0
+	VMULPD ln2Hi<>(SB), Y6, Y6
+	VSUBPD Y0, Y6, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	INCQ AX
+	JMP loop
+end:
+	VZEROUPPER
+	MOVQ AX, ret+24(FP)
+	RET
+
+// func cpuid(leaf, sub uint32) (ax, bx, cx, dx uint32)
+TEXT ·cpuid(SB), NOSPLIT, $0-24
+	MOVL leaf+0(FP), AX
+	MOVL sub+4(FP), CX
+	CPUID
+	MOVL AX, ax+8(FP)
+	MOVL BX, bx+12(FP)
+	MOVL CX, cx+16(FP)
+	MOVL DX, dx+20(FP)
+	RET
+
+// func xgetbv() (ax uint32)
+TEXT ·xgetbv(SB), NOSPLIT, $0-4
+	MOVL $0, CX
+	XGETBV
+	MOVL AX, ax+0(FP)
+	RET

@@ -1,0 +1,11 @@
+//go:build !amd64
+
+package vector
+
+func supported() bool { return false }
+
+func expBlocks(dst, src *float64, blocks int) int { return 0 }
+
+func logBlocks(dst, src *float64, blocks int) int { return 0 }
+
+func log1pBlocks(dst, src *float64, blocks int) int { return 0 }

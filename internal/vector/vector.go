@@ -1,0 +1,111 @@
+// Package vector computes functions of package math for many numbers at once, with the same bits.
+//
+// Where the processor has AVX2 and FMA, four numbers are computed at a time, by the operations that package math
+// performs for one, in their order. Whether the results are the same is checked once, on some thousand numbers: with a
+// version of Go, or for a level of the processor, that computes a function in another way, package math does all.
+// Numbers near the ends of the range, and those that are not finite, are left to package math.
+package vector
+
+import (
+	"math"
+	"sync"
+)
+
+// A function is one of package math, with a kernel for blocks of four numbers.
+type function struct {
+	one     func(float64) float64
+	kernel  kernel
+	checked func() bool // reports whether the kernel returns the bits of one
+}
+
+// A kernel is the number of a function in assembly.
+type kernel int
+
+const (
+	expKernel kernel = iota
+	logKernel
+	log1pKernel
+)
+
+// run computes blocks of four numbers and returns their number before one that it leaves out. It calls the functions by
+// their names, so that its arguments do not escape.
+func (k kernel) run(dst, src []float64) int {
+	blocks := len(src) / 4
+	switch k {
+	case expKernel:
+		return expBlocks(&dst[0], &src[0], blocks)
+	case logKernel:
+		return logBlocks(&dst[0], &src[0], blocks)
+	}
+	return log1pBlocks(&dst[0], &src[0], blocks)
+}
+
+var (
+	exp   = newFunction(math.Exp, expKernel, 0)
+	log   = newFunction(math.Log, logKernel, 1)
+	log1p = newFunction(math.Log1p, log1pKernel, 0)
+)
+
+// newFunction returns a function whose arguments are around a center.
+func newFunction(one func(float64) float64, k kernel, center float64) *function {
+	f := &function{one: one, kernel: k}
+	f.checked = sync.OnceValue(func() bool { return supported() && f.agrees(center) })
+	return f
+}
+
+// agrees compares the kernel with the function, at distances from center between 1e-12 and 1e3 to both sides.
+func (f *function) agrees(center float64) bool {
+	const n = 1 << 12
+	src, dst := make([]float64, n), make([]float64, n)
+	for i := range src {
+		d := math.Pow(10, 15*float64(i)/n-12)
+		if src[i] = center + d; i%2 == 1 {
+			src[i] = center - math.Mod(d, 700)
+		}
+	}
+	f.blocks(dst, src)
+	for i, x := range src {
+		if !same(dst[i], f.one(x)) {
+			return false
+		}
+	}
+	return true
+}
+
+// blocks computes dst = f(src), whose length is a multiple of 4.
+func (f *function) blocks(dst, src []float64) {
+	for len(src) > 0 {
+		n := 4 * f.kernel.run(dst, src)
+		dst, src = dst[n:], src[n:]
+		for i := range min(4, len(src)) {
+			dst[i] = f.one(src[i])
+		}
+		dst, src = dst[min(4, len(src)):], src[min(4, len(src)):]
+	}
+}
+
+func (f *function) apply(dst, src []float64) {
+	dst = dst[:len(src)]
+	n := 0
+	if len(src) >= 4 && f.checked() {
+		n = len(src) &^ 3
+		f.blocks(dst[:n], src[:n])
+	}
+	for i, x := range src[n:] {
+		dst[n+i] = f.one(x)
+	}
+}
+
+// same reports whether a and b have the same bits or are both NaN.
+func same(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
+}
+
+// Exp sets dst[i] = math.Exp(src[i]). dst has at least the length of src, and may be src.
+func Exp(dst, src []float64) { exp.apply(dst, src) }
+
+// Log sets dst[i] = math.Log(src[i]). dst has at least the length of src, and may be src.
+func Log(dst, src []float64) { log.apply(dst, src) }
+
+// Log1p sets dst[i] = math.Log1p(src[i]). dst has at least the length of src, and may be src.
+func Log1p(dst, src []float64) { log1p.apply(dst, src) }

@@ -1,0 +1,125 @@
+package vector
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nabla-ad/nabla/internal/longtest"
+)
+
+var functions = []struct {
+	name  string
+	apply func(dst, src []float64)
+	*function
+}{{"Exp", Exp, exp}, {"Log", Log, log}, {"Log1p", Log1p, log1p}}
+
+// arguments returns numbers of all magnitudes, many of them where functions change their formula, and special ones.
+func arguments(rng *rand.Rand, n int) []float64 {
+	centers := []float64{0, 1, -1, math.Sqrt2 - 1, math.Sqrt2/2 - 1, math.Sqrt2, math.Sqrt2 / 2, 709.782712893384,
+		-745.13, 708, -708, 1 << 53, 1.0 / (1 << 29), 1.0 / (1 << 54), 2, 0.5, math.SmallestNonzeroFloat64, 0x1p-1022}
+	src := make([]float64, n)
+	for i := range src {
+		switch rng.IntN(4) {
+		case 0:
+			src[i] = math.Float64frombits(rng.Uint64())
+		case 1:
+			c := centers[rng.IntN(len(centers))]
+			src[i] = math.Float64frombits(math.Float64bits(c) + uint64(rng.IntN(9)) - 4)
+			if rng.IntN(2) == 0 {
+				src[i] = c + rng.NormFloat64()*math.Pow(10, -16*rng.Float64())
+			}
+		case 2:
+			src[i] = 10 * rng.NormFloat64()
+		default:
+			src[i] = math.Exp(300 * rng.NormFloat64())
+		}
+		switch rng.IntN(200) {
+		case 0:
+			src[i] = math.Inf(rng.IntN(2)*2 - 1)
+		case 1:
+			src[i] = math.NaN()
+		case 2:
+			src[i] = math.Copysign(0, rng.NormFloat64())
+		}
+	}
+	return src
+}
+
+// TestBits: results have the bits of package math, for all lengths, in place too.
+func TestBits(t *testing.T) {
+	rounds := longtest.Cases(0, 100, 1000, 30000)
+	for _, f := range functions {
+		t.Run(f.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			for range rounds {
+				src := arguments(rng, rng.IntN(1000))
+				if rng.IntN(2) == 0 { // blocks without exceptions
+					for i := range src {
+						src[i] = math.Abs(5 * rng.NormFloat64())
+					}
+				}
+				dst := make([]float64, len(src)+1)
+				f.apply(dst, src)
+				if dst[len(src)] != 0 {
+					t.Fatal("it has written behind")
+				}
+				for i, x := range src {
+					if want := f.one(x); !same(dst[i], want) {
+						t.Fatalf("%s(%v), element %d of %d, is %v (%x), want %v (%x)", f.name, x, i, len(src), dst[i],
+							math.Float64bits(dst[i]), want, math.Float64bits(want))
+					}
+				}
+				again := append([]float64(nil), src...)
+				f.apply(again, again)
+				for i := range again {
+					if !same(again[i], dst[i]) {
+						t.Fatalf("in place: element %d is %v, want %v", i, again[i], dst[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestChecked: kernels run where the processor has their instructions, and one that computes other bits does not.
+func TestChecked(t *testing.T) {
+	if !supported() {
+		t.Skip("no kernels here")
+	}
+	for _, f := range functions {
+		if !f.checked() {
+			t.Errorf("%s has other bits than package math here, and is computed by it", f.name)
+		}
+	}
+	wrong := newFunction(math.Exp2, expKernel, 0)
+	dst := make([]float64, 4)
+	wrong.apply(dst, []float64{1, 2, 3, 4})
+	if wrong.checked() || dst[3] != 16 {
+		t.Errorf("a kernel of another function is taken: %v", dst)
+	}
+}
+
+func BenchmarkFunctions(b *testing.B) {
+	for _, f := range functions {
+		src, dst := make([]float64, 1000), make([]float64, 1000)
+		for i := range src {
+			src[i] = 0.01 + float64(i)/500
+		}
+		b.Run(f.name, func(b *testing.B) {
+			for b.Loop() {
+				f.apply(dst, src)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/number")
+		})
+		b.Run(fmt.Sprintf("%s/math", f.name), func(b *testing.B) {
+			for b.Loop() {
+				for i, x := range src {
+					dst[i] = f.one(x)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/number")
+		})
+	}
+}
