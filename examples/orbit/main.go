@@ -135,18 +135,13 @@ var example = show.Example{Run: run, Solve: func(b nabla.Backend) (show.Solution
 
 func main() { example.Main() }
 
-// elements returns the half-axis in km, the eccentricity and the inclination in degrees of the orbit with state x.
-func elements(x []float64) (axis, eccentricity, inclination float64) {
+// Elements returns the half-axis in km, the eccentricity and the inclination in degrees of the orbit with state x.
+func Elements(x []float64) []float64 {
 	p, v := r3.Vec{X: x[0], Y: x[1], Z: x[2]}, r3.Vec{X: x[3], Y: x[4], Z: x[5]}
 	h := r3.Cross(p, v)
 	e := r3.Sub(r3.Scale(1/mu, r3.Cross(v, h)), r3.Unit(p))
-	return 1 / (2/r3.Norm(p) - r3.Norm2(v)/mu), r3.Norm(e), math.Acos(h.Z/r3.Norm(h)) * 180 / math.Pi
-}
-
-// Elements is elements as a function of the state.
-func Elements(x []float64) []float64 {
-	a, e, i := elements(x)
-	return []float64{a, e, i}
+	axis := 1 / (2/r3.Norm(p) - r3.Norm2(v)/mu)
+	return []float64{axis, r3.Norm(e), math.Acos(h.Z/r3.Norm(h)) * 180 / math.Pi}
 }
 
 func run(w io.Writer, picture string) error {

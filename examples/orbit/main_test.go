@@ -1,13 +1,13 @@
 package main
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/examples/internal/showtest"
 	"github.com/nabla-ad/nabla/ode"
+	"github.com/nabla-ad/nabla/optim"
 	"gonum.org/v1/gonum/spatial/r3"
 )
 
@@ -51,22 +51,5 @@ func TestOrbit(t *testing.T) {
 // TestDetermine: the orbits of many passes scatter around the truth as their standard errors say.
 func TestDetermine(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
-	const passes = 200
-	var mean, square [6]float64
-	for range passes {
-		res, err := determine(observe(r), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range truth {
-			z := (res.X[i] - truth[i]) / math.Sqrt(res.Covariance.At(i, i))
-			mean[i] += z / passes
-			square[i] += z * z / passes
-		}
-	}
-	for i := range truth {
-		if math.Abs(mean[i]) > 4/math.Sqrt(passes) || math.Abs(square[i]-1) > 4*math.Sqrt(2.0/passes) {
-			t.Errorf("unknown %d: mean %v and mean square %v of errors in standard errors", i, mean[i], square[i])
-		}
-	}
+	showtest.Scatter(t, 200, truth[:], func() (*optim.LeastSquaresResult, error) { return determine(observe(r), nil) })
 }
