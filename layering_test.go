@@ -99,9 +99,10 @@ func TestDependencies(t *testing.T) {
 var layering = []struct{ path, contents, imports string }{
 	{".", "operators, Real, functions and their contexts, composites such as AutoSparse, errors",
 		"coloring engine internal/binding internal/compressed internal/core internal/layout internal/loop " +
-			"internal/nonfinite internal/race internal/selection internal/series program rules sparse sparsity"},
+			"internal/nonfinite internal/race internal/selection internal/series internal/vector program rules " +
+			"sparse sparsity"},
 	{"engine", "the interface of engines; the fallback graph; when and how recordings are compared with the function",
-		"internal/core internal/recheck program rules"},
+		"internal/core internal/recheck internal/vector program rules"},
 	{"program", "programs: text form, checker, guards, derivatives, simplification, schedule, machine, compilation",
 		"internal/core internal/native internal/vector rules"},
 	{"program/export", "programs as Go, C, JSON, Graphviz and text; JSON read back", "program rules sparsity"},
@@ -127,12 +128,12 @@ var layering = []struct{ path, contents, imports string }{
 	{"optim/gonumopt", "problems for gonum/optimize, with gradients and Hessians", ". sums"},
 	{"rules", "elementary functions and their derivatives, one table", ""},
 	{"backend/finitediff", "the engine of finite and complex differences", "engine internal/core program rules"},
-	{"backend/forwarddiff", "the engines of dual and hyper-dual numbers", "engine internal/core"},
-	{"backend/reversediff", "the engine of recorded programs", "engine internal/core program rules"},
-	{"backend/source", "the engine of generated code", "engine internal/core"},
+	{"backend/forwarddiff", "the engines of dual and hyper-dual numbers", "engine internal/core internal/vector"},
+	{"backend/reversediff", "the engine of recorded programs", "engine internal/core internal/vector program rules"},
+	{"backend/source", "the engine of generated code", "engine internal/core internal/vector"},
 	{"backend/symbolic", "the engine of symbolic derivatives", "engine internal/core program program/expression"},
 	{"backend/taylor", "the engine of truncated power series", "engine internal/core internal/series"},
-	{"backend/tracker", "the engine of a tape for one call", "engine internal/core"},
+	{"backend/tracker", "the engine of a tape for one call", "engine internal/vector"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
 		"gen/activity gen/adjoint gen/current gen/internal/license gen/internal/lift gen/ir gen/lanes gen/library " +
 			"gen/lower gen/print gen/shortcut gen/simplify gen/tangent gen/traced internal/linetable " +
@@ -192,13 +193,14 @@ var layering = []struct{ path, contents, imports string }{
 	{"cmd/nabla", "the command: a file for each subcommand, with its flags",
 		". difftest engine gen internal/bench internal/engines internal/problems internal/spelling internal/tabular " +
 			"program program/export"},
-	{"internal/core", "the number and its tracers, with recordings and guards", "internal/series rules"},
+	{"internal/core", "the number and its tracers, with recordings and guards",
+		"internal/series internal/vector rules"},
 	{"internal/series", "arithmetic of truncated power series: recurrences from the rules, spaces of coefficients",
 		"rules"},
 	{"internal/binding", "structs bound to functions: parameters, copies for calls and clones",
 		"engine internal/core internal/snapshot internal/structcopy"},
 	{"internal/loop", "loops of equal steps as operations, whose reverse keeps some states within a number of bytes",
-		"gen/rt/checkpoint internal/core program rules sparsity"},
+		"gen/rt/checkpoint internal/core internal/vector program rules sparsity"},
 	{"internal/layout", "the numbers of a struct as a vector, and structs of functions filled from vectors", "engine"},
 	{"internal/selection", "which engines suit a function and an operator",
 		"backend/finitediff backend/forwarddiff backend/reversediff backend/source backend/taylor engine"},

@@ -8,6 +8,7 @@ import (
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/internal/page"
+	"github.com/nabla-ad/nabla/internal/vector"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/sparsity"
 )
@@ -206,7 +207,7 @@ func (r *Recorded) Value(dst, x []float64) (_ []float64, err error) {
 	if !r.run(c.plain, dst, x, false) {
 		return nil, r.guardError()
 	}
-	if r.strong != nil && core.AnyNaN(dst) {
+	if r.strong != nil && vector.AnyNaN(dst) {
 		if c.strong == nil {
 			c.strong = program.NewMachine(program.Schedule(r.strong()))
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/vector"
 	"github.com/nabla-ad/nabla/program"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -62,7 +63,7 @@ func (r *realRule) Value(y, x []float64) {
 func (r *realRule) JVP(ydot, x, _, xdot []float64) {
 	for _, strong := range []bool{false, true} {
 		r.dual(ydot, x, xdot, strong)
-		if !core.AnyNaN(ydot) {
+		if !vector.AnyNaN(ydot) {
 			return
 		}
 	}
@@ -102,7 +103,7 @@ func (r *realRule) VJP(xbar, x, _, ybar []float64) {
 		m.ids[i] = t.Own(a)
 	}
 	t.SweepBack(m.sum, m.ids, ybar, false)
-	if core.AnyNaN(m.sum) {
+	if vector.AnyNaN(m.sum) {
 		t.SweepBack(m.sum, m.ids, ybar, true)
 	}
 	for j, v := range m.sum {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/vector"
 	"github.com/nabla-ad/nabla/program"
 )
 
@@ -299,7 +300,7 @@ func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Bloc
 	}
 	m, err := c.runStrong(b, x, extra)
 	from := 0
-	if core.AnyNaN(x) && !c.alone { // a NaN in x explains a NaN value
+	if vector.AnyNaN(x) && !c.alone { // a NaN in x explains a NaN value
 		from = 1
 	}
 	if err != nil || b.atNaN || c.f.policy.FailOnGuard || !c.anyNaN(m, from) {

@@ -1,6 +1,10 @@
 package program
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/nabla-ad/nabla/internal/vector"
+)
 
 // An outGroup says where the values of an output group are: constants, of which a derivative often has many, or slots
 // that the program writes.
@@ -132,30 +136,11 @@ func (x *Machine) OutputHasNaN(i int) bool {
 	if o.nan {
 		return true
 	}
+	if o.ready && len(o.varying) > 1 { // faster than many short ranges
+		return vector.AnyNaN(x.m[o.run : int(o.run)+len(o.slots)])
+	}
 	for _, r := range o.varying {
-		if anyNaN(x.m[r.from:r.to]) {
-			return true
-		}
-	}
-	return false
-}
-
-// anyNaN reports whether v has a NaN.
-func anyNaN(v []float64) bool {
-	// Several sums do not wait for each other; that of infinities of both signs is NaN too.
-	var a, b, c, d float64
-	rest := v
-	for ; len(rest) >= 4; rest = rest[4:] {
-		a, b, c, d = a+rest[0], b+rest[1], c+rest[2], d+rest[3]
-	}
-	for _, x := range rest {
-		a += x
-	}
-	if a+b+(c+d) == a+b+(c+d) {
-		return false
-	}
-	for _, x := range v {
-		if x != x {
+		if vector.AnyNaN(x.m[r.from:r.to]) {
 			return true
 		}
 	}

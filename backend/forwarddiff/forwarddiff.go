@@ -25,6 +25,7 @@ import (
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/vector"
 )
 
 // Backend is the engine. The zero value has the default settings.
@@ -115,7 +116,7 @@ func (r *runner) sweep(x []float64, lanes int, s seeds) error {
 		return err
 	}
 	for i := range r.ys {
-		if core.AnyNaN(r.tangents(i)) {
+		if vector.AnyNaN(r.tangents(i)) {
 			return r.once(x, lanes, s, true)
 		}
 	}

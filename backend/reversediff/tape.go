@@ -5,6 +5,7 @@ import (
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/vector"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -47,7 +48,7 @@ func (r *tape) record(y, x []float64) error {
 // came out.
 func (r *tape) back(xbar, ybar []float64) {
 	r.sweep(xbar, ybar, false)
-	if core.AnyNaN(xbar) {
+	if vector.AnyNaN(xbar) {
 		r.sweep(xbar, ybar, true)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/vector"
 )
 
 // Generated code cannot distinguish structural zeros, which must be strong, from computed ones, whose product with an
@@ -51,7 +52,7 @@ func (r *runner) begin() { r.settler.skipped = core.Skipped() }
 // sure reports whether the derivatives in out follow the convention: the code has omitted no product, and there is no
 // NaN that the form over Reals might replace.
 func (r *runner) sure(out []float64) bool {
-	return core.Skipped() == r.settler.skipped && (r.settler.off || !anyNaN(out))
+	return core.Skipped() == r.settler.skipped && (r.settler.off || !vector.AnyNaN(out))
 }
 
 // settle corrects the derivatives out, which j has computed, so that they follow the convention, or returns an
@@ -65,7 +66,7 @@ func (r *runner) settle(out []float64, j judged) error {
 		s.run(&s.marked, j, s.reach)
 		doubt = s.plain.Skips != s.marked.Skips
 	}
-	if !doubt && (s.off || !anyNaN(out)) {
+	if !doubt && (s.off || !vector.AnyNaN(out)) {
 		return nil
 	}
 	if !s.off {
@@ -212,28 +213,4 @@ func (r *runner) makeSecond(x []float64) (err error) {
 	}
 	s.second, err = engine.CompilePushforward(g, s.in, 1, 0)
 	return err
-}
-
-// anyNaN reports whether v contains a NaN. A finite sum proves that there is none, at a fraction of the cost of testing
-// each element; eight partial sums are independent of each other.
-func anyNaN(v []float64) bool {
-	var a, b, c, d, e, f, g, h float64
-	n := len(v) &^ 7
-	for i := 0; i < n; i += 8 {
-		w := v[i : i+8 : i+8]
-		a, b, c, d = a+w[0], b+w[1], c+w[2], d+w[3]
-		e, f, g, h = e+w[4], f+w[5], g+w[6], h+w[7]
-	}
-	for _, x := range v[n:] {
-		a += x
-	}
-	if a += b + c + d + e + f + g + h; a-a == 0 {
-		return false
-	}
-	for _, x := range v {
-		if x != x {
-			return true
-		}
-	}
-	return false
 }

@@ -15,7 +15,7 @@ import (
 	"fmt"
 
 	"github.com/nabla-ad/nabla/engine"
-	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/vector"
 )
 
 // Backend is the engine. The zero value has the default settings.
@@ -85,7 +85,7 @@ func (r *run) record(y, x []float64) (*engine.Tracer, error) {
 // back sweeps back from one cotangent.
 func (r *run) back(t *engine.Tracer, xbar, ybar []float64) {
 	t.SweepBack(xbar, r.ids, ybar, false)
-	if core.AnyNaN(xbar) {
+	if vector.AnyNaN(xbar) {
 		t.SweepBack(xbar, r.ids, ybar, true)
 	}
 }
@@ -93,7 +93,7 @@ func (r *run) back(t *engine.Tracer, xbar, ybar []float64) {
 // forth pushes one tangent forward.
 func (r *run) forth(t *engine.Tracer, ydot, xdot []float64) {
 	t.SweepForward(ydot, r.ids, xdot, false)
-	if core.AnyNaN(ydot) {
+	if vector.AnyNaN(ydot) {
 		t.SweepForward(ydot, r.ids, xdot, true)
 	}
 }

@@ -169,7 +169,7 @@ func TestRun(t *testing.T) {
 	write("go.mod", []byte("module "+module+"\n\ngo 1.26\n"+mod))
 	write("go.sum", []byte(sum))
 	for _, sub := range []string{"rules", "internal/core", "internal/page",
-		"internal/linetable", "internal/series", "gen/rt"} {
+		"internal/linetable", "internal/series", "internal/vector", "gen/rt"} {
 		copyPackage(t, "../../"+sub, sub, write)
 	}
 	var calls []call

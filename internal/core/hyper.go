@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/nabla-ad/nabla/internal/vector"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -574,5 +575,5 @@ func (t *Tracer) HyperNaN(id int32) bool {
 		t.settled = 0
 		t.undefer()
 	}
-	return AnyNaN(t.of(t.nums[id]))
+	return vector.AnyNaN(t.of(t.nums[id]))
 }

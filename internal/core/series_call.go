@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/nabla-ad/nabla/internal/series"
+	"github.com/nabla-ad/nabla/internal/vector"
 )
 
 // This file computes series of custom rules. A rule y = f(x) has ∂y = J(x)·∂x. If its derivative is given over numbers
@@ -218,7 +219,7 @@ func (t *Tracer) seriesFirst(c Custom, xs []Rep, x, y []float64, out []Rep) {
 	nan := false
 	for _, r := range out {
 		s, _ := t.Series(r.ID)
-		nan = nan || AnyNaN(s[from:end])
+		nan = nan || vector.AnyNaN(s[from:end])
 	}
 	if !nan {
 		return

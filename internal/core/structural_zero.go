@@ -42,13 +42,3 @@ func StrongSeed(t float64) float64 {
 	}
 	return t
 }
-
-// AnyNaN reports whether x has a NaN.
-func AnyNaN(x []float64) bool {
-	for _, v := range x {
-		if v != v {
-			return true
-		}
-	}
-	return false
-}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/vector"
 )
 
 // A loop is a loop of n steps, or its tangent of some level: the loop of level k+1 has the inputs (x, xdot) and the
@@ -61,7 +62,7 @@ func (w *worker) value(l loop, y, x []float64) {
 	for _, strong := range []bool{false, true} {
 		s := sweep{worker: w, l: l, strong: strong, args: x}
 		s.forward(y)
-		if l.level == 0 || !core.AnyNaN(y) {
+		if l.level == 0 || !vector.AnyNaN(y) {
 			return
 		}
 	}
@@ -72,7 +73,7 @@ func (w *worker) pull(l loop, xbar, x, ybar []float64) {
 	for _, strong := range []bool{false, true} {
 		s := sweep{worker: w, l: l, strong: strong, args: x}
 		s.reverse(xbar, ybar)
-		if !s.nan && !core.AnyNaN(xbar) {
+		if !s.nan && !vector.AnyNaN(xbar) {
 			return
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/rt/checkpoint"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/vector"
 )
 
 // The loop of level k has 2^k copies of the inputs and outputs of the loop of level 0, and so does its step: the first
@@ -212,7 +213,7 @@ func (s *sweep) reverseStep(i int, xbar, ybar []float64) {
 		s.load(s.seed[c*b.stepOut()+b.State:], ybar[c*s.l.out()+b.State+i*b.Output:][:b.Output], true)
 	}
 	s.run(s.back, i).Output(0, s.bar)
-	s.nan = s.nan || core.AnyNaN(s.bar[copies*b.stepIn():])
+	s.nan = s.nan || vector.AnyNaN(s.bar[copies*b.stepIn():])
 	for c := range copies {
 		bar := s.bar[c*b.stepIn():][:b.stepIn()]
 		to := xbar[c*s.l.in():][:s.l.in()]

@@ -1,7 +1,9 @@
 package vector
 
+import "sync"
+
 // supported reports whether the processor and the system have AVX2 and FMA.
-func supported() bool {
+var supported = sync.OnceValue(func() bool {
 	const fma, saves, avx, avx2 = 1 << 12, 1 << 27, 1 << 28, 1 << 5
 	if most, _, _, _ := cpuid(0, 0); most < 7 {
 		return false
@@ -9,7 +11,7 @@ func supported() bool {
 	_, _, features, _ := cpuid(1, 0)
 	_, more, _, _ := cpuid(7, 0)
 	return features&(fma|saves|avx) == fma|saves|avx && more&avx2 != 0 && xgetbv()&6 == 6
-}
+})
 
 func cpuid(leaf, sub uint32) (ax, bx, cx, dx uint32)
 
@@ -23,3 +25,8 @@ func logBlocks(dst, src *float64, blocks int) int
 
 //go:noescape
 func log1pBlocks(dst, src *float64, blocks int) int
+
+// nanBlocks reports whether one or more blocks of 16 numbers have a NaN.
+//
+//go:noescape
+func nanBlocks(src *float64, blocks int) bool

@@ -282,6 +282,29 @@ end:
 	MOVQ AX, ret+24(FP)
 	RET
 
+// func nanBlocks(src *float64, blocks int) bool
+TEXT ·nanBlocks(SB), NOSPLIT, $0-17
+	MOVQ src+0(FP), SI
+	MOVQ blocks+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+next:
+	VMOVUPD (SI), Y2
+	VMOVUPD 64(SI), Y3
+	VCMPPD $3, 32(SI), Y2, Y2 // one of them is NaN
+	VCMPPD $3, 96(SI), Y3, Y3
+	VORPD Y2, Y0, Y0
+	VORPD Y3, Y1, Y1
+	ADDQ $128, SI
+	DECQ CX
+	JNZ next
+	VORPD Y1, Y0, Y0
+	VMOVMSKPD Y0, AX
+	VZEROUPPER
+	TESTL AX, AX
+	SETNE ret+16(FP)
+	RET
+
 // func cpuid(leaf, sub uint32) (ax, bx, cx, dx uint32)
 TEXT ·cpuid(SB), NOSPLIT, $0-24
 	MOVL leaf+0(FP), AX

@@ -9,3 +9,5 @@ func expBlocks(dst, src *float64, blocks int) int { return 0 }
 func logBlocks(dst, src *float64, blocks int) int { return 0 }
 
 func log1pBlocks(dst, src *float64, blocks int) int { return 0 }
+
+func nanBlocks(src *float64, blocks int) bool { panic("vector: not supported") }

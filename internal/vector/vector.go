@@ -109,3 +109,32 @@ func Log(dst, src []float64) { log.apply(dst, src) }
 
 // Log1p sets dst[i] = math.Log1p(src[i]). dst has at least the length of src, and may be src.
 func Log1p(dst, src []float64) { log1p.apply(dst, src) }
+
+// AnyNaN reports whether v has a NaN.
+func AnyNaN(v []float64) bool {
+	if len(v) >= 32 && supported() {
+		n := len(v) &^ 15
+		if nanBlocks(&v[0], n/16) {
+			return true
+		}
+		v = v[n:]
+	}
+	// Sums do not wait for each other; that of infinities of both signs, or one that overflows, costs only time.
+	var a, b, c, d float64
+	rest := v
+	for ; len(rest) >= 4; rest = rest[4:] {
+		a, b, c, d = a+rest[0], b+rest[1], c+rest[2], d+rest[3]
+	}
+	for _, x := range rest {
+		a += x
+	}
+	if a += b + c + d; a == a {
+		return false
+	}
+	for _, x := range v {
+		if x != x {
+			return true
+		}
+	}
+	return false
+}

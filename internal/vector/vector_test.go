@@ -83,6 +83,28 @@ func TestBits(t *testing.T) {
 	}
 }
 
+// TestAnyNaN: a NaN is found at all places of slices of all lengths, and infinities are none.
+func TestAnyNaN(t *testing.T) {
+	for n := range 150 {
+		v := make([]float64, n+2)
+		v[0], v[n+1] = math.NaN(), math.NaN() // outside
+		w := v[1 : n+1]
+		for i := range w {
+			w[i] = []float64{1, math.Inf(1), math.Inf(-1), math.MaxFloat64, 0}[i%5]
+		}
+		if AnyNaN(w) {
+			t.Errorf("%d numbers without NaN", n)
+		}
+		for i := range w {
+			was := w[i]
+			if w[i] = math.NaN(); !AnyNaN(w) {
+				t.Errorf("a NaN at %d of %d is not found", i, n)
+			}
+			w[i] = was
+		}
+	}
+}
+
 // TestChecked: kernels run where the processor has their instructions, and one that computes other bits does not.
 func TestChecked(t *testing.T) {
 	if !supported() {
