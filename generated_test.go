@@ -242,13 +242,9 @@ func TestGeneratedStruct(t *testing.T) {
 // every engine.
 func TestGeneratedOutdated(t *testing.T) {
 	for _, b := range exactEngines {
-		p, err := nabla.PrepareGradient(outdated, b, []float64{1}) // where both are 1
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = p.Gradient(nil, []float64{3})
+		p, err := nabla.PrepareGradient(outdated, b, []float64{1}) // where both are 1, and nearby they are not
 		if err == nil {
-			_, err = p.Gradient(nil, []float64{3})
+			_, err = p.Gradient(nil, []float64{1})
 		}
 		if !errors.Is(err, nabla.ErrStale) {
 			t.Errorf("%s: got %v, want ErrStale", b.Name(), err)

@@ -496,7 +496,30 @@ func (f *Function) current(y, x []Real) error {
 	for i, r := range y {
 		v[len(x)+i] = r.V
 	}
-	return f.watch.Check(f, v[len(x):], v[:len(x)])
+	if err := f.watch.Check(f, v[len(x):], v[:len(x)]); err != nil {
+		return err
+	}
+	return f.watch.CheckNear(f, v[:len(x)], tracedValue{f})
+}
+
+// A tracedValue is the generated Traced of a function over constants.
+type tracedValue struct{ f *Function }
+
+// Evaluate implements Evaluator.
+func (v tracedValue) Evaluate(y, x []float64) bool {
+	xs, ys := make([]Real, len(x)), make([]Real, len(y))
+	for i, a := range x {
+		xs[i].V = a
+	}
+	if v.f.traced(ys, xs) != nil {
+		return false
+	}
+	for i, r := range ys {
+		if y[i] = r.V; r.ID != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // traced calls Traced of the definition and turns a panic into an error.

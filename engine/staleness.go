@@ -106,6 +106,13 @@ type Watch struct {
 	schedule recheck.Schedule
 	differ   disagreement
 	want     []float64
+	at, got  []float64 // a point near the last one, and the values of generated code there
+}
+
+// An Evaluator is generated code that is compared with its function.
+type Evaluator interface {
+	// Evaluate writes the outputs at x to y and reports whether the code has returned.
+	Evaluate(y, x []float64) bool
 }
 
 // Next reports whether the next call of f is compared, without counting it. Due then returns the same.
@@ -139,6 +146,34 @@ func (w *Watch) Check(f *Function, y, x []float64) error {
 	}
 	w.schedule.Failed = true
 	return &StaleCodeError{Function: f.def.Name, Output: i + len(y) - len(want), Got: got[i], Want: want[i]}
+}
+
+// CheckNear compares the code with f at a point near x, and returns a *[StaleCodeError] if they differ. A function and
+// its older version often have the same value at a special point, such as 0 or a minimum, and other derivatives there.
+// Where f has no value near x, nothing is compared.
+func (w *Watch) CheckNear(f *Function, x []float64, code Evaluator) error {
+	if w.at == nil {
+		w.at, w.got = make([]float64, f.def.N), make([]float64, f.def.M)
+	}
+	h := uint64(w.schedule.Calls)
+	for i, v := range x {
+		h = h*6364136223846793005 + 1442695040888963407 // a random number for each coordinate and call
+		d := float64(int64(h>>11)-1<<52) / (1 << 52) / 64
+		if w.at[i] = v + d*v; v == 0 {
+			w.at[i] = d
+		}
+	}
+	want, err := f.comparable(w.want, w.at)
+	if err != nil || !code.Evaluate(w.got, w.at) {
+		return nil
+	}
+	got := w.got[len(w.got)-len(want):]
+	i := w.differ.first(f, got, want, w.at)
+	if i < 0 {
+		return nil
+	}
+	w.schedule.Failed = true
+	return &StaleCodeError{Function: f.def.Name, Output: i + len(w.got) - len(want), Got: got[i], Want: want[i]}
 }
 
 // StaleError reports that a recording no longer computes the function, because data that the function captures has

@@ -45,7 +45,9 @@ func init() {
 // bare are the calls of code that eight operators without the value make, and one with it.
 func bare(check bool) []string {
 	if check {
-		return []string{"value", "value", "bare", "value", "bare", "bare", "bare", "value", "value"}
+		// Code that is compared at x computes the value nearby too.
+		return []string{"value", "value", "value", "value", "bare", "value", "value", "bare", "bare", "bare", "value",
+			"value", "value"}
 	}
 	return append(slices.Repeat([]string{"bare"}, 8), "value")
 }

@@ -235,6 +235,63 @@ func TestStale(t *testing.T) {
 	}
 }
 
+// edited and its code, of an earlier version, are equal at 0 and on the line x₁ = 0, where their gradients are not.
+func edited(x []float64) float64 { return (x[0]-1)*(x[0]-1) + 5*x[1] + x[1]*x[1] }
+
+func init() {
+	register(edited, nabla.Generated{New: func() nabla.Code {
+		value := func(x []float64) float64 { return (x[0]-1)*(x[0]-1) + x[1]*x[1] }
+		return nabla.Code{
+			Tangent: func(y, ydot, x, xdot []float64, _ any) int {
+				y[0], ydot[0] = value(x), 2*(x[0]-1)*xdot[0]+2*x[1]*xdot[1]
+				return 1
+			},
+			Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+				y[0], xbar[0], xbar[1] = value(x), 2*(x[0]-1)*ybar[0], 2*x[1]*ybar[0]
+				return 1
+			},
+		}
+	}})
+}
+
+// TestStaleAtZero: code of an older version is found out at a point where it has the value of the function.
+func TestStaleAtZero(t *testing.T) {
+	for _, b := range []nabla.Backend{source.Forward{}, source.Reverse{}} {
+		for _, x := range [][]float64{{0, 0}, {1, 0}, {-7, 0}} {
+			g, err := nabla.Gradient(edited, b, x)
+			if !errors.Is(err, nabla.ErrStale) {
+				t.Errorf("%s at %v: gradient %v, error %v, want a StaleCodeError", b.Name(), x, g, err)
+			}
+		}
+	}
+}
+
+// half has a value at 1 only.
+func half(x []float64) float64 {
+	if x[0] != 1 {
+		panic("another number")
+	}
+	return x[0] / 2
+}
+
+func init() {
+	register(half, nabla.Generated{New: func() nabla.Code {
+		return nabla.Code{
+			Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
+				y[0], xbar[0] = half(x), ybar[0]/2
+				return 1
+			},
+		}
+	}})
+}
+
+// TestNoNeighbours: a function that has no value beside x has a derivative at x.
+func TestNoNeighbours(t *testing.T) {
+	if g, err := nabla.Gradient(half, source.Reverse{}, []float64{1}); err != nil || g[0] != 0.5 {
+		t.Error(g, err)
+	}
+}
+
 // cancel is rounding and nothing else at 1: there its code and the function agree in
 // no digit.
 func cancel(x []float64) float64 { return math.FMA(x[0], x[0], -1.21) }

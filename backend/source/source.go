@@ -16,7 +16,8 @@
 //
 // The code belongs to the version of the function that it was generated from. At calls
 // 1, 2, 4, 8, … of a prepared object the value that comes with the derivative is
-// compared with that of the function, to 1e-9. A difference is an
+// compared with that of the function, to 1e-9, and so are the values at a point
+// nearby, if the function has one there. A difference is an
 // [engine.StaleCodeError], and from then on every call is compared. A
 // nabla.Policy with NoStaleCheck turns the comparison off.
 //
@@ -73,6 +74,8 @@ type runner struct {
 	code  engine.Code
 	n, m  int
 	watch engine.Watch
+
+	zeros, unread []float64 // seeds and derivatives of Evaluate
 
 	settler settler
 }
@@ -153,10 +156,36 @@ func (r *runner) done(k int, y, x []float64) error {
 	if k != r.m {
 		return &engine.ShapeError{Op: r.gen.Name, Arg: "outputs of f", Got: k, Want: r.m}
 	}
-	if r.watch.Due(r.f) {
-		return r.watch.Check(r.f, y, x)
+	if !r.watch.Due(r.f) {
+		return nil
 	}
-	return nil
+	if err := r.watch.Check(r.f, y, x); err != nil {
+		return err
+	}
+	return r.watch.CheckNear(r.f, x, r)
+}
+
+// Evaluate implements engine.Evaluator.
+func (r *runner) Evaluate(y, x []float64) (ok bool) {
+	if r.zeros == nil {
+		r.zeros, r.unread = make([]float64, max(r.n, r.m)), make([]float64, max(r.n, r.m))
+	}
+	defer func() {
+		if recover() != nil { // outside of the domain
+			ok = false
+			if err := r.renew(); err != nil {
+				panic(err)
+			}
+		}
+	}()
+	clear(r.zeros)
+	switch {
+	case r.code.Tangent != nil:
+		return r.code.Tangent(y, r.unread[:r.m], vec(x), r.zeros[:r.n], r.arg()) == r.m
+	case r.code.Adjoint != nil:
+		return r.code.Adjoint(y, r.unread[:r.n], vec(x), r.zeros[:r.m], r.arg()) == r.m
+	}
+	return false // all code has one of them
 }
 
 // vec returns v with its capacity limited to its length, since generated code may append to it.
