@@ -43,9 +43,11 @@ type Local[B any] struct {
 	workers  []*Worker[B]
 	busy     atomic.Bool
 	free     []*Sum // for parts
+	failed   error  // why there is nothing to sum, which Sum returns
 }
 
-// NewLocal returns a Local for the sum of t over the data of src. s may be nil.
+// NewLocal returns a Local for the sum of t over the data of src. s may be nil. If t or src is nil, all calls of Sum
+// return a *[QueryError].
 func NewLocal[B any](t *Term[B], src Source[B], s *Settings) *Local[B] {
 	l := &Local[B]{source: src}
 	if s != nil {
@@ -53,6 +55,14 @@ func NewLocal[B any](t *Term[B], src Source[B], s *Settings) *Local[B] {
 	}
 	if l.settings.Workers <= 0 {
 		l.settings.Workers = runtime.GOMAXPROCS(0)
+	}
+	switch {
+	case t == nil || t.kernel == nil:
+		l.failed = &QueryError{"NewLocal: the term is nil or empty, want one that Loss or Residuals returns"}
+		return l
+	case src == nil:
+		l.failed = &QueryError{"NewLocal: the source is nil, want one such as Slice returns"}
+		return l
 	}
 	for range l.settings.Workers {
 		w, _ := t.Worker(nil) // no query, no error
@@ -72,6 +82,9 @@ func (l *Local[B]) Sum(ctx context.Context, q *Query) (*Sum, error) {
 		return nil, fmt.Errorf("sums: Sum: %w", nabla.ErrBusy)
 	}
 	defer l.busy.Store(false)
+	if l.failed != nil {
+		return nil, l.failed
+	}
 	for _, w := range l.workers {
 		if err := w.Ask(q); err != nil {
 			return nil, err

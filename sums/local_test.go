@@ -337,6 +337,21 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
+// TestNothingToSum: a term or a source that is nil is an error of the call.
+func TestNothingToSum(t *testing.T) {
+	q := &sums.Query{X: mat.NewDense(1, 4, nil)}
+	for what, l := range map[string]interface {
+		Sum(context.Context, *sums.Query) (*sums.Sum, error)
+	}{
+		"nil term":   sums.NewLocal(nil, sums.Slice(blocks(data(10, 4), 3)), nil),
+		"nil source": sums.NewLocal(coded.Logistic(sums.Fail), nil, nil),
+	} {
+		if s, err := l.Sum(background, q); !errors.As(err, new(*sums.QueryError)) {
+			t.Errorf("%s: %v, %v, want a QueryError", what, s, err)
+		}
+	}
+}
+
 // TestStopped: a context ends the sum, and the rows of the sum beside the error are those that it counts.
 func TestStopped(t *testing.T) {
 	list := blocks(data(2000, 4), 2)
