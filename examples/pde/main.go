@@ -139,12 +139,11 @@ func (s surface) X(c int) float64    { return s.at(c) }
 func (s surface) Y(r int) float64    { return s.at(r) }
 func (s surface) Z(c, r int) float64 { return s.Heights[r*s.Side+c] }
 
-// draw draws the heights as bands of colours.
+// draw draws the heights as colours.
 func draw(g *Grid, picture string) error {
 	plt := plot.New()
-	plt.Title.Text = "The surface of least area: height from -1 (blue) to 1 (red)"
-	colours := moreland.SmoothBlueRed().Palette(14)
-	heat := plotter.NewHeatMap(surface{g}, colours)
+	plt.Title.Text = "The surface of least area: heights from -1 (blue) to 1 (red)"
+	heat := plotter.NewHeatMap(surface{g}, moreland.SmoothBlueRed().Palette(255))
 	heat.Rasterized = true
 	plt.Add(heat)
 	return plt.Save(400, 400, picture)
