@@ -169,7 +169,8 @@ func TestRun(t *testing.T) {
 	write("go.mod", []byte("module "+module+"\n\ngo 1.26\n"+mod))
 	write("go.sum", []byte(sum))
 	for _, sub := range []string{"rules", "internal/core", "internal/page",
-		"internal/linetable", "internal/series", "internal/vector", "gen/rt"} {
+		"internal/linetable", "internal/series", "internal/vector", "internal/processor",
+		"gen/rt"} {
 		copyPackage(t, "../../"+sub, sub, write)
 	}
 	var calls []call
