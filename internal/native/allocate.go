@@ -22,7 +22,7 @@ type allocator struct {
 	uses  [][3]int32       // next uses of the operands of each instruction of the segment
 }
 
-// Values are what the instructions of a segment compute and read.
+// Values are the results and operands of the instructions of a segment.
 type values struct {
 	reg    []int8  // the register, or -1
 	first  []int32 // the first use in the rest of the segment, or never

@@ -105,7 +105,7 @@ func (l *loop) index(stride int32) int8 {
 // cross notes in keep the results of the loop that later iterations read from the file.
 func (l *loop) cross(writer []int32, keep []bool, now int32) {
 	inRegister := map[int32]bool{}
-	// What is loaded before the loop must not be computed in it.
+	// Values that are loaded before the loop must not be computed in it.
 	l.carried = slices.DeleteFunc(l.carried, func(c carried) bool { return writer[l.origin[c.in].slot] == now })
 	l.constant = slices.DeleteFunc(l.constant, func(id int32) bool { return writer[l.origin[id].slot] == now })
 	for _, c := range l.carried {

@@ -2,7 +2,7 @@
 //
 // The code computes the same bits as Go's float64 arithmetic, NaN payloads aside. It is in memory of its own that is
 // never writable and executable at the same time, and is freed with its [Code]. A run cannot be preempted; the code is
-// divided into blocks of at most 2¹⁵ instructions, between which the goroutine can be.
+// divided into blocks of less than 2¹⁶ instructions, between which the goroutine can be.
 //
 // Where there is no encoder for the processor, or the system refuses executable memory, [Compile] returns nil and the
 // caller interprets.
@@ -63,7 +63,8 @@ type Instr struct {
 // MostSlots is the largest number of slots of a file.
 const MostSlots = 1 << 27
 
-// blockLength is the largest number of instructions that run without return to Go.
+// blockLength is the number of instructions after which a block ends, and the largest number of those of a segment: so
+// that less than twice as many run without return to Go.
 const blockLength = 1 << 15
 
 // A Code is compiled instructions, in one or more parts. It is immutable: several goroutines may run it over files of

@@ -7,7 +7,7 @@ import (
 	"regexp"
 )
 
-// ending matches what a text with a name ends with.
+// ending matches the name at the end of a text.
 var ending = regexp.MustCompile(` \(([a-z]+\.(?:Err\w+|\w*Error))\)$`)
 
 // Named returns the text followed by the name, in parentheses, of the error that has it: a type or a variable with its
