@@ -74,8 +74,14 @@ func BenchmarkProgram(b *testing.B) {
 			}
 			per(b)
 		})
+		b.Run(p.Name+"/compile", func(b *testing.B) {
+			for b.Loop() {
+				program.Compile(simple)
+			}
+			per(b)
+		})
 		b.Run(p.Name+"/replay", func(b *testing.B) {
-			m := program.NewMachine(scheduled)
+			m := program.Compile(simple)
 			copy(m.Input(0), x)
 			if c := f.Context(); c != nil {
 				c.Read(m.Params())

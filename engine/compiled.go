@@ -27,7 +27,7 @@ type Compiled struct {
 	records int
 	recent  float64   // moving sum of recordings per run, over about the last ten runs
 	frozen  []byte    // snapshot of the bound struct in the current run
-	params  []float64 // parameters of the bound struct in the current run
+	params  []float64 // parameters of the bound struct, for comparisons
 	compare *Comparison
 	stale   error // *StaleError of a recording that was dropped in the current run, or nil
 }
@@ -150,12 +150,6 @@ func (c *Compiled) broken(b *branch) error {
 func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 	if ctx := c.f.def.Context; ctx != nil {
 		c.frozen = ctx.Snapshot(c.frozen[:0])
-		n := ctx.Params()
-		if cap(c.params) < n {
-			c.params = make([]float64, n)
-		}
-		c.params = c.params[:n]
-		ctx.Read(c.params)
 	}
 	before := c.records
 	due := c.compare.Due()
@@ -221,8 +215,8 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 	return b, b.plain, nil
 }
 
-// start writes x, extra and the parameters into the inputs of m and returns m. With strong set, zeros of directions
-// become structural zeros, in the last Def.Directions inputs and in extra.
+// start writes x, extra and the parameters of the bound struct into the inputs of m and returns m. With strong set,
+// zeros of directions become structural zeros, in the last Def.Directions inputs and in extra.
 func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bool) *program.Machine {
 	in := m.Input(0)
 	copy(in, x)
@@ -240,7 +234,9 @@ func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bo
 			}
 		}
 	}
-	copy(m.Params(), c.params)
+	if ctx := c.f.def.Context; ctx != nil {
+		ctx.Read(m.Params())
+	}
 	return m
 }
 
@@ -252,6 +248,11 @@ func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bo
 // If the comparison could only be made at x itself, where a change of the derivatives may not show, the function is
 // recorded again and the two programs are compared.
 func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Block) (*branch, *program.Machine, error) {
+	if ctx := c.f.def.Context; ctx != nil {
+		n := ctx.Params()
+		c.params = slices.Grow(c.params[:0], n)[:n]
+		ctx.Read(c.params)
+	}
 	at := m
 	if c.alone {
 		at = nil

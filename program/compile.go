@@ -8,10 +8,9 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// Machine code of more than fewCompiled operations does not fit into caches near the processor: from there on, the
-// scheduled program is interpreted if its statements have manyLanes on average. None of more than mostCompiled is made.
+// manyLanes is the number of lanes that the statements of a scheduled program have on average from which machine code
+// computes them by vectors. Programs of less run as the flat ones that they were, up to mostCompiled operations.
 const (
-	fewCompiled  = 1 << 17
 	manyLanes    = 16
 	mostCompiled = 1 << 22
 )
@@ -19,22 +18,73 @@ const (
 // Compile returns the machine that runs p fastest: of machine code where the platform has it, otherwise of the
 // scheduled program. It computes the same bits either way. p need not be scheduled.
 func Compile(p *Program) *Machine {
-	operations := p.Operations()
-	compile := native.Supported() && operations <= mostCompiled
 	var scheduled *Program
-	if !compile || operations > fewCompiled {
-		scheduled = Schedule(p)
-		compile = compile && operations < manyLanes*len(scheduled.Stmts)
-	}
-	if compile {
-		if x := newMachine(staged(p), true); x != nil {
-			return x
+	if native.Supported() {
+		if p.lanesPossible() {
+			scheduled = Schedule(p)
+			if scheduled.Operations() >= manyLanes*len(scheduled.Stmts) {
+				if x := newMachine(scheduled, vectors); x != nil {
+					return x
+				}
+			}
+		}
+		if p.Operations() <= mostCompiled {
+			if x := newMachine(staged(p), instructions); x != nil {
+				return x
+			}
 		}
 	}
 	if scheduled == nil {
 		scheduled = Schedule(p)
 	}
 	return NewMachine(scheduled)
+}
+
+// lanesPossible reports whether a schedule of p may have manyLanes lanes on average. It has at least a statement for
+// each operation of each level: the statements on a level need a result of the one before, apart from additions to a
+// sum.
+func (p *Program) lanesPossible() bool {
+	most := p.Operations() / manyLanes
+	uses := p.uses()
+	level := make([]int32, p.Slots)
+	sums := make([]bool, p.Slots) // an addition, whose only use may continue the sum
+	var seen [][4]uint64          // level → the operations on it, as bits
+	classes := 0
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		if s.Op.Arity() == 0 {
+			continue
+		}
+		adds := s.Op == Op(rules.Add) && s.N == 1
+		now := int32(0)
+		ops := [3]Operand{s.A, s.B, s.C}
+		for _, o := range ops[:s.Op.Arity()] {
+			for l := range s.terms() {
+				slot := p.at(o, l)
+				if adds && sums[slot] && uses[slot] == 1 {
+					now = max(now, level[slot])
+				} else {
+					now = max(now, level[slot]+1)
+				}
+				if o.Stride == 0 {
+					break
+				}
+			}
+		}
+		for l := range s.Width() {
+			level[s.D+l], sums[s.D+l] = now, adds
+		}
+		for int(now) >= len(seen) {
+			seen = append(seen, [4]uint64{})
+		}
+		if word, bit := &seen[now][s.Op/64], uint64(1)<<(s.Op%64); *word&bit == 0 {
+			*word |= bit
+			if classes++; classes > most {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // nativeOps maps an operation to that of machine code; native.None if there is none.
@@ -187,6 +237,33 @@ func (p *Program) instruction(s *Stmt) native.Instr {
 	return c
 }
 
+// vectorised reports whether s becomes machine code in a scheduled program.
+func (p *Program) vectorised(s *Stmt) bool {
+	switch {
+	case s.N == 0:
+		return false
+	case s.Op == Sum:
+		return s.K > 0
+	case s.Op.Guard(): // the code compares all lanes with one outcome
+		outcomes := p.Outcomes[s.C.Base:][:s.N]
+		return nativeOps[s.Op] != native.None && !slices.Contains(outcomes, 1-outcomes[0])
+	}
+	return nativeOps[s.Op] != native.None
+}
+
+// lanes returns s for compilation.
+func (p *Program) lanes(s *Stmt) native.Stmt {
+	c := native.Stmt{Op: nativeOps[s.Op], N: s.N, D: s.D, A: native.Operand(s.A), B: native.Operand(s.B),
+		C: native.Operand(s.C)}
+	switch {
+	case s.Op == Sum:
+		c.Op, c.Terms = native.Add, s.K
+	case s.Op.Guard():
+		c.D = int32(p.Outcomes[s.C.Base])
+	}
+	return c
+}
+
 // marks sets read for the slots that s reads.
 func (p *Program) marks(read []bool, s *Stmt) {
 	for _, o := range s.Operands() {
@@ -197,8 +274,8 @@ func (p *Program) marks(read []bool, s *Stmt) {
 }
 
 // regions returns the number of slots behind those of p in which machine code leaves the outputs, group after group.
-func regions(p *Program, compile bool) int {
-	if !compile {
+func regions(p *Program, c coding) int {
+	if c == interpreted {
 		return 0
 	}
 	return len(p.Result)
@@ -213,8 +290,8 @@ type stores struct {
 }
 
 // newStores returns the stores of p, nil if there are none.
-func newStores(p *Program, compile bool) *stores {
-	if !compile {
+func newStores(p *Program, c coding) *stores {
+	if c == interpreted {
 		return nil
 	}
 	s := &stores{p: p, first: make([]int32, p.Slots), next: make([]int32, len(p.Result)),
@@ -229,14 +306,75 @@ func newStores(p *Program, compile bool) *stores {
 // of appends the stores of the value in a slot, which has just been computed, to code.
 func (s *stores) of(code []native.Instr, slot int32) []native.Instr {
 	for j := s.first[slot]; j > 0; j = s.next[j-1] {
-		op := native.Output
-		if int(j) <= s.p.Outs[0].N {
-			op = native.Store
-		}
-		code = append(code, native.Instr{Op: op, D: s.p.Slots + j - 1, A: slot})
+		code = append(code, native.Instr{Op: s.op(j), D: s.p.Slots + j - 1, A: slot})
 		s.done[j-1] = true
 	}
 	return code
+}
+
+// op returns the operation that stores output j, +1: the value is kept bit for bit.
+func (s *stores) op(j int32) native.Op {
+	if int(j) <= s.p.Outs[0].N {
+		return native.Store
+	}
+	return native.Output
+}
+
+// ofLanes is of for the values in the n slots from d on. list is that of the operands.
+func (s *stores) ofLanes(code []native.Stmt, list *[]int32, d, n int32) []native.Stmt {
+	add := func(j, slot, lanes int32, to native.Operand) {
+		code = append(code, native.Stmt{Op: s.op(j), N: lanes, A: native.Operand{Base: slot, Stride: 1}, B: to})
+	}
+	region := s.p.Slots - 1 // output j, +1, is in slot region + j
+	var places []int32
+	alike := true
+	for l := range n {
+		j := s.first[d+l]
+		alike = alike && j > 0 && s.op(j) == s.op(s.first[d])
+		places = append(places, region+j)
+		if j == 0 {
+			continue
+		}
+		s.done[j-1] = true
+		for j = s.next[j-1]; j > 0; j = s.next[j-1] { // further outputs of the slot
+			add(j, d+l, 1, native.Operand{Base: region + j})
+			s.done[j-1] = true
+		}
+	}
+	if stride, ok := progression(places); alike && ok {
+		add(s.first[d], d, n, native.Operand{Base: places[0], Stride: stride})
+		return code
+	}
+	if alike {
+		add(s.first[d], d, n, native.Operand{Base: int32(len(*list)), Stride: Gather})
+		*list = append(*list, places...)
+		return code
+	}
+	for l := int32(0); l < n; {
+		j := s.first[d+l]
+		k := int32(1) // lanes that are outputs next to each other, in this order
+		for j > 0 && l+k < n && s.first[d+l+k] == j+k && s.op(j+k) == s.op(j) {
+			k++
+		}
+		if j > 0 {
+			add(j, d+l, k, native.Operand{Base: region + j, Stride: 1})
+		}
+		l += k
+	}
+	return code
+}
+
+// progression returns the distance of neighbours in list, and whether it is the same for all.
+func progression(list []int32) (stride int32, ok bool) {
+	if len(list) > 1 {
+		stride = list[1] - list[0]
+	}
+	for k := 1; k < len(list); k++ {
+		if list[k]-list[k-1] != stride {
+			return 0, false
+		}
+	}
+	return stride, true
 }
 
 // groups returns the output groups, and the outputs that are copied after a run since other statements compute them.

@@ -45,22 +45,45 @@ const (
 
 // NewMachine returns a machine for p, which should have been scheduled. It takes time and memory proportional to the
 // size of p, and p must be well formed; see Check.
-func NewMachine(p *Program) *Machine { return newMachine(p, false) }
+func NewMachine(p *Program) *Machine { return newMachine(p, interpreted) }
 
-// newMachine returns a machine for p. If compile is set, statements that can be are machine code, and the result is nil
-// if that is refused.
-func newMachine(p *Program, compile bool) *Machine {
-	x := &Machine{p: p, m: make([]float64, int(p.Slots)+regions(p, compile)), in: make([]int32, len(p.Ins)), param: -1}
+// A coding says what becomes machine code.
+type coding uint8
+
+const (
+	interpreted  coding = iota // nothing
+	instructions               // arithmetic of one lane, in a staged program
+	vectors                    // arithmetic, in a scheduled program
+)
+
+// newMachine returns a machine for p, or nil if machine code is wanted and refused.
+func newMachine(p *Program, c coding) *Machine {
+	x := &Machine{p: p, m: make([]float64, int(p.Slots)+regions(p, c)), in: make([]int32, len(p.Ins)), param: -1}
 	q := *p
 	q.Index = slices.Clone(p.Index)
 	args := 0
 	var code []native.Instr // of all parts
 	var ends []int
 	var read []bool // slot → it is read by others than machine code
-	if compile {
-		code, read = make([]native.Instr, 0, len(p.Stmts)+len(p.Result)), make([]bool, len(x.m))
+	if c != interpreted {
+		read = make([]bool, len(x.m))
 	}
-	stores := newStores(p, compile)
+	if c == instructions {
+		code = make([]native.Instr, 0, len(p.Stmts)+len(p.Result))
+	}
+	stores := newStores(p, c)
+	var lanes []native.Stmt // of all parts
+	list := slices.Clip(p.Index)
+	part := func(n int) { // statement number n of the machine code comes next
+		if n == 0 || len(ends) > 0 && ends[len(ends)-1] == n {
+			x.code = append(x.code, instr{op: machineCode, k: int32(len(ends))})
+		}
+	}
+	end := func(n int) { // what comes next is none
+		if n > 0 && (len(ends) == 0 || ends[len(ends)-1] != n) {
+			ends = append(ends, n)
+		}
+	}
 	for i := range p.Stmts {
 		s := p.Stmts[i]
 		switch s.Op {
@@ -74,20 +97,27 @@ func newMachine(p *Program, compile bool) *Machine {
 			copy(x.m[s.D:s.D+s.N], p.Consts[s.K:s.K+s.N])
 			continue
 		}
-		if compile {
+		switch c {
+		case instructions:
 			if s.compiled() {
-				if len(code) == 0 || len(ends) > 0 && ends[len(ends)-1] == len(code) {
-					x.code = append(x.code, instr{op: machineCode, k: int32(len(ends))})
-				}
+				part(len(code))
 				code = append(code, p.instruction(&s))
 				if !s.Op.Guard() {
 					code = stores.of(code, s.D)
 				}
 				continue
 			}
-			if n := len(code); n > 0 && (len(ends) == 0 || ends[len(ends)-1] != n) {
-				ends = append(ends, n)
+			end(len(code))
+			p.marks(read, &s)
+		case vectors:
+			if p.vectorised(&s) {
+				part(len(lanes))
+				if lanes = append(lanes, p.lanes(&s)); !s.Op.Guard() {
+					lanes = stores.ofLanes(lanes, &list, s.D, s.N)
+				}
+				continue
 			}
+			end(len(lanes))
 			p.marks(read, &s)
 		}
 		switch s.Op {
@@ -113,13 +143,14 @@ func newMachine(p *Program, compile bool) *Machine {
 		}
 		x.code = append(x.code, ready(&q, s))
 	}
-	if n := len(code); n > 0 {
-		if len(ends) == 0 || ends[len(ends)-1] != n {
-			ends = append(ends, n)
-		}
-		if x.parts = native.Compile(code, ends, read); x.parts == nil {
-			return nil
-		}
+	end(len(code) + len(lanes))
+	if len(code) > 0 {
+		x.parts = native.Compile(code, ends, read)
+	} else if len(lanes) > 0 {
+		x.parts = native.CompileLanes(lanes, list, ends, read)
+	}
+	if len(ends) > 0 && x.parts == nil {
+		return nil
 	}
 	for i := range x.code {
 		x.code[i].fast = x.code[i].kind()
@@ -127,7 +158,7 @@ func newMachine(p *Program, compile bool) *Machine {
 	x.p = &q
 	x.args = make([]float64, args)
 	x.kept = newKept(p)
-	if compile {
+	if c != interpreted {
 		x.out, x.late = stores.groups(x.m)
 	} else {
 		x.out = outGroups(p, x.m)

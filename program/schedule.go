@@ -54,22 +54,7 @@ func few(s Stmt) bool {
 // chains replaces left-associated chains of additions whose partial sums have no other use by ordered sums with the
 // same rounding.
 func chains(p *Program) *Program {
-	uses := make([]int32, p.Slots)
-	for i := range p.Stmts {
-		s := &p.Stmts[i]
-		for _, o := range s.Operands() {
-			if o.Stride == 0 && s.terms() > 0 {
-				uses[o.Base]++
-				continue
-			}
-			for l := range s.terms() {
-				uses[p.at(o, l)]++
-			}
-		}
-	}
-	for _, s := range p.Result {
-		uses[s] += 2
-	}
+	uses := p.uses()
 	adder := make([]int32, p.Slots) // slot → index+1 of the one-lane Add that writes it, otherwise 0
 	length := make([]int32, p.Slots)
 	left := make([]int32, len(p.Stmts)) // statement → operand that continues its chain, or -1
@@ -124,6 +109,27 @@ func chains(p *Program) *Program {
 		r.slot[s.D] = r.add(Stmt{Op: Sum, N: 1, K: int32(len(terms)), A: r.gather(terms)})
 	}
 	return r.finish()
+}
+
+// uses returns how often each slot is read; an output counts twice.
+func (p *Program) uses() []int32 {
+	uses := make([]int32, p.Slots)
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		for _, o := range s.Operands() {
+			if o.Stride == 0 && s.terms() > 0 {
+				uses[o.Base]++
+				continue
+			}
+			for l := range s.terms() {
+				uses[p.at(o, l)]++
+			}
+		}
+	}
+	for _, s := range p.Result {
+		uses[s] += 2
+	}
+	return uses
 }
 
 // group orders the statements so that equal one-lane operations are adjacent and merges them. It is list scheduling by
@@ -185,7 +191,7 @@ func group(p *Program) *Program {
 			if r.descends(stmts) {
 				slices.Reverse(stmts)
 			}
-			r.emit(stmts)
+			r.emitProgressions(stmts)
 		} else {
 			for k := range stmts {
 				r.emit(stmts[k : k+1])

@@ -20,6 +20,7 @@ type allocator struct {
 	clean [registers]bool  // the value is in the file too
 	fixed uint32           // registers that keep their values through a loop
 	uses  [][3]int32       // next uses of the operands of each instruction of the segment
+	sum   func(k, r int8)  // adds the lanes in a register to an accumulation
 }
 
 // Values are the results and operands of the instructions of a segment.
@@ -29,6 +30,7 @@ type values struct {
 	keep   []bool  // it has to be in the file after the segment
 	places []place // nil if the value is its slot
 	forced []int8  // the register that an instruction has to compute it into, +1; nil if there are none
+	others []int32 // slots of the values beyond the file
 }
 
 func newValues(n int, keep []bool) values {
@@ -39,10 +41,20 @@ func newValues(n int, keep []bool) values {
 	return v
 }
 
+// virtual returns a new value beyond the slots of a file. Its place is in a slot of the file that has no value yet.
+func (v *values) virtual(slots int, in int32) int32 {
+	v.reg, v.first, v.keep = append(v.reg, -1), append(v.first, never), append(v.keep, false)
+	v.others = append(v.others, in)
+	return int32(slots + len(v.others) - 1)
+}
+
 // at returns the place of a value.
 func (v *values) at(id int32) place {
 	if v.places != nil {
 		return v.places[id]
+	}
+	if k := int(id) - (len(v.reg) - len(v.others)); k >= 0 {
+		return place{slot: v.others[k]}
 	}
 	return place{slot: id}
 }
@@ -192,6 +204,10 @@ func (a *allocator) instruction(c *Instr, u *[3]int32) {
 		}
 		a.release(c, u)
 		return
+	case accumulate:
+		a.sum(int8(c.D), a.load(c.A, 0))
+		a.release(c, u)
+		return
 	case Neg, Abs, Sq, Sqrt, Inv, Move:
 		x := a.load(c.A, 0)
 		pinned := uint32(0)
@@ -211,7 +227,7 @@ func (a *allocator) instruction(c *Instr, u *[3]int32) {
 	}
 	x := a.load(s, 0)
 	y := v.reg[t]
-	if y < 0 && next != never {
+	if y < 0 && (next != never || !a.e.direct(v.at(t))) {
 		y = a.load(t, 1<<x)
 	}
 	if c.Op.guard() {

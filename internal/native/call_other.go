@@ -6,4 +6,4 @@ import "unsafe"
 
 func supported() bool { return false }
 
-func call(entry uintptr, file, table unsafe.Pointer) bool { panic("native: not supported") }
+func call(entry uintptr, file, table, list unsafe.Pointer) bool { panic("native: not supported") }

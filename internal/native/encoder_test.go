@@ -19,7 +19,7 @@ func forms(visit func(text string, emit func(e *encoder))) {
 	var places []place
 	for _, slot := range []int32{0, 1, 15, 16, 31, 1000, MostSlots - 1} {
 		for index := range int8(len(indexRegisters) + 1) {
-			places = append(places, place{slot, index})
+			places = append(places, place{slot: slot, index: index})
 		}
 	}
 	at := func(p place) string {
@@ -50,15 +50,15 @@ func forms(visit func(text string, emit func(e *encoder))) {
 		}
 		for _, x := range registers {
 			visit(fmt.Sprintf("VXORPD (SI), X%d, X%d", x, d), func(e *encoder) { e.unary(Neg, d, x) })
-			visit(fmt.Sprintf("VANDPD 16(SI), X%d, X%d", x, d), func(e *encoder) { e.unary(Abs, d, x) })
+			visit(fmt.Sprintf("VANDPD 32(SI), X%d, X%d", x, d), func(e *encoder) { e.unary(Abs, d, x) })
 			visit(fmt.Sprintf("VMULSD X%d, X%d, X%d", x, x, d), func(e *encoder) { e.unary(Sq, d, x) })
 			visit(fmt.Sprintf("VSQRTSD X%d, X%d, X%d", x, x, d), func(e *encoder) { e.unary(Sqrt, d, x) })
-			visit(fmt.Sprintf("VMOVSD 32(SI), X%d\nVDIVSD X%d, X%d, X%d", d, x, d, d),
+			visit(fmt.Sprintf("VMOVSD 64(SI), X%d\nVDIVSD X%d, X%d, X%d", d, x, d, d),
 				func(e *encoder) { e.unary(Inv, d, x) })
 			if d != x {
 				visit(fmt.Sprintf("VMOVAPD X%d, X%d", x, d), func(e *encoder) { e.unary(Move, d, x) })
 			}
-			visit(fmt.Sprintf("VADDSD 40(SI), X%d, X%d\nVMOVSD X%d, 8(DI)", x, d, d),
+			visit(fmt.Sprintf("VADDSD 96(SI), X%d, X%d\nVMOVSD X%d, 8(DI)", x, d, d),
 				func(e *encoder) { e.output(d, x, place{slot: 1}) })
 			visit(fmt.Sprintf("VUCOMISD X%d, X%d", d, x),
 				func(e *encoder) { e.two(prefix66, opCompare, x, 0, d, place{}) })
@@ -70,7 +70,7 @@ func forms(visit func(text string, emit func(e *encoder))) {
 						func(e *encoder) { e.binary(op, d, x, -1, s) })
 				}
 				for op, mask := range masks {
-					visit(fmt.Sprintf("VCMPSD $%d, %s, X%d, X%d\nVANDPD 32(SI), X%d, X%d", mask, at(s), x, d, d, d),
+					visit(fmt.Sprintf("VCMPSD $%d, %s, X%d, X%d\nVANDPD 64(SI), X%d, X%d", mask, at(s), x, d, d, d),
 						func(e *encoder) { e.binary(op, d, x, -1, s) })
 				}
 			}
@@ -80,14 +80,148 @@ func forms(visit func(text string, emit func(e *encoder))) {
 						func(e *encoder) { e.binary(op, d, x, y, place{}) })
 				}
 				for op, mask := range masks {
-					visit(fmt.Sprintf("VCMPSD $%d, X%d, X%d, X%d\nVANDPD 32(SI), X%d, X%d", mask, y, x, d, d, d),
+					visit(fmt.Sprintf("VCMPSD $%d, X%d, X%d, X%d\nVANDPD 64(SI), X%d, X%d", mask, y, x, d, d, d),
 						func(e *encoder) { e.binary(op, d, x, y, place{}) })
 				}
-				visit(fmt.Sprintf("VCMPSD $4, 40(SI), X%d, X%d\nVBLENDVPD X%d, X%d, X%d, X%d", x, d, d, y, 3, d),
+				visit(fmt.Sprintf("VCMPSD $4, 96(SI), X%d, X%d\nVBLENDVPD X%d, X%d, X%d, X%d", x, d, d, y, 3, d),
 					func(e *encoder) { e.selects(d, x, y, 3) })
 			}
 		}
 	}
+}
+
+// vectorForms is forms for instructions on four lanes, and those of the loops around them.
+func vectorForms(visit func(text string, emit func(e *encoder))) {
+	wide := func(text string, emit func(e *encoder)) {
+		visit(text, func(e *encoder) {
+			e.wide = true
+			emit(e)
+			e.wide = false
+		})
+	}
+	names := []string{"AX", "CX", "DX"}
+	registers := []int8{0, 3, 7, 8, 14}
+	var places []place
+	for _, slot := range []int32{0, 1, 15, 16, 1000, MostSlots - 100} {
+		for index := range int8(len(names)) {
+			places = append(places, place{slot: slot, index: index + 1, stride: 1})
+		}
+	}
+	at := func(slot int32, index int8) string {
+		if index == 0 {
+			return fmt.Sprintf("%d(DI)", 8*slot)
+		}
+		return fmt.Sprintf("%d(DI)(%s*1)", 8*slot, names[index-1])
+	}
+	both := map[Op]string{Add: "VADDPD", Sub: "VSUBPD", Mul: "VMULPD", Div: "VDIVPD"}
+	masks := map[Op]int{Eq: 0, Lt: 1, Le: 2}
+	guards := map[Op]int{GuardLt: 14, GuardLe: 13, GuardEq: 0}
+	for _, d := range registers {
+		for _, p := range places {
+			wide(fmt.Sprintf("VMOVUPD %s, Y%d", at(p.slot, p.index), d), func(e *encoder) { e.load(d, p) })
+			wide(fmt.Sprintf("VMOVUPD Y%d, %s", d, at(p.slot, p.index)), func(e *encoder) { e.store(d, p) })
+			one := place{slot: p.slot}
+			wide(fmt.Sprintf("VBROADCASTSD %s, Y%d", at(p.slot, 0), d), func(e *encoder) { e.load(d, one) })
+			for _, stride := range []int32{-1, 2, -3, 17, Gather} {
+				if p.slot < 100 && stride < 0 && stride != Gather {
+					continue
+				}
+				apart := place{slot: p.slot, index: p.index, stride: stride}
+				var load, store string
+				for l := range 4 {
+					register, where := int8(15), at(p.slot+int32(l)*stride, p.index)
+					if l < 2 {
+						register = d
+					}
+					listed := ""
+					if stride == Gather {
+						listed = fmt.Sprintf("MOVL %d(R9)(%s*1), BX\n", 4*(p.slot+int32(l)), names[p.index-1])
+						where = "(DI)(BX*8)"
+					}
+					if l == 2 {
+						store += fmt.Sprintf("VEXTRACTF128 $1, Y%d, X15\n", d)
+					}
+					if l%2 == 0 {
+						load += fmt.Sprintf("%sVMOVSD %s, X%d\n", listed, where, register)
+						store += fmt.Sprintf("%sVMOVSD X%d, %s\n", listed, register, where)
+					} else {
+						load += fmt.Sprintf("%sVMOVHPD %s, X%d, X%d\n", listed, where, register, register)
+						store += fmt.Sprintf("%sVMOVHPD X%d, %s\n", listed, register, where)
+					}
+				}
+				load += fmt.Sprintf("VINSERTF128 $1, X15, Y%d, Y%d", d, d)
+				wide(load, func(e *encoder) { e.load(d, apart) })
+				wide(strings.TrimSpace(store), func(e *encoder) { e.store(d, apart) })
+			}
+		}
+		for _, x := range registers {
+			wide(fmt.Sprintf("VXORPD (SI), Y%d, Y%d", x, d), func(e *encoder) { e.unary(Neg, d, x) })
+			wide(fmt.Sprintf("VANDPD 32(SI), Y%d, Y%d", x, d), func(e *encoder) { e.unary(Abs, d, x) })
+			wide(fmt.Sprintf("VMULPD Y%d, Y%d, Y%d", x, x, d), func(e *encoder) { e.unary(Sq, d, x) })
+			wide(fmt.Sprintf("VSQRTPD Y%d, Y%d", x, d), func(e *encoder) { e.unary(Sqrt, d, x) })
+			wide(fmt.Sprintf("VMOVUPD 64(SI), Y%d\nVDIVPD Y%d, Y%d, Y%d", d, x, d, d),
+				func(e *encoder) { e.unary(Inv, d, x) })
+			if d != x {
+				wide(fmt.Sprintf("VMOVAPD Y%d, Y%d", x, d), func(e *encoder) { e.unary(Move, d, x) })
+			}
+			wide(fmt.Sprintf("VADDPD 96(SI), Y%d, Y%d\nVMOVUPD Y%d, 8(DI)(AX*1)", x, d, d),
+				func(e *encoder) { e.output(d, x, place{slot: 1, index: 1, stride: 1}) })
+			for _, first := range []bool{true, false} {
+				text := func(register int8) string {
+					if first {
+						return fmt.Sprintf("VMOVAPD X%d, X%d", register, d)
+					}
+					return fmt.Sprintf("VADDSD X%d, X%d, X%d", register, d, d)
+				}
+				high := func(register int8) string {
+					return fmt.Sprintf("VUNPCKHPD X%d, X%d, X15\n", register, register)
+				}
+				upper := fmt.Sprintf("VEXTRACTF128 $1, Y%d, X15\n", x)
+				lanes := []string{text(x), high(x) + text(15), upper + text(15), upper + high(15) + text(15)}
+				for lane, s := range lanes {
+					wide(s, func(e *encoder) { e.term(d, x, int32(lane), 0, first) })
+				}
+			}
+			for _, p := range places {
+				for op, name := range both {
+					wide(fmt.Sprintf("%s %s, Y%d, Y%d", name, at(p.slot, p.index), x, d),
+						func(e *encoder) { e.binary(op, d, x, -1, p) })
+				}
+			}
+			for _, y := range registers {
+				for op, name := range both {
+					wide(fmt.Sprintf("%s Y%d, Y%d, Y%d", name, y, x, d),
+						func(e *encoder) { e.binary(op, d, x, y, place{}) })
+				}
+				for op, mask := range masks {
+					wide(fmt.Sprintf("VCMPPD $%d, Y%d, Y%d, Y%d\nVANDPD 64(SI), Y%d, Y%d", mask, y, x, d, d, d),
+						func(e *encoder) { e.binary(op, d, x, y, place{}) })
+				}
+				wide(fmt.Sprintf("VCMPPD $4, 96(SI), Y%d, Y%d\nVBLENDVPD Y%d, Y%d, Y%d, Y%d", x, d, d, y, 3, d),
+					func(e *encoder) { e.selects(d, x, y, 3) })
+			}
+		}
+		for op, mask := range guards {
+			for outcome, test := range map[bool]string{true: "CMPL BX, $15", false: "TESTL BX, BX"} {
+				wide(fmt.Sprintf("VCMPPD $%d, Y3, Y%d, Y15\nVMOVMSKPD Y15, BX\n%s", mask, d, test), func(e *encoder) {
+					e.guard(op, outcome, d, 3, place{})
+					e.buf = e.buf[:len(e.buf)-6] // without the jump
+				})
+			}
+		}
+		visit(fmt.Sprintf("VMOVSD 800(DI), X%d", d), func(e *encoder) { e.term(d, 0, -1, 100, true) })
+		visit(fmt.Sprintf("VADDSD 800(DI), X%d, X%d", d, d), func(e *encoder) { e.term(d, 0, -1, 100, false) })
+	}
+	for k, name := range names {
+		i := int8(k) + 1
+		visit(fmt.Sprintf("MOVQ %s, CX", name), func(e *encoder) { e.setIndex(2, i) })
+		visit(fmt.Sprintf("XORL %s, %s", name, name), func(e *encoder) { e.clearIndex(i) })
+		for _, n := range []int32{1, 127, 128, -128, -129, 1 << 20} {
+			visit(fmt.Sprintf("ADDQ $%d, %s", n, name), func(e *encoder) { e.advance(i, n) })
+		}
+	}
+	visit("MOVQ $136, AX\nMOVQ $-68, CX", func(e *encoder) { e.set([]int32{4, -2}, 17) })
+	visit("MOVL $5, R10", func(e *encoder) { e.count(restRegister, 5) })
 }
 
 // TestAssembler: all instructions have the bytes that the Go assembler gives them.
@@ -108,11 +242,13 @@ func TestAssembler(t *testing.T) {
 	var ends []int
 	text.WriteString("#include \"textflag.h\"\nDATA ·address(SB)/8, $·code(SB)\nGLOBL ·address(SB), NOPTR, $8\n" +
 		"TEXT ·code(SB), NOSPLIT, $0\n")
-	forms(func(s string, emit func(e *encoder)) {
-		text.WriteString(s + "\n")
-		emit(&e)
-		names, ends = append(names, s), append(ends, len(e.buf))
-	})
+	for _, list := range []func(func(string, func(*encoder))){forms, vectorForms} {
+		list(func(s string, emit func(e *encoder)) {
+			text.WriteString(s + "\n")
+			emit(&e)
+			names, ends = append(names, s), append(ends, len(e.buf))
+		})
+	}
 	text.WriteString("RET\n")
 	write("go.mod", "module forms\n\ngo 1.26\n")
 	write("forms_amd64.s", text.String())

@@ -128,7 +128,7 @@ func (a *allocator) loop(l *loop) {
 	v := newValues(len(l.origin), make([]bool, len(l.origin)))
 	v.places, v.forced = make([]place, len(l.origin)), make([]int8, len(l.origin))
 	for id, o := range l.origin {
-		v.places[id] = place{o.slot, l.index(o.stride)}
+		v.places[id] = place{slot: o.slot, index: l.index(o.stride)}
 		if l.defined[id] > 0 {
 			for k := range int32(l.iterations) {
 				v.keep[id] = v.keep[id] || a.whole.keep[o.slot+k*o.stride]

@@ -1,11 +1,12 @@
-// Package native compiles straight-line arithmetic over a file of float64 slots to machine code.
+// Package native compiles straight-line arithmetic over a file of float64 slots to machine code: [Compile] takes
+// instructions, and [CompileLanes] statements of many lanes, which become vector code.
 //
 // The code computes the same bits as Go's float64 arithmetic, NaN payloads aside. It is in memory of its own that is
 // never writable and executable at the same time, and is freed with its [Code]. A run cannot be preempted; the code is
 // divided into blocks of less than 2¹⁶ instructions, between which the goroutine can be.
 //
-// Where there is no encoder for the processor, or the system refuses executable memory, [Compile] returns nil and the
-// caller interprets.
+// Where there is no encoder for the processor, or the system refuses executable memory, both return nil and the caller
+// interprets.
 package native
 
 import (
@@ -42,13 +43,16 @@ const (
 	GuardLe
 	GuardEq
 	numOps
+
+	// accumulate adds the lanes of A to the sum D of a group.
+	accumulate = numOps
 )
 
 // operands has the number of operands of each operation.
-var operands = [numOps]int{Add: 2, Sub: 2, Mul: 2, Div: 2, Neg: 1, Abs: 1, Sq: 1, Sqrt: 1, Inv: 1, Move: 1,
-	Lt: 2, Le: 2, Eq: 2, Select: 3, Store: 1, Output: 1, GuardLt: 2, GuardLe: 2, GuardEq: 2}
+var operands = [numOps + 1]int{Add: 2, Sub: 2, Mul: 2, Div: 2, Neg: 1, Abs: 1, Sq: 1, Sqrt: 1, Inv: 1, Move: 1,
+	Lt: 2, Le: 2, Eq: 2, Select: 3, Store: 1, Output: 1, GuardLt: 2, GuardLe: 2, GuardEq: 2, accumulate: 1}
 
-func (o Op) guard() bool { return o >= GuardLt }
+func (o Op) guard() bool { return o >= GuardLt && o < numOps }
 
 // defines reports whether o has a result that other instructions read.
 func (o Op) defines() bool { return o < Store }
@@ -73,6 +77,7 @@ type Code struct {
 	entries []uintptr // the first instruction of each block
 	ends    []int     // part → number of blocks up to its end
 	memory  []byte
+	list    []int32 // of gathered operands
 }
 
 // Compile returns code for the instructions, or nil if that is not possible here. They are in the order of the run;
@@ -83,7 +88,11 @@ func Compile(code []Instr, ends []int, kept []bool) *Code {
 	if !Supported() || len(kept) > MostSlots || len(code) == 0 {
 		return nil
 	}
-	buf, starts, blocks := generate(code, ends, kept)
+	return newCode(generate(code, ends, kept))
+}
+
+// newCode returns code in memory of its own, nil if the system refuses that.
+func newCode(buf []byte, starts, blocks []int) *Code {
 	memory, err := executable(buf)
 	if err != nil {
 		return nil
@@ -119,8 +128,9 @@ func (c *Code) Run(part int, file []float64) bool {
 		from = c.ends[part-1]
 	}
 	ok := true
+	list := unsafe.SliceData(c.list)
 	for _, entry := range c.entries[from:c.ends[part]] {
-		if ok = step(entry, &file[0]); !ok {
+		if ok = step(entry, &file[0], list); !ok {
 			break
 		}
 	}
@@ -131,9 +141,14 @@ func (c *Code) Run(part int, file []float64) bool {
 // step runs a block. It is not inlined, so that the goroutine can be preempted before each block.
 //
 //go:noinline
-func step(entry uintptr, file *float64) bool {
-	return call(entry, unsafe.Pointer(file), unsafe.Pointer(&table))
+func step(entry uintptr, file *float64, list *int32) bool {
+	return call(entry, unsafe.Pointer(file), unsafe.Pointer(&table), unsafe.Pointer(list))
 }
 
-// table has the constants of the code: the masks of Neg and Abs, twice each, 1, and 0.
-var table = [...]uint64{1 << 63, 1 << 63, 1<<63 - 1, 1<<63 - 1, 0x3ff0000000000000, 0}
+// table has the constants of the code, four times each: the masks of Neg and Abs, 1, and 0.
+var table = [...]uint64{
+	1 << 63, 1 << 63, 1 << 63, 1 << 63,
+	1<<63 - 1, 1<<63 - 1, 1<<63 - 1, 1<<63 - 1,
+	0x3ff0000000000000, 0x3ff0000000000000, 0x3ff0000000000000, 0x3ff0000000000000,
+	0, 0, 0, 0,
+}

@@ -422,16 +422,21 @@ func BenchmarkRun(b *testing.B) {
 
 // FuzzCompile is TestRandom and TestLoops for other seeds.
 func FuzzCompile(f *testing.F) {
-	f.Add(uint64(1), uint16(30), uint16(300), false)
-	f.Add(uint64(2), uint16(150), uint16(0), true)
-	f.Fuzz(func(t *testing.T, seed uint64, inputs, length uint16, loops bool) {
+	f.Add(uint64(1), uint16(30), uint16(300), uint8(0))
+	f.Add(uint64(2), uint16(150), uint16(0), uint8(1))
+	f.Add(uint64(3), uint16(50), uint16(60), uint8(2))
+	f.Fuzz(func(t *testing.T, seed uint64, inputs, length uint16, kind uint8) {
 		if !supported() {
 			t.Skip("no machine code here")
 		}
 		rng := rand.New(rand.NewPCG(seed, 9))
-		if loops {
+		switch kind % 3 {
+		case 1:
 			code, m := repeating(rng, 150)
 			checkCode(t, rng, code, 150, len(m), m[:150])
+			return
+		case 2:
+			checkLanes(t, rng, 30+int(inputs%200), 1+int(length%200))
 			return
 		}
 		check(t, rng, 1+int(inputs%200), 1+int(length%3000), seed%2 == 0) // with guards or without
