@@ -24,7 +24,8 @@ func TestWorkersOfFunctionsThatWrite(t *testing.T) {
 	pattern, _ := sparsity.FromEntries(n, n, row, col)
 	for _, b := range []nabla.Backend{
 		nabla.AutoSparse{Dense: finitediff.Backend{Workers: 3}, Detector: sparsity.Known{J: pattern}},
-		nabla.AutoSparse{Dense: finitediff.Backend{}, Detector: sparsity.Known{J: pattern}, Workers: 3},
+		nabla.AutoSparse{Dense: finitediff.Backend{}, Detector: sparsity.Known{J: pattern}, Workers: 3,
+			Coloring: coloring.None{}},
 		nabla.AutoSparse{Dense: finitediff.Backend{}},
 	} {
 		p, err := nabla.PrepareJacobian(nabla.BindInPlace(n, deskNext, d), b, pointOf(n, 0))
@@ -67,7 +68,7 @@ func gained(x []float64, g *gains) []float64 {
 // TestWeightedHessianWorkersFollow: goroutines that share the products of a weighted Hessian see changes of the struct,
 // and another struct after Rebind. A struct that cannot be copied for them is an error of the preparation.
 func TestWeightedHessianWorkersFollow(t *testing.T) {
-	const n = 5
+	const n = 13
 	b := nabla.AutoSparse{Dense: finitediff.Backend{}, Workers: 3, Coloring: coloring.None{},
 		Detector: sparsity.Known{H: sparsity.Full(n, n)}}
 	g := &gains{A: make([]float64, n), Tmp: make([]float64, n)}
@@ -77,7 +78,11 @@ func TestWeightedHessianWorkersFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := p.Clone()
-	if err := q.Rebind(&gains{A: []float64{9, 8, 7, 6, 5}, Tmp: make([]float64, n)}); err != nil {
+	other := &gains{A: make([]float64, n), Tmp: make([]float64, n)}
+	for i := range other.A {
+		other.A[i] = float64(19 - i)
+	}
+	if err := q.Rebind(other); err != nil {
 		t.Fatal(err)
 	}
 	check := func(p *nabla.WeightedHessianPrep, a func(i int) float64) {
@@ -97,7 +102,7 @@ func TestWeightedHessianWorkersFollow(t *testing.T) {
 			g.A[i] = float64(1 + i + 10*k)
 		}
 		check(p, func(i int) float64 { return g.A[i] })
-		check(q, func(i int) float64 { return float64(9 - i) })
+		check(q, func(i int) float64 { return float64(19 - i) })
 	}
 	var ce *nabla.ContextError
 	uncopied := &gains{A: make([]float64, n), Tmp: make([]float64, n), any: make(chan int)}

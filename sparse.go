@@ -72,7 +72,8 @@ type AutoSparse struct {
 	// infinity among the entries spreads to others.
 	Decompression coloring.Decompression
 	// Workers is the number of goroutines that share the products, 0 or 1 for none. Each has its
-	// own prepared engine; f must be safe for concurrent calls.
+	// own prepared engine; f must be safe for concurrent calls. There are fewer if the engine
+	// computes all products at a time, or nearly all.
 	Workers int
 	// NoProbe disables the comparison with random directions.
 	NoProbe bool

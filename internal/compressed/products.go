@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/engine"
@@ -32,6 +33,7 @@ type products struct {
 	probe    *probe    // has the direction
 	task     *engine.Task
 	wg       sync.WaitGroup
+	next     atomic.Int64 // the first part that no worker has taken
 }
 
 // A side holds the products of columns, or those of rows.
@@ -61,6 +63,7 @@ type worker struct {
 	filled       [2]bool         // the seeds are not zero: a part is under way, or one has ended by a panic
 	y            float64         // result of the first part
 	err          error
+	at           int // the part that it computes
 }
 
 // streamBytes is the default of Spec.StreamBytes.
@@ -94,6 +97,8 @@ func newProducts(dec *coloring.Decompressor, s shape, spec *Spec) (*products, er
 	}
 	p.split(&p.cols, s.forward)
 	p.split(&p.rows, s.reverse)
+	workers = max(1, min(workers, len(p.tasks)))
+	p.workers = p.workers[:workers]
 	whole := p.bytes()
 	parts := int64(workers) * (p.cols.bytes(p.lanes(false)) + p.rows.bytes(p.lanes(true)))
 	p.streamed = whole > cmp.Or(spec.StreamBytes, streamBytes) && parts < whole &&
@@ -252,10 +257,14 @@ func (p *products) side(row bool) *side {
 	return &p.cols
 }
 
-// split divides the products of a side into parts of at most lanes and of nearly equal size, at
-// least one for each worker if there are enough products.
+// leastShare is the smallest number of products for which a worker gets a part of its own that the engine would not
+// make: a part has the cost of the function, and of its gradient, once more.
+const leastShare = 4
+
+// split divides the products of a side into parts of at most lanes and of nearly equal size, at least one for each
+// worker if there are enough products.
 func (p *products) split(s *side, lanes int) {
-	count := max((s.width+lanes-1)/lanes, min(len(p.workers), s.width))
+	count := max((s.width+lanes-1)/lanes, min(len(p.workers), s.width/leastShare))
 	for i := range count {
 		from, to := i*s.width/count, (i+1)*s.width/count
 		for range to - from {
@@ -279,8 +288,10 @@ func (p *products) lanes(row bool) int {
 // compute computes all products at x and recovers the values. out and y are those of a sweep.
 func (p *products) compute(out, data, x []float64) (y float64, err error) {
 	p.data = data
+	p.next.Store(1)
 	if len(p.workers) == 1 {
-		y, err = p.some(0, out, x)
+		err = p.some(0, out, x)
+		y = p.workers[0].y
 	} else {
 		y, err = p.share(out, x)
 	}
@@ -291,44 +302,52 @@ func (p *products) compute(out, data, x []float64) (y float64, err error) {
 	return y, err
 }
 
-// some computes the parts of a worker, and returns the result of the first part of all.
-func (p *products) some(worker int, out, x []float64) (y float64, err error) {
+// some computes parts, until there are none that no worker has taken. Worker 0 begins with part 0, whose value is the
+// result.
+func (p *products) some(worker int, out, x []float64) error {
 	w := p.workers[worker]
-	for i := worker; i < len(p.tasks); i += len(p.workers) {
-		t := p.tasks[i]
-		if i > 0 {
+	if w.at = 0; worker > 0 {
+		w.at = p.take()
+	}
+	for ; w.at < len(p.tasks); w.at = p.take() {
+		t := &p.tasks[w.at]
+		if w.at > 0 {
 			out = nil
 		}
 		if err := p.task.Check("products", t.from, p.side(t.row).width); err != nil {
-			return 0, err
+			return err
 		}
 		seed, result := p.open(w, t)
 		v, err := w.sweep(t.row, out, result, x, seed)
 		p.close(w, t, seed, result)
 		if err != nil {
-			return 0, err
+			p.next.Store(int64(len(p.tasks)))
+			return err
 		}
-		if i == 0 {
-			y = v
+		if w.at == 0 {
+			w.y = v
 		}
 	}
-	return y, nil
+	return nil
 }
 
-// share computes the parts in a goroutine for each worker; they are dealt out in turn. It returns the error of the
-// first worker that has one.
+// take returns the number of the next part.
+func (p *products) take() int { return int(p.next.Add(1)) - 1 }
+
+// share computes the parts in a goroutine for each worker. Of their errors it returns that of the first part.
 func (p *products) share(out, x []float64) (y float64, err error) {
 	for i, w := range p.workers[1:] {
 		p.wg.Go(func() { w.recovered(p, i+1, out, x) })
 	}
 	p.workers[0].recovered(p, 0, out, x)
 	p.wg.Wait()
+	first := len(p.tasks)
 	for _, w := range p.workers {
-		if w.err != nil {
-			return 0, w.err
+		if w.err != nil && w.at < first {
+			first, err = w.at, w.err
 		}
 	}
-	return p.workers[0].y, nil
+	return p.workers[0].y, err
 }
 
 // recovered computes the parts of worker number i. A panic becomes its error: it would end the process.
@@ -342,11 +361,11 @@ func (w *worker) recovered(p *products, i int, out, x []float64) {
 			w.err = &engine.PanicError{Function: "AutoSparse", Value: v, Stack: debug.Stack()}
 		}
 	}()
-	w.y, w.err = p.some(i, out, x)
+	w.err = p.some(i, out, x)
 }
 
 // open returns the seeds of a part, and memory for its products.
-func (p *products) open(w *worker, t part) (seed, result engine.Block) {
+func (p *products) open(w *worker, t *part) (seed, result engine.Block) {
 	s := p.side(t.row)
 	if !p.streamed {
 		return t.seed, t.result
@@ -367,7 +386,7 @@ func (p *products) open(w *worker, t part) (seed, result engine.Block) {
 
 // fill writes v, 1 or 0, to the nonzero positions of the seeds of a part; for the direction of the
 // probe it writes v times the direction.
-func (s *side) fill(probe *probe, seed engine.Block, t part, v float64) {
+func (s *side) fill(probe *probe, seed engine.Block, t *part, v float64) {
 	for k := range t.k {
 		if c := t.from + k; c < s.colors {
 			for _, i := range s.members[c] {
@@ -382,7 +401,7 @@ func (s *side) fill(probe *probe, seed engine.Block, t part, v float64) {
 }
 
 // close recovers entries from a streamed part, since the next part overwrites it.
-func (p *products) close(w *worker, t part, seed, result engine.Block) {
+func (p *products) close(w *worker, t *part, seed, result engine.Block) {
 	if !p.streamed {
 		return
 	}

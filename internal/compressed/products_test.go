@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/nabla-ad/nabla/coloring"
@@ -119,8 +120,9 @@ func TestValuesAfterFailure(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						for i, w := range m.p.workers { // each has a counter of its own
-							w.sweeper = &failing{w.sweeper, bad - i, workers, panics, failure}
+						var swept atomic.Int64
+						for _, w := range m.p.workers {
+							w.sweeper = &failing{w.sweeper, &swept, int64(bad) + 1, panics, failure}
 						}
 						err = valuesRecovered(m, out, data, x)
 						var pe *engine.PanicError
@@ -152,17 +154,17 @@ func valuesRecovered(m *Matrix, out, data, x []float64) (err error) {
 	return err
 }
 
-// A failing sweeper fails when bad, which each sweep reduces by step, is 0.
+// A failing sweeper fails at the sweep whose number, among those of all workers, is bad.
 type failing struct {
 	sweeper
-	bad, step int
-	panics    bool
-	err       error
+	swept  *atomic.Int64 // by all workers
+	bad    int64
+	panics bool
+	err    error
 }
 
 func (s *failing) sweep(row bool, out []float64, result engine.Block, x []float64, seed engine.Block) (float64, error) {
-	s.bad -= s.step
-	if s.bad == -s.step {
+	if s.swept.Add(1) == s.bad {
 		if s.panics {
 			panic(s.err)
 		}
@@ -196,18 +198,18 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestPartsOfWorkers: each goroutine has products, of nearly equal number, and engines get no more lanes than they
-// take.
+// TestPartsOfWorkers: each goroutine has products, of nearly equal number, engines get no more lanes than they take,
+// and no worker gets less than leastShare products that another could compute with its own.
 func TestPartsOfWorkers(t *testing.T) {
-	a := random(rand.New(rand.NewPCG(7, 8)), 7, 7, 1, false)
-	c := colored(t, a, 7, coloring.Problem{Partition: coloring.Column})
-	f, x := function(7, 7), make([]float64, 7)
+	a := random(rand.New(rand.NewPCG(7, 8)), 13, 13, 1, false)
+	c := colored(t, a, 13, coloring.Problem{Partition: coloring.Column})
+	f, x := function(13, 13), make([]float64, 13)
 	for _, w := range []struct {
 		workers, lanes int
 		parts          []int
 	}{
-		{0, 1, []int{1, 1, 1, 1, 1, 1, 1}}, {1, 7, []int{7}}, {1, 3, []int{2, 2, 3}}, {2, 7, []int{3, 4}},
-		{3, 4, []int{2, 2, 3}}, {9, 7, []int{1, 1, 1, 1, 1, 1, 1}}, {1, 100, []int{7}},
+		{0, 1, slices.Repeat([]int{1}, 13)}, {1, 13, []int{13}}, {1, 6, []int{4, 4, 5}}, {2, 13, []int{6, 7}},
+		{3, 4, []int{3, 3, 3, 4}}, {9, 13, []int{4, 4, 5}}, {20, 1, slices.Repeat([]int{1}, 13)}, {1, 100, []int{13}},
 	} {
 		spec := Spec{Coloring: c, Scope: NewScope(OnAllBranches, f, x, c.Pattern()), F: f, Of: f, X: x,
 			Workers: w.workers}
@@ -223,7 +225,7 @@ func TestPartsOfWorkers(t *testing.T) {
 		for _, p := range m.p.tasks {
 			parts = append(parts, p.k)
 		}
-		if !slices.Equal(parts, w.parts) || len(m.p.workers) != min(max(1, w.workers), 7) || m.Recordings() !=
+		if !slices.Equal(parts, w.parts) || len(m.p.workers) != min(max(1, w.workers), len(parts)) || m.Recordings() !=
 			len(m.p.workers) {
 			t.Errorf("%d workers of %d lanes: parts %v, want %v; %d goroutines, %d recordings", w.workers, w.lanes,
 				parts, w.parts, len(m.p.workers), m.Recordings())
