@@ -8,10 +8,14 @@ import (
 	"github.com/nabla-ad/nabla/rules"
 )
 
-// manyLanes is the number of lanes that the statements of a scheduled program have on average from which machine code
-// computes them by vectors. Programs of less run as the flat ones that they were, up to mostCompiled operations.
+// Statements of a scheduled program have manyLanes lanes on average from which machine code computes them by vectors.
+// Programs of less run as the flat ones that they were, up to mostCompiled operations, and so do those of less than
+// plenty lanes, up to fewCompiled operations, if the flat code is mostly loops: a long body, in which values stay in
+// registers, is faster than many short ones.
 const (
 	manyLanes    = 16
+	plenty       = 256
+	fewCompiled  = 1 << 17
 	mostCompiled = 1 << 22
 )
 
@@ -20,18 +24,24 @@ const (
 func Compile(p *Program) *Machine {
 	var scheduled *Program
 	if native.Supported() {
+		lanes := 0
 		if p.lanesPossible() {
 			scheduled = Schedule(p)
-			if scheduled.Operations() >= manyLanes*len(scheduled.Stmts) {
-				if x := newMachine(scheduled, vectors); x != nil {
-					return x
-				}
-			}
+			lanes = scheduled.Operations() / max(1, len(scheduled.Stmts))
 		}
-		if p.Operations() <= mostCompiled {
-			if x := newMachine(staged(p), instructions); x != nil {
-				return x
-			}
+		var x *Machine
+		operations := p.Operations()
+		switch {
+		case lanes < manyLanes && operations <= mostCompiled:
+			x = newMachine(staged(p), instructions)
+		case lanes >= manyLanes && lanes < plenty && operations <= fewCompiled:
+			x = newMachine(staged(p), loops)
+		}
+		if x == nil && lanes >= manyLanes {
+			x = newMachine(scheduled, vectors)
+		}
+		if x != nil {
+			return x
 		}
 	}
 	if scheduled == nil {
@@ -55,7 +65,7 @@ func (p *Program) lanesPossible() bool {
 		if s.Op.Arity() == 0 {
 			continue
 		}
-		adds := s.Op == Op(rules.Add) && s.N == 1
+		adds := s.Op == Op(rules.Add) && s.N < fewLanes
 		now := int32(0)
 		ops := [3]Operand{s.A, s.B, s.C}
 		for _, o := range ops[:s.Op.Arity()] {

@@ -53,10 +53,11 @@ type coding uint8
 const (
 	interpreted  coding = iota // nothing
 	instructions               // arithmetic of one lane, in a staged program
+	loops                      // the same, if loops make a third of it, or less
 	vectors                    // arithmetic, in a scheduled program
 )
 
-// newMachine returns a machine for p, or nil if machine code is wanted and refused.
+// newMachine returns a machine for p, or nil if machine code is wanted, and refused or of another kind.
 func newMachine(p *Program, c coding) *Machine {
 	x := &Machine{p: p, m: make([]float64, int(p.Slots)+regions(p, c)), in: make([]int32, len(p.Ins)), param: -1}
 	q := *p
@@ -68,7 +69,7 @@ func newMachine(p *Program, c coding) *Machine {
 	if c != interpreted {
 		read = make([]bool, len(x.m))
 	}
-	if c == instructions {
+	if c == instructions || c == loops {
 		code = make([]native.Instr, 0, len(p.Stmts)+len(p.Result))
 	}
 	stores := newStores(p, c)
@@ -98,7 +99,7 @@ func newMachine(p *Program, c coding) *Machine {
 			continue
 		}
 		switch c {
-		case instructions:
+		case instructions, loops:
 			if s.compiled() {
 				part(len(code))
 				code = append(code, p.instruction(&s))
@@ -144,6 +145,9 @@ func newMachine(p *Program, c coding) *Machine {
 		x.code = append(x.code, ready(&q, s))
 	}
 	end(len(code) + len(lanes))
+	if c == loops && 3*native.Length(code, ends) > len(code) {
+		return nil
+	}
 	if len(code) > 0 {
 		x.parts = native.Compile(code, ends, read)
 	} else if len(lanes) > 0 {

@@ -9,7 +9,8 @@ import "slices"
 const (
 	leastLanes = 16   // the shortest progression that gets a statement of its own
 	mostStep   = 2048 // the longest body, in statements of one kind
-	mostTries  = 64   // the number of statements that a progression is sought from
+	mostTries  = 16   // the number of statements that a progression is sought from
+	enough     = 64   // lanes, of which there need not be more
 	effort     = 4    // comparisons for each statement after which the search ends
 )
 
@@ -20,31 +21,24 @@ func (r *rewriter) emitProgressions(stmts []int32) {
 		return
 	}
 	s := newSteps(r, stmts)
-	from := 0 // the first statement that is not emitted
-	for at := 0; len(stmts)-at >= leastLanes && at-from < mostTries && s.left > 0; {
-		step, count := s.find(at)
-		if step == 0 {
-			at++
-			continue
-		}
-		if from < at {
-			r.emit(stmts[from:at])
-		}
+	var rest []int32 // in no progression
+	for at := 0; at < len(stmts); {
+		first, step, count := s.next(at)
+		rest = append(rest, stmts[at:first]...)
 		lanes := make([]int32, count)
 		for j := range step {
 			for i := range lanes {
-				lanes[i] = stmts[at+j+i*step]
+				lanes[i] = stmts[first+j+i*step]
 			}
-			if s.backward(at+j, step) {
+			if s.backward(first+j, step) {
 				slices.Reverse(lanes)
 			}
 			r.emit(lanes)
 		}
-		at += step * count
-		from = at
+		at = first + step*count
 	}
-	if from < len(stmts) {
-		r.emit(stmts[from:])
+	if len(rest) > 0 {
+		r.emit(rest)
 	}
 }
 
@@ -53,6 +47,7 @@ type steps struct {
 	n, reads int     // statements, and slots that each reads
 	slots    []int32 // statement after statement
 	left     int     // comparisons that may be made
+	last     int     // the step that was found last, 0 if none was
 }
 
 // newSteps returns the slots of the new program that stmts read.
@@ -75,20 +70,55 @@ func newSteps(r *rewriter, stmts []int32) *steps {
 	return s
 }
 
-// find returns the step for which the statements from a number on form progressions, and the number of them in each: of
-// at least half of the statements, or otherwise the most. Step is 0 if there are less than leastLanes.
+// next returns the first of the statements from a number on that begins progressions, their step, and the number of
+// statements in each. It is the end, and step 0, if there are none.
+func (s *steps) next(at int) (first, step, count int) {
+	for i := at; i < min(at+mostTries, s.n) && s.last > 0; i++ { // of the same loop, after an exception
+		if n := s.continues(i, s.last) / s.last; n >= leastLanes {
+			return i, s.last, n
+		}
+	}
+	for i := at; i < min(at+mostTries, s.n) && s.left > 0; i++ {
+		if step, count := s.find(i); step > 0 {
+			s.last = step
+			return i, step, count
+		}
+	}
+	return s.n, 0, 0
+}
+
+// find returns the best step for progressions from a statement on, and the number of statements in each, at least
+// leastLanes: many, if they are next to each other better than if not. Step is 0 if there is none.
 func (s *steps) find(at int) (step, count int) {
-	covered := 0
+	best := 0
 	for q := 1; q <= min(mostStep, (s.n-at)/leastLanes) && s.left > 0; q++ {
 		n := s.continues(at, q) / q
-		if n < leastLanes || n*q <= covered {
+		if n < leastLanes {
 			continue
 		}
-		if step, count, covered = q, n, n*q; 2*covered >= s.n-at {
+		score := min(n, enough)
+		if s.neighbours(at, q) {
+			score *= 2
+		}
+		if score > best {
+			step, count, best = q, n, score
+		}
+		if best >= 2*enough || best >= enough && 2*step*count >= s.n-at {
 			break
 		}
 	}
 	return step, count
+}
+
+// neighbours reports whether the slots that statements a step apart read are the same or next to each other.
+func (s *steps) neighbours(at, step int) bool {
+	from := at * s.reads
+	for k := from; k < from+step*s.reads; k++ {
+		if d := s.slots[k+step*s.reads] - s.slots[k]; d < -1 || d > 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // continues returns the number of statements from at on of which each reads slots as far from those of the statement

@@ -124,7 +124,7 @@ func (g *laneGenerator) block() {
 const mostGroups = 8
 
 // divide appends the items of a part. A statement joins an earlier loop over as many lanes if its operands are there by
-// then.
+// then: best that which computes them.
 func (g *laneGenerator) divide(stmts []Stmt) {
 	var scalars *scalarItem
 	groups := map[int32][]*group{}
@@ -145,6 +145,10 @@ func (g *laneGenerator) divide(stmts []Stmt) {
 			scalars.add(g, s)
 			g.written(s, len(g.items)-1)
 		default:
+			if w := g.latest(s); w != nil && w.add(g, s) {
+				g.written(s, w.item)
+				break
+			}
 			list := groups[s.N]
 			at := slices.IndexFunc(list, func(w *group) bool { return w.add(g, s) })
 			if at < 0 {
@@ -165,6 +169,20 @@ func (g *laneGenerator) divide(stmts []Stmt) {
 			g.written(s, list[at].item)
 		}
 	}
+}
+
+// latest returns the group of the part that computes the last one of the operands of s, nil if it is none.
+func (g *laneGenerator) latest(s *Stmt) *group {
+	at := int32(0)
+	ops, count, _ := s.operandsOf()
+	for _, o := range ops[:count] {
+		at = max(at, g.writer[o.at(g.list, 0)])
+	}
+	if int(at) <= g.part {
+		return nil
+	}
+	w, _ := g.items[at-1].(*group)
+	return w
 }
 
 func (g *laneGenerator) append(it item) { g.items = append(g.items, it) }
