@@ -58,7 +58,7 @@ var endings = map[string]string{
 const pngFormat = "png"
 
 // largestSize limits the size of a problem, so that a typing error does not exhaust the memory.
-const largestSize = 1_000_000
+const largestSize = 10_000_000
 
 func (a *app) bench() *cli.Command {
 	return &cli.Command{
@@ -107,6 +107,9 @@ Without -tasks all of them are run, in about a minute.`, bench.LargestDense, ben
 				DefaultText: "all"},
 			&cli.StringFlag{Name: "sizes", Usage: "numbers of inputs `N,...` for " + sizedTasks(),
 				DefaultText: "10,100,1000,10000 for T1, 1000 for T3 and listing2"},
+			&cli.BoolFlag{Name: "growth",
+				Usage: "show how T1 and T3 grow from 1000 inputs to ten million, with times and memory per input; " +
+					"takes minutes, and some GB"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: " + strings.Join(bench.Formats, ", "),
 				DefaultText: "by the extension of -o, otherwise table"},
 			outputFlag(),
@@ -130,6 +133,11 @@ func (a *app) engineNames() []string {
 func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err error) {
 	if err := noArguments(c); err != nil {
 		return cfg, "", err
+	}
+	if cfg.Growth = c.Bool("growth"); cfg.Growth {
+		if err := a.growthDefaults(c); err != nil {
+			return cfg, "", err
+		}
 	}
 	names, err := choose(c, "tasks", "task", benchTasks())
 	if err != nil {
@@ -173,6 +181,22 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 			"T4, and others there up to n = %d; export has %s", bench.LargestDense, bench.ExportedTasks())
 	}
 	return cfg, format, nil
+}
+
+// growthDefaults sets the flags that are not given to those of -growth.
+func (a *app) growthDefaults(c *cli.Command) error {
+	fast := slices.DeleteFunc([]string{"by hand", "source(reverse)", "reversediff(compile)"},
+		func(name string) bool { return !slices.Contains(a.engineNames(), name) })
+	for _, d := range [][2]string{{"tasks", "T1,T3"}, {"sizes", "1000,10000,100000,1000000,10000000"},
+		{"engines", strings.Join(fast, ",")}} {
+		if c.IsSet(d[0]) || d[1] == "" {
+			continue
+		}
+		if err := c.Set(d[0], d[1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // benchFormat returns the format of the flag, or otherwise the one that the extension of the output file implies.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -165,7 +166,7 @@ func TestBadInput(t *testing.T) {
 		{"bench -time soon", []string{"soon", "-time"}},
 		{"bench -time 0s", []string{"-time 0s"}},
 		{"bench -time", []string{"-time"}},
-		{"bench -fromat csv", []string{"fromat", "-tasks, -engines, -sizes, -format, -o, -date, -time"}},
+		{"bench -fromat csv", []string{"fromat", "-tasks, -engines, -sizes, -growth, -format, -o, -date, -time"}},
 		{"bench --tasks", []string{"-tasks"}},
 		{"bench T1", []string{`unexpected argument "T1"`}},
 		{"bench -tasks T1 -5", []string{`unexpected argument "-5"`}},
@@ -279,6 +280,40 @@ func TestBenchOutput(t *testing.T) {
 		"json", "-o", file)
 	if got, err := os.ReadFile(file); r.code != 0 || err != nil || !json.Valid(got) {
 		t.Errorf("exit code %d, error %v, file %.40q", r.code, err, got)
+	}
+}
+
+// TestGrowth: -growth has a choice of tasks, of sizes unless others are given, and columns per input.
+func TestGrowth(t *testing.T) {
+	made := 0
+	e := bench.Engine{Name: "source(reverse)", Prepare: func(p *problems.Problem) (bench.Derivative, error) {
+		made++
+		kept := make([]float64, 100*p.N)
+		return func(y, d, x []float64) error {
+			p.Eval(y, x)
+			kept[0] = y[0]
+			copy(d, p.Dense(p.Select(0)))
+			return nil
+		}, nil
+	}}
+	r := run(t, []bench.Engine{e, fake("other", 0)}, "bench", "-growth", "-sizes", "1000,2000", "-time", "10us")
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	if r.code != 0 || len(lines) != 5 || made == 0 || strings.Contains(r.out, "other") {
+		t.Fatalf("exit code %d, %q, stderr %q", r.code, r.out, r.err)
+	}
+	for _, name := range []string{"function/n", "derivative/n", "prepare/n", "allocated/n", "kept/n"} {
+		if !strings.Contains(lines[0], name) {
+			t.Errorf("no column %s in %q", name, lines[0])
+		}
+	}
+	for i, want := range []string{"T1  1000", "T1  2000", "T3  1000", "T3  2000"} {
+		if f := strings.Join(strings.Fields(lines[i+1])[1:3], "  "); f != want {
+			t.Errorf("row %d is of %s, want %s", i, f, want)
+		}
+		fields := strings.Fields(lines[i+1])
+		if kept, err := strconv.Atoi(fields[len(fields)-2]); err != nil || kept < 600 || kept > 1000 {
+			t.Errorf("row %d keeps %v for each input, want about 800 B", i, fields[len(fields)-2:])
+		}
 	}
 }
 

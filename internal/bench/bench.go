@@ -95,6 +95,8 @@ type Config struct {
 	// Budget is the time for which each function and each prepared derivative is repeated. Preparations and unprepared
 	// calls get half of it each.
 	Budget time.Duration
+	// Growth adds the memory of preparations to the rows, and columns per input.
+	Growth bool
 	// Progress, if set, is called with the name of the next step, step done of total. It is called by one goroutine at
 	// a time, and never during a timing.
 	Progress func(done, total int, what string)
@@ -142,6 +144,9 @@ type Row struct {
 	Bytes        float64 // allocated by one call of the prepared derivative
 	Calls        float64 // of the user's function in one call of the prepared derivative
 	PrepareCalls float64 // of the user's function in the preparation
+	// PrepareBytes is what a preparation allocates, and KeptBytes what the prepared derivative keeps of it, machine
+	// code not counted. They are NaN without Config.Growth.
+	PrepareBytes, KeptBytes float64
 
 	Sparse *Sparse // nil for a dense matrix
 
@@ -149,10 +154,11 @@ type Row struct {
 	Plain, Derivative, Unprepared, Prepare timing.Samples
 }
 
-// Refused reports whether the engine does not differentiate functions with branches, and the function has some.
+// Refused reports whether the engine does not differentiate functions with branches, and the function has some, or
+// whether the preparation would exceed a limit.
 func (r Row) Refused() bool {
-	branch := new(sparsity.BranchError)
-	return errors.As(r.Err, &branch)
+	branch, limit := new(sparsity.BranchError), new(nabla.LimitError)
+	return errors.As(r.Err, &branch) || errors.As(r.Err, &limit)
 }
 
 // Sparse holds the detected pattern and the chosen method for a sparse matrix, with their costs.
@@ -191,7 +197,7 @@ func Run(ctx context.Context, c Config) ([]Row, error) {
 				ctx,
 				t,
 				c.enginesFor(t),
-				c.Budget,
+				c,
 				&progress,
 				func(rows []Row) { send(rows, false, nil) },
 			)

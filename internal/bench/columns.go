@@ -67,11 +67,34 @@ var sparseColumns = []column{
 		text: func(r Row) string { return tabular.Duration(r.coloring()) }, value: Row.coloring},
 }
 
+// growthColumns holds the columns of reports with the memory of preparations.
+var growthColumns = []column{
+	perInput("function/n", "time of one call of the plain function, for each input", tabular.Duration,
+		func(r Row) float64 { return r.PlainNS }),
+	perInput("derivative/n", "time of one call of the prepared derivative, for each input", tabular.Duration,
+		func(r Row) float64 { return r.DerivativeNS }),
+	perInput("prepare/n", "time of the preparation, for each input", tabular.Duration,
+		func(r Row) float64 { return r.PrepareNS }),
+	perInput("allocated/n", "by the preparation, for each input", tabular.Size,
+		func(r Row) float64 { return r.PrepareBytes }),
+	perInput("kept/n", "by the prepared derivative, for each input, machine code not counted", tabular.Size,
+		func(r Row) float64 { return r.KeptBytes }),
+}
+
+// perInput returns the column of a figure divided by the number of inputs.
+func perInput(name, note string, text func(float64) string, figure func(Row) float64) column {
+	value := func(r Row) float64 { return figure(r) / float64(r.N) }
+	return column{name: name, note: note, text: func(r Row) string { return text(value(r)) }, value: value}
+}
+
 // columnsOf returns the columns of a report of these rows.
 func columnsOf(rows []Row) []column {
 	all := slices.Clone(columns)
 	if anySparse(rows) {
 		all = append(all, sparseColumns...)
+	}
+	if slices.ContainsFunc(rows, func(r Row) bool { return r.PrepareBytes > 0 }) {
+		all = append(all, growthColumns...)
 	}
 	return append(all, column{name: "", word: true, text: verdict})
 }

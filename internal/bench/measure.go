@@ -29,8 +29,9 @@ type contestant struct {
 
 // measure checks and times the engines in one task. It passes the rows so far to tell after each round. The error is
 // that of the task or of ctx; errors of engines are in their rows.
-func measure(ctx context.Context, t Task, engines []Engine, budget time.Duration, steps *progress,
+func measure(ctx context.Context, t Task, engines []Engine, c Config, steps *progress,
 	tell func([]Row)) ([]Row, error) {
+	budget := c.Budget
 	entrants := make([]*contestant, len(engines))
 	for i, e := range engines {
 		p, err := t.Entry.New(t.N) // a new one, so that no engine finds another's traces
@@ -39,7 +40,7 @@ func measure(ctx context.Context, t Task, engines []Engine, budget time.Duration
 		}
 		steps.step(fmt.Sprintf("%s n=%d %s", p.Name, p.N, e.Name))
 		entrants[i] = newEntrant(p, e)
-		entrants[i].check(budget)
+		entrants[i].check(budget, c.Growth)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -83,18 +84,33 @@ func newEntrant(p *problems.Problem, e Engine) *contestant {
 		Hessian: p.Hessian, N: p.N, Engine: e.Name, Approximate: e.Approximate,
 		PlainNS: nan, DerivativeNS: nan, Ratio: nan, PrepareNS: nan, Allocs: nan, Error: nan,
 		PlainSpread: nan, Spread: nan, UnpreparedNS: nan, BreakEven: nan, Bytes: nan, Calls: nan, PrepareCalls: nan,
+		PrepareBytes: nan, KeptBytes: nan,
 	}}
 }
 
 // fail stores the reason that there is no derivative.
 func (e *contestant) fail(err error) { e.row.Err, e.row.OK = err, false }
 
-// check prepares the derivative, compares it with the references, and counts calls and allocations.
-func (e *contestant) check(budget time.Duration) {
+// check prepares the derivative, compares it with the references, and counts calls and allocations, with growth those
+// of the preparation too.
+func (e *contestant) check(budget time.Duration, growth bool) {
 	e.p.Select(0)
+	var before, after runtime.MemStats
+	if growth {
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+	}
 	start := time.Now()
 	d, plan, err := e.engine.prepare(e.p)
 	e.first = time.Since(start)
+	if growth {
+		runtime.ReadMemStats(&after)
+		e.row.PrepareBytes = float64(after.TotalAlloc - before.TotalAlloc)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		e.row.KeptBytes = max(0, float64(after.HeapAlloc)-float64(before.HeapAlloc))
+		runtime.KeepAlive(d)
+	}
 	if err != nil {
 		e.fail(fmt.Errorf("prepare: %w", err))
 		return
