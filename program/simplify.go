@@ -52,6 +52,15 @@ func (r *rewriter) operand(o Operand, n int32) Operand {
 
 // mapped returns s with its operands translated to new slots, to be added. It copies the constants of a Const.
 func (r *rewriter) mapped(s *Stmt) Stmt {
+	if s.N == 1 && s.Op.Elementary() && s.listsNone() {
+		t := Stmt{Op: s.Op, N: 1, K: s.K, A: Slot(r.slot[s.A.Base]), B: s.B, C: s.C}
+		if n := s.Op.Arity(); n > 1 {
+			if t.B = Slot(r.slot[s.B.Base]); n > 2 {
+				t.C = Slot(r.slot[s.C.Base])
+			}
+		}
+		return t
+	}
 	t := Stmt{Op: s.Op, N: s.N, K: s.K, B: s.B, C: s.C}
 	n := s.terms()
 	switch {
@@ -68,6 +77,11 @@ func (r *rewriter) mapped(s *Stmt) Stmt {
 		r.p.Consts = append(r.p.Consts, r.src.Consts[s.K:s.K+s.N]...)
 	}
 	return t
+}
+
+// listsNone reports whether no operand of s is a gather.
+func (s *Stmt) listsNone() bool {
+	return s.A.Stride != Gather && s.B.Stride != Gather && s.C.Stride != Gather
 }
 
 // place records that the result of s is in the slots from d on.
@@ -323,6 +337,16 @@ func mix(h, v uint64) uint64 {
 
 // hash returns a hash of s that agrees with same.
 func hash(p *Program, s *Stmt) uint64 {
+	if s.N == 1 && s.Op.Elementary() && s.listsNone() {
+		h := mix(uint64(s.Op), uint64(uint32(s.A.Base)))
+		if n := s.Op.Arity(); n > 1 {
+			if h ^= uint64(uint32(s.B.Base)) << 32; n > 2 {
+				h = mix(h, uint64(uint32(s.C.Base)))
+			}
+			h = mix(h, 0)
+		}
+		return h ^ h>>32
+	}
 	h := mix(uint64(s.Op)<<32|uint64(uint32(s.N)), uint64(s.terms()))
 	if s.Op == Const {
 		for _, v := range p.Consts[s.K : s.K+s.N] {
@@ -344,7 +368,14 @@ func hash(p *Program, s *Stmt) uint64 {
 
 // same reports whether s and t perform the same operation on the same slots or constants.
 func same(p *Program, s, t *Stmt) bool {
-	if s.Op != t.Op || s.N != t.N || s.terms() != t.terms() {
+	if s.Op != t.Op || s.N != t.N {
+		return false
+	}
+	if s.N == 1 && s.Op.Elementary() && s.listsNone() && t.listsNone() {
+		n := s.Op.Arity()
+		return s.A.Base == t.A.Base && (n < 2 || s.B.Base == t.B.Base) && (n < 3 || s.C.Base == t.C.Base)
+	}
+	if s.terms() != t.terms() {
 		return false
 	}
 	if s.Op == Const {
@@ -370,8 +401,8 @@ func same(p *Program, s, t *Stmt) bool {
 	return true
 }
 
-// deadCode returns p without the statements on which neither an output nor a guard depends, found by one backward
-// liveness pass. A statement is live if one of its lanes is. Inputs and parameters are kept.
+// deadCode returns p, whose statements it overwrites, without those on which neither an output nor a guard depends,
+// found by one backward liveness pass. A statement is live if one of its lanes is. Inputs and parameters are kept.
 func deadCode(p *Program) *Program {
 	live := make([]bool, p.Slots)
 	for _, s := range p.Result {
@@ -397,10 +428,18 @@ func deadCode(p *Program) *Program {
 			}
 		}
 	}
-	r := rewrite(p)
-	for i := range p.Stmts {
-		if s := &p.Stmts[i]; keep[i] {
-			r.place(s, r.add(r.mapped(s)))
+	r := rewriter{
+		builder: &builder{p: &Program{
+			Ins: p.Ins, Outs: p.Outs, Params: p.Params, Customs: p.Customs, Outcomes: p.Outcomes,
+			Stmts: p.Stmts[:0], task: p.task,
+		}},
+		src:  p,
+		slot: make([]int32, p.Slots),
+	}
+	for i, kept := range keep {
+		if kept {
+			s := p.Stmts[i] // a copy: the new statement may be in its place
+			r.place(&s, r.add(r.mapped(&s)))
 		}
 	}
 	return r.finish()
