@@ -9,7 +9,7 @@ import (
 )
 
 // A partial is the derivative of a statement with respect to one operand: the product of its factors, in the order in
-// which a cotangent is multiplied by them.
+// which a cotangent is multiplied by them. It is valid until the builder makes the next one.
 type partial struct {
 	neg     bool // the product is negated
 	factors []factor
@@ -34,6 +34,7 @@ func (b *builder) partial(s *Stmt, i int, strong bool) (p partial, ok bool) {
 	}
 	steps, neg := rules.Steps(op, i)
 	p.neg = neg
+	p.factors = b.factors[:0]
 	for k, e := range steps {
 		f := factor{zero: op.Strong() && i == 1 && k == 0}
 		if e.Kind == rules.Call && e.Op == rules.Inv {
@@ -48,6 +49,7 @@ func (b *builder) partial(s *Stmt, i int, strong bool) (p partial, ok bool) {
 		f.val = b.expr(e, s)
 		p.factors = append(p.factors, f)
 	}
+	b.factors = p.factors
 	return p, true
 }
 

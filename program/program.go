@@ -191,8 +191,9 @@ func (p *Program) step() {
 
 // builder appends statements to a Program.
 type builder struct {
-	p      *Program
-	consts map[uint64]int32 // bits of a constant → slot of a one-lane Const
+	p       *Program
+	consts  map[uint64]int32 // bits of a constant → slot of a one-lane Const
+	factors []factor         // of the last partial
 }
 
 // derive returns a builder of a program that starts with the statements of p, in the same slots, and has no outputs.

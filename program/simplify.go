@@ -106,21 +106,30 @@ type known struct {
 	on bool
 }
 
+// Values tells which slots of the new program are constants.
+type values struct {
+	index  []int32 // slot → position in consts, +1; 0 if it is no constant
+	consts *[]float64
+}
+
+// of returns the value of a slot.
+func (v *values) of(slot int32) known {
+	if k := v.index[slot]; k > 0 {
+		return known{(*v.consts)[k-1], true}
+	}
+	return known{}
+}
+
 // merge folds constants, applies identities and eliminates common subexpressions and repeated guards, in one forward
 // pass.
 func merge(p *Program) *Program {
 	r := rewrite(p)
-	vals := make([]known, 0, p.Slots)
-	note := func(k known, n int32) {
-		for range n {
-			vals = append(vals, k)
-		}
-	}
+	vals := &values{index: make([]int32, 0, p.Slots), consts: &r.p.Consts}
 	// Constants that folding creates need an entry in vals too.
 	constant := func(v float64) int32 {
 		s := r.constant(v)
-		if int(s) == len(vals) {
-			vals = append(vals, known{v, true})
+		if int(s) == len(vals.index) {
+			vals.index = append(vals.index, int32(len(r.p.Consts)))
 		}
 		return s
 	}
@@ -156,11 +165,12 @@ func merge(p *Program) *Program {
 			}
 		}
 		d := r.add(t)
-		note(known{}, t.Width())
-		if s.Op == Const {
-			for l := range s.N {
-				vals[d+l] = known{p.Consts[s.K+l], true}
+		for l := range t.Width() {
+			at := int32(0)
+			if t.Op == Const {
+				at = t.K + l + 1
 			}
+			vals.index = append(vals.index, at)
 		}
 		if merges {
 			seen.put(r.p, int32(len(r.p.Stmts)-1), h)
@@ -172,7 +182,7 @@ func merge(p *Program) *Program {
 
 // fold returns the slot that already holds the value of the one-lane statement t, if there is one. It may replace t by
 // a cheaper or canonical form.
-func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (int32, bool) {
+func (r *rewriter) fold(t *Stmt, vals *values, constant func(float64) int32) (int32, bool) {
 	if t.Op == Sum {
 		if t.K == 1 {
 			return r.p.at(t.A, 0), true
@@ -180,7 +190,7 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 		return 0, false
 	}
 	op := rules.Op(t.Op)
-	a := vals[t.A.Base]
+	a := vals.of(t.A.Base)
 	switch op.Arity() {
 	case 1:
 		if a.on {
@@ -193,7 +203,7 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 		}
 		return 0, false
 	case 3:
-		b, c := vals[t.B.Base], vals[t.C.Base]
+		b, c := vals.of(t.B.Base), vals.of(t.C.Base)
 		if a.on && b.on && c.on {
 			return constant(rules.Value3(op, a.v, b.v, c.v)), true
 		}
@@ -205,7 +215,7 @@ func (r *rewriter) fold(t *Stmt, vals []known, constant func(float64) int32) (in
 		}
 		return 0, false
 	}
-	b := vals[t.B.Base]
+	b := vals.of(t.B.Base)
 	if a.on && b.on {
 		return constant(rules.Value2(op, a.v, b.v)), true
 	}

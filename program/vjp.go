@@ -107,6 +107,7 @@ type fullEntry struct {
 func (v *reverser) reset() {
 	if v.head == nil {
 		v.head, v.full = make([]int32, v.src.Slots), make([]int32, len(v.src.Stmts))
+		v.list = make([]entry, 0, 2*len(v.src.Stmts))
 	}
 	clear(v.head)
 	clear(v.full)
