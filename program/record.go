@@ -18,7 +18,7 @@ func FromRecording(r Recording, outs []Real) (*Program, error) {
 // derivation of further programs from the result, by a panic with a core.Abort.
 func FromRecordingFor(r Recording, outs []Real, task *Task) (*Program, error) {
 	b := derive(&Program{task: task})
-	b.p.Stmts = make([]Stmt, 0, r.Len+8)
+	b.p.Stmts = make([]Stmt, 0, r.Len+len(r.Consts)+len(outs)+8)
 	b.p.Params = r.NParam
 	first := r.NIn + r.NParam + 1
 	slot := make([]int32, first+r.Len) // by id

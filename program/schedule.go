@@ -59,6 +59,7 @@ func chains(p *Program) *Program {
 	length := make([]int32, p.Slots)
 	left := make([]int32, len(p.Stmts)) // statement → operand that continues its chain, or -1
 	absorbed := make([]bool, len(p.Stmts))
+	chained := false
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
 		left[i] = -1
@@ -79,6 +80,10 @@ func chains(p *Program) *Program {
 		}
 		absorbed[adder[left[i]]-1] = true
 		length[s.D] = length[left[i]] + 1
+		chained = true
+	}
+	if !chained {
+		return p
 	}
 	r := rewrite(p)
 	var terms []int32
