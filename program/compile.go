@@ -60,6 +60,7 @@ func (p *Program) lanesPossible() bool {
 	sums := make([]bool, p.Slots) // an addition, whose only use may continue the sum
 	var seen [][4]uint64          // level → the operations on it, as bits
 	classes := 0
+	var reads []int32
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
 		if s.Op.Arity() == 0 {
@@ -67,18 +68,12 @@ func (p *Program) lanesPossible() bool {
 		}
 		adds := s.Op == Op(rules.Add) && s.N < fewLanes
 		now := int32(0)
-		ops := [3]Operand{s.A, s.B, s.C}
-		for _, o := range ops[:s.Op.Arity()] {
-			for l := range s.terms() {
-				slot := p.at(o, l)
-				if adds && sums[slot] && uses[slot] == 1 {
-					now = max(now, level[slot])
-				} else {
-					now = max(now, level[slot]+1)
-				}
-				if o.Stride == 0 {
-					break
-				}
+		reads = p.reads(reads[:0], s)
+		for _, slot := range reads {
+			if adds && sums[slot] && uses[slot] == 1 {
+				now = max(now, level[slot])
+			} else {
+				now = max(now, level[slot]+1)
 			}
 		}
 		for l := range s.Width() {
@@ -117,18 +112,13 @@ func staged(p *Program) *Program {
 	stage := make([]int32, len(p.Stmts))
 	after := make([]int32, len(p.Stmts)) // the stage of what reads the result
 	guards, last := int32(0), int32(0)
+	var reads []int32
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
 		now := int32(0)
-		ops := [3]Operand{s.A, s.B, s.C}
-		for _, o := range ops[:s.Op.Arity()] {
-			if o.Stride == 0 && s.terms() > 0 {
-				now = max(now, after[own[o.Base]])
-				continue
-			}
-			for l := range s.terms() {
-				now = max(now, after[own[p.at(o, l)]])
-			}
+		reads = p.reads(reads[:0], s)
+		for _, slot := range reads {
+			now = max(now, after[own[slot]])
 		}
 		switch {
 		case s.Op.Guard():
@@ -276,10 +266,8 @@ func (p *Program) lanes(s *Stmt) native.Stmt {
 
 // marks sets read for the slots that s reads.
 func (p *Program) marks(read []bool, s *Stmt) {
-	for _, o := range s.Operands() {
-		for l := range s.terms() {
-			read[p.at(o, l)] = true
-		}
+	for _, slot := range p.reads(nil, s) {
+		read[slot] = true
 	}
 }
 

@@ -155,6 +155,32 @@ func (p *Program) at(o Operand, l int32) int32 {
 	return o.Base + l*o.Stride
 }
 
+// reads appends the slots that s reads to list, one that all lanes of an operand share once, and returns the result.
+func (p *Program) reads(list []int32, s *Stmt) []int32 {
+	if s.N == 1 && s.Op.Elementary() && s.listsNone() {
+		ops := [3]int32{s.A.Base, s.B.Base, s.C.Base}
+		return append(list, ops[:s.Op.Arity()]...)
+	}
+	n := s.terms()
+	if n == 0 {
+		return list
+	}
+	ops := [3]Operand{s.A, s.B, s.C}
+	for _, o := range ops[:s.Op.Arity()] {
+		switch o.Stride {
+		case 0:
+			list = append(list, o.Base)
+		case Gather:
+			list = append(list, p.Index[o.Base:o.Base+n]...)
+		default:
+			for l := range n {
+				list = append(list, o.Base+l*o.Stride)
+			}
+		}
+	}
+	return list
+}
+
 // Operations returns the number of operations that a run executes, counted per lane, without inputs, parameters and
 // constants.
 func (p *Program) Operations() int {

@@ -119,16 +119,11 @@ func chains(p *Program) *Program {
 // uses returns how often each slot is read; an output counts twice.
 func (p *Program) uses() []int32 {
 	uses := make([]int32, p.Slots)
+	var reads []int32
 	for i := range p.Stmts {
-		s := &p.Stmts[i]
-		for _, o := range s.Operands() {
-			if o.Stride == 0 && s.terms() > 0 {
-				uses[o.Base]++
-				continue
-			}
-			for l := range s.terms() {
-				uses[p.at(o, l)]++
-			}
+		reads = p.reads(reads[:0], &p.Stmts[i])
+		for _, slot := range reads {
+			uses[slot]++
 		}
 	}
 	for _, s := range p.Result {
@@ -274,31 +269,26 @@ func (l *lists) of(i int) []int32 { return l.item[l.start[i]:l.start[i+1]] }
 func (p *Program) users() lists {
 	own := p.owners()
 	l := lists{start: make([]int32, len(p.Stmts)+1)}
-	each := func(visit func(from, to int32)) {
-		for i := range p.Stmts {
-			s := &p.Stmts[i]
-			ops := [3]Operand{s.A, s.B, s.C}
-			for _, o := range ops[:s.Op.Arity()] {
-				if o.Stride == 0 && s.terms() > 0 {
-					visit(own[o.Base], int32(i))
-					continue
-				}
-				for t := range s.terms() {
-					visit(own[p.at(o, t)], int32(i))
-				}
-			}
+	var reads []int32
+	for i := range p.Stmts {
+		reads = p.reads(reads[:0], &p.Stmts[i])
+		for _, slot := range reads {
+			l.start[own[slot]+1]++
 		}
 	}
-	each(func(from, _ int32) { l.start[from+1]++ })
 	for i := range p.Stmts {
 		l.start[i+1] += l.start[i]
 	}
 	l.item = make([]int32, l.start[len(p.Stmts)])
 	next := slices.Clone(l.start)
-	each(func(from, to int32) {
-		l.item[next[from]] = to
-		next[from]++
-	})
+	for i := range p.Stmts {
+		reads = p.reads(reads[:0], &p.Stmts[i])
+		for _, slot := range reads {
+			from := own[slot]
+			l.item[next[from]] = int32(i)
+			next[from]++
+		}
+	}
 	return l
 }
 

@@ -419,6 +419,7 @@ func deadCode(p *Program) *Program {
 		live[s] = true
 	}
 	keep := make([]bool, len(p.Stmts))
+	var reads []int32
 	for i := len(p.Stmts) - 1; i >= 0; i-- {
 		s := &p.Stmts[i]
 		keep[i] = s.Op == Input || s.Op == Param || s.Op.Guard()
@@ -428,14 +429,9 @@ func deadCode(p *Program) *Program {
 		if !keep[i] {
 			continue
 		}
-		for _, o := range s.Operands() {
-			if o.Stride == 0 && s.terms() > 0 {
-				live[o.Base] = true
-				continue
-			}
-			for l := range s.terms() {
-				live[p.at(o, l)] = true
-			}
+		reads = p.reads(reads[:0], s)
+		for _, slot := range reads {
+			live[slot] = true
 		}
 	}
 	r := rewriter{
