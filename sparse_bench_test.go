@@ -7,6 +7,7 @@ import (
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
+	"github.com/nabla-ad/nabla/backend/source"
 	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/internal/problems"
 	"github.com/nabla-ad/nabla/sparse"
@@ -40,18 +41,7 @@ func BenchmarkSparseHessian(b *testing.B) {
 				continue
 			}
 			b.Run(fmt.Sprintf("n=%d/%s", n, e.Name()), func(b *testing.B) {
-				p, err := nabla.PrepareHessian(squaredDifferences, nabla.AutoSparse{Dense: e}, x)
-				if err != nil {
-					b.Fatal(err)
-				}
-				var h sparse.SymCSC
-				p.Sparse(&h, x)
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := p.Sparse(&h, x); err != nil {
-						b.Fatal(err)
-					}
-				}
+				timeHessian(b, squaredDifferences, nabla.AutoSparse{Dense: e}, x)
 			})
 		}
 	}
@@ -68,21 +58,62 @@ func BenchmarkSparseJacobian(b *testing.B) {
 		}
 	})
 	for _, e := range []nabla.Backend{forwarddiff.Backend{}, reversediff.Backend{Compile: true}} {
-		b.Run(e.Name(), func(b *testing.B) {
-			p, err := nabla.PrepareJacobian(q.Func, nabla.AutoSparse{Dense: e}, x)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Log(p.Plan())
-			var j sparse.CSC
-			p.Sparse(&j, x)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := p.Sparse(&j, x); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		b.Run(e.Name(), func(b *testing.B) { timeJacobian(b, q.Func, nabla.AutoSparse{Dense: e}, x) })
+	}
+}
+
+// timeHessian times the Hessian of f, prepared with s.
+func timeHessian[F nabla.ScalarFunc](b *testing.B, f F, s nabla.AutoSparse, x []float64) {
+	p, err := nabla.PrepareHessian(f, s, x)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var h sparse.SymCSC
+	p.Sparse(&h, x)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.Sparse(&h, x); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// timeJacobian times the Jacobian of f, prepared with s.
+func timeJacobian[F nabla.VectorFunc](b *testing.B, f F, s nabla.AutoSparse, x []float64) {
+	p, err := nabla.PrepareJacobian(f, s, x)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Log(p.Plan())
+	var j sparse.CSC
+	p.Sparse(&j, x)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.Sparse(&j, x); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkWorkers has the Jacobian of T4 on a grid of 64×64 and the Hessian of listing2 on one goroutine and on two.
+func BenchmarkWorkers(b *testing.B) {
+	compiled := reversediff.Backend{Compile: true}
+	q, l := problems.T4(64), problems.Listing2(100_000)
+	for _, workers := range []int{1, 2} {
+		name := func(task string, e nabla.Backend) string {
+			return fmt.Sprintf("%s/%s/workers=%d", task, e.Name(), workers)
+		}
+		for _, e := range []nabla.Backend{source.Forward{}, source.Reverse{}, compiled, forwarddiff.Backend{}} {
+			b.Run(name("T4", e), func(b *testing.B) {
+				timeJacobian(b, q.Bound, nabla.AutoSparse{Dense: e, Workers: workers}, q.Select(0).X)
+			})
+		}
+		for _, e := range []nabla.Backend{source.Forward{}, source.Reverse{},
+			nabla.SecondOrder{Outer: forwarddiff.Backend{}, Inner: compiled}} {
+			b.Run(name("listing2", e), func(b *testing.B) {
+				timeHessian(b, problems.DiffSquaresPlain, nabla.AutoSparse{Dense: e, Workers: workers}, l.Select(0).X)
+			})
+		}
 	}
 }
 
