@@ -117,7 +117,7 @@ func (e *contestant) check(budget time.Duration, growth bool) {
 	}
 	e.d, e.plan = d, plan
 	e.storePlanTimes(plan)
-	tol := e.p.Tolerance
+	tol := max(e.p.Tolerance, float64(e.p.N)*0x1p-53) // sums of n terms in another order
 	if e.engine.Approximate {
 		tol = e.p.Difference
 	}
