@@ -47,7 +47,7 @@ const (
 // size of p, and p must be well formed; see Check.
 func NewMachine(p *Program) *Machine { return newMachine(p, interpreted) }
 
-// A coding says what becomes machine code.
+// A coding selects the statements that become machine code.
 type coding uint8
 
 const (

@@ -23,10 +23,13 @@ type rewriter struct {
 }
 
 // rewrite returns a rewriter for a program with the groups and tables of p and no statements yet.
-func rewrite(p *Program) *rewriter {
+func rewrite(p *Program) *rewriter { return rewriteInto(p, make([]Stmt, 0, len(p.Stmts))) }
+
+// rewriteInto is rewrite with the memory for the statements.
+func rewriteInto(p *Program, stmts []Stmt) *rewriter {
 	q := &Program{
 		Ins: p.Ins, Outs: p.Outs, Params: p.Params, Customs: p.Customs, Outcomes: p.Outcomes,
-		Stmts: make([]Stmt, 0, len(p.Stmts)), task: p.task,
+		Stmts: stmts, task: p.task,
 	}
 	return &rewriter{
 		builder: &builder{p: q, consts: map[uint64]int32{}},
@@ -434,14 +437,7 @@ func deadCode(p *Program) *Program {
 			live[slot] = true
 		}
 	}
-	r := rewriter{
-		builder: &builder{p: &Program{
-			Ins: p.Ins, Outs: p.Outs, Params: p.Params, Customs: p.Customs, Outcomes: p.Outcomes,
-			Stmts: p.Stmts[:0], task: p.task,
-		}},
-		src:  p,
-		slot: make([]int32, p.Slots),
-	}
+	r := rewriteInto(p, p.Stmts[:0])
 	for i, kept := range keep {
 		if kept {
 			s := p.Stmts[i] // a copy: the new statement may be in its place

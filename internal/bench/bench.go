@@ -144,8 +144,8 @@ type Row struct {
 	Bytes        float64 // allocated by one call of the prepared derivative
 	Calls        float64 // of the user's function in one call of the prepared derivative
 	PrepareCalls float64 // of the user's function in the preparation
-	// PrepareBytes is what a preparation allocates, and KeptBytes what the prepared derivative keeps of it, machine
-	// code not counted. They are NaN without Config.Growth.
+	// PrepareBytes is the memory that a preparation allocates, and KeptBytes the part of it that the prepared
+	// derivative keeps, without machine code. They are NaN without Config.Growth.
 	PrepareBytes, KeptBytes float64
 
 	Sparse *Sparse // nil for a dense matrix

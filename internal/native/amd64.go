@@ -423,7 +423,7 @@ func (e *encoder) advance(i int8, bytes int32) {
 	e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(bytes))
 }
 
-// count appends that a counter, of iterations or of what is left, gets a value.
+// count appends the load of a number into a counter, countRegister or restRegister.
 func (e *encoder) count(register uint8, n int) {
 	e.buf = append(e.buf, 0x41, 0xb8|register) // MOVL
 	e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(n))

@@ -54,11 +54,12 @@ func (w *group) add(g *laneGenerator, s *Stmt) bool {
 	if s.N != w.n || len(w.code) >= mostBody {
 		return false
 	}
-	ops, count, _ := s.operandsOf()
+	ops, count := s.operandsOf()
 	if s.Terms > 0 { // an operand for each term
 		return w.addSum(g, s)
 	}
 	strides := w.strides
+	listed := len(g.list)
 	stores := s.Op == Store || s.Op == Output
 	if stores { // where the lanes go is like an operand
 		ops[count] = s.B
@@ -82,6 +83,7 @@ func (w *group) add(g *laneGenerator, s *Stmt) bool {
 		strides = with(strides, lanes)
 	}
 	if len(strides) > groupIndices {
+		g.list = g.list[:listed]
 		return false
 	}
 	w.strides = strides
@@ -116,7 +118,8 @@ func with(strides []int32, s int32) []int32 {
 	return append(strides[:len(strides):len(strides)], s)
 }
 
-// readable reports whether o has the lanes of a result of the group, or of what is computed before.
+// readable reports whether a statement may read o: one result of the group, lane by lane, or slots that are computed
+// before the group.
 func (w *group) readable(g *laneGenerator, o Operand) bool {
 	if o.Stride == 1 && w.columns[o.Base] {
 		return true

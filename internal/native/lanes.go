@@ -31,12 +31,12 @@ func (o Operand) at(list []int32, l int32) int32 {
 	return o.Base + l*o.Stride
 }
 
-// operandsOf returns the operands of s and the number of lanes, or terms, of each.
-func (s *Stmt) operandsOf() (list [3]Operand, count int, lanes int32) {
+// operandsOf returns the operands of s, and their number.
+func (s *Stmt) operandsOf() (list [3]Operand, count int) {
 	if s.Terms > 0 {
-		return [3]Operand{s.A}, 1, s.N * s.Terms
+		return [3]Operand{s.A}, 1
 	}
-	return [3]Operand{s.A, s.B, s.C}, operands[s.Op], s.N
+	return [3]Operand{s.A, s.B, s.C}, operands[s.Op]
 }
 
 const (
@@ -64,7 +64,7 @@ func CompileLanes(stmts []Stmt, list []int32, ends []int, kept []bool) *Code {
 		from = end
 	}
 	g.cross()
-	var starts, blocks []int
+	var blocks []int
 	from = 0
 	for _, end := range last {
 		for _, i := range g.items[from:end] {
@@ -74,9 +74,8 @@ func CompileLanes(stmts []Stmt, list []int32, ends []int, kept []bool) *Code {
 		from = end
 		blocks = append(blocks, len(g.starts))
 	}
-	starts = g.starts
-	c := newCode(g.a.e.buf, starts, blocks)
-	if c != nil && len(g.list) > 0 {
+	c := newCode(g.a.e.buf, g.starts, blocks)
+	if c != nil {
 		c.list = g.list
 	}
 	return c
@@ -174,7 +173,7 @@ func (g *laneGenerator) divide(stmts []Stmt) {
 // latest returns the group of the part that computes the last one of the operands of s, nil if it is none.
 func (g *laneGenerator) latest(s *Stmt) *group {
 	at := int32(0)
-	ops, count, _ := s.operandsOf()
+	ops, count := s.operandsOf()
 	for _, o := range ops[:count] {
 		at = max(at, g.writer[o.at(g.list, 0)])
 	}
