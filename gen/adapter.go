@@ -48,8 +48,13 @@ func (a *adapter) has(name string) bool {
 // statements that store its results. It returns the number of outputs if the field counts them.
 func (a *adapter) function() string {
 	s := a.t.shape
-	for _, name := range []string{"xbar", "xbardot"} { // the derivative accumulates into them
-		if a.has(name) && !s.number && !s.fields { // package nabla clears those of structs
+	fn, overwritten := a.b.fn, []slot(nil)
+	if o := a.b.overwriting; o != nil {
+		fn, overwritten = o.fn, o.slots
+	}
+	for _, name := range []string{"xbar", "xbardot"} { // the derivative accumulates into the others
+		if a.has(name) && !s.number && !s.fields && // package nabla clears those of structs
+			!slices.Contains(overwritten, slotOf(name)) {
 			a.pre = append(a.pre, "clear("+a.operand("x", slotOf(name))+")")
 		}
 	}
@@ -64,7 +69,7 @@ func (a *adapter) function() string {
 	for i, r := range a.b.params {
 		args = append(args, a.argument(r, a.b.fn.Params[i]))
 	}
-	call := a.scope.Func(a.b.fn) + "(" + strings.Join(args, ", ") + ")"
+	call := a.scope.Func(fn) + "(" + strings.Join(args, ", ") + ")"
 	count, assigned := "1", map[string]bool{}
 	switch {
 	case s.y >= 0:

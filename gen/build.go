@@ -50,6 +50,7 @@ type built struct {
 	facts           *activity.Facts
 	lanes           int    // width of the vector mode; 0 and 1 are scalar
 	doc             string // doc comment without the leading name
+	overwriting     *overwriting
 }
 
 // A slot selects the primal value of a variable or one of its derivatives.
@@ -426,6 +427,9 @@ func (u *unit) write() error {
 	if err := u.findLicenses(); err != nil {
 		return err
 	}
+	if err := u.overwrite(); err != nil {
+		return err
+	}
 	var funcs []print.Func
 	for _, t := range u.targets {
 		for _, b := range t.built {
@@ -442,6 +446,9 @@ func (u *unit) write() error {
 					Workspaces: b.workspaces(),
 				},
 			)
+			if o := b.overwriting; o != nil {
+				funcs = append(funcs, o.source(u, t, b))
+			}
 		}
 	}
 	if len(funcs) == 0 && (len(u.refusals) == 0 || u.cyclic) {

@@ -19,12 +19,13 @@
 //	Checks      reduction of dead code that may panic to the operands that may panic
 //	Calls       deletion of calls of functions without effects
 //	Unread      deletion of stores to a slice parameter that is never read
+//	Overwrite   stores instead of the first accumulations into a slice parameter
 //
 // # Stages
 //
 // A function goes through one stage, a list of passes, wherever it has been built. DeadCode is repeated until Checks
-// changes nothing. Unread and Calls are in no stage: package gen calls Unread between two runs of Prune, and Calls when
-// all functions are complete.
+// changes nothing. Unread, Calls and Overwrite are in no stage: package gen calls Unread between two runs of Prune,
+// Calls when all functions are complete, and Overwrite for a copy of the complete function.
 //
 //	Primal    Inline Clones Unroll Copies Scalars Copies
 //	Body      Clones Unroll Copies Scalars Copies
@@ -36,10 +37,10 @@
 //
 // # Semantics
 //
-// Floating-point results stay the same bit for bit, except that [Increments] and [Windows] reorder sums of cotangents
-// and may change the sign of a zero. A function panics after a pass if and only if it did before, except for [Unread];
-// if two expressions would panic, another of them may be first. A loop that would panic does so before its first
-// iteration after [Cut].
+// Floating-point results stay the same bit for bit, except that [Increments] and [Windows] reorder sums of cotangents,
+// and that they and [Overwrite] may change the sign of a zero. A function panics after a pass if and only if it did
+// before, except for [Unread]; if two expressions would panic, another of them may be first. A loop that would panic
+// does so before its first iteration after [Cut], and may do so after [Overwrite].
 //
 // # Terms
 //

@@ -62,6 +62,7 @@ var untestedPasses = map[string]func(f *ir.Func){
 			f.Params = f.Params[1:]
 		}
 	},
+	"overwrite": func(f *ir.Func) { simplify.Overwrite(f, f.Params[0], f.Params[1]) },
 }
 
 // passes preserve results bit for bit.

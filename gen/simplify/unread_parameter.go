@@ -11,28 +11,9 @@ import "github.com/nabla-ad/nabla/gen/ir"
 //	part[i] += a * b
 //	memory[0] = x[j]
 func Unread(f *ir.Func, memory, like *ir.Var) bool {
-	replaceLen := ir.Map{Expr: func(e ir.Expr) ir.Expr {
-		if l, ok := e.(*ir.Len); ok && !l.Cap {
-			if x, ok := l.X.(*ir.Load); ok && x.P.Root == memory && len(x.P.Path) == 0 {
-				return &ir.Len{Typed: l.Typed, X: &ir.Load{Typed: ir.Typed{T: like.Type}, P: &ir.Place{Root: like}}}
-			}
-		}
-		return e
-	}}
 	// Lengths are replaced first, so that they do not count as reads.
-	body := replaceLen.Block(f.Body)
-	// The set only grows, so the iteration over declarations ends at a fixed point.
-	memoryViews := views{memory: true}
-	for changed := true; changed; {
-		changed = false
-		ir.Walk(body, func(s ir.Stmt) bool {
-			// Views of views are found in a later iteration.
-			if l, ok := s.(*ir.Let); ok && !memoryViews[l.V] && memoryViews.isView(l.E) {
-				memoryViews[l.V], changed = true, true
-			}
-			return true
-		})
-	}
+	body := lengthsOf(memory, like).Block(f.Body)
+	memoryViews := viewsOf(memory, body)
 	unused := true
 	ir.Walk(body, func(s ir.Stmt) bool {
 		unused = unused && (memoryViews.storedValue(s) != nil || memoryViews.declaresView(s) ||
@@ -59,8 +40,35 @@ func Unread(f *ir.Func, memory, like *ir.Var) bool {
 	return true
 }
 
+// lengthsOf returns the map of len(memory) to len(like).
+func lengthsOf(memory, like *ir.Var) *ir.Map {
+	return &ir.Map{Expr: func(e ir.Expr) ir.Expr {
+		if l, ok := e.(*ir.Len); ok && !l.Cap && ir.VarOf(l.X) == memory {
+			return &ir.Len{Typed: l.Typed, X: like.Load()}
+		}
+		return e
+	}}
+}
+
 // A views is the set of variables that hold a slice parameter or a subslice of it.
 type views map[*ir.Var]bool
+
+// viewsOf returns the views of memory that body declares, and memory itself.
+func viewsOf(memory *ir.Var, body ir.Block) views {
+	u := views{memory: true}
+	// The set only grows, so the iteration over declarations ends at a fixed point.
+	for changed := true; changed; {
+		changed = false
+		ir.Walk(body, func(s ir.Stmt) bool {
+			// Views of views are found in a later iteration.
+			if l, ok := s.(*ir.Let); ok && !u[l.V] && u.isView(l.E) {
+				u[l.V], changed = true, true
+			}
+			return true
+		})
+	}
+	return u
+}
 
 // isView reports whether e is a view, possibly resliced.
 func (u views) isView(e ir.Expr) bool {

@@ -106,6 +106,37 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return s
 }
 
+// rosenbrockPlainAdjointOverwriting is RosenbrockPlainAdjoint for complete slices that do not overlap.
+// It overwrites the derivatives that RosenbrockPlainAdjoint adds to.
+func rosenbrockPlainAdjointOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	s := 0.0
+	hi := len(x) - 1
+	t := rBar * 100
+	twice1 := t + t
+	twice2 := rBar + rBar
+	if 0 < hi {
+		var carry float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			now := x1[i+1]
+			a := now - old*old
+			b := 1 - old
+			s += 100*(a*a) + b*b
+			aBar := twice1 * a
+			bBar := twice2 * b
+			xBar1[i] = carry - (bBar + (aBar+aBar)*old)
+			carry = aBar
+			old = now
+		}
+		xBar[hi] = carry
+	} else {
+		clear(xBar)
+	}
+	return s
+}
+
 // RosenbrockPlainAdjointOnly is RosenbrockPlainAdjoint without the value, from rosenbrock.go:19.
 func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("RosenbrockPlainAdjointOnly", "xBar, x", 1, xBar, x)
@@ -135,6 +166,34 @@ func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 			old = now
 		}
 		xBar[hi] += carry
+	}
+}
+
+// rosenbrockPlainAdjointOnlyOverwriting is RosenbrockPlainAdjointOnly for complete slices that do not overlap.
+// It overwrites the derivatives that RosenbrockPlainAdjointOnly adds to.
+func rosenbrockPlainAdjointOnlyOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	hi := len(x) - 1
+	t := rBar * 100
+	twice1 := t + t
+	twice2 := rBar + rBar
+	if 0 < hi {
+		var carry float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			now := x1[i+1]
+			a := now - old*old
+			b := 1 - old
+			aBar := twice1 * a
+			bBar := twice2 * b
+			xBar1[i] = carry - (bBar + (aBar+aBar)*old)
+			carry = aBar
+			old = now
+		}
+		xBar[hi] = carry
+	} else {
+		clear(xBar)
 	}
 }
 
@@ -197,6 +256,52 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	return s
 }
 
+// rosenbrockPlainAdjointTangentOverwriting is RosenbrockPlainAdjointTangent for complete slices that do not overlap.
+// It overwrites the derivatives that RosenbrockPlainAdjointTangent adds to.
+func rosenbrockPlainAdjointTangentOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
+	s := 0.0
+	hi := len(x) - 1
+	t := rBar * 100
+	twice1 := t + t
+	twice2 := rBar + rBar
+	if 0 < hi {
+		var carryDot float64
+		var carry float64
+		oldDot := xDot[0]
+		old := x[0]
+		x1Dot := xDot[:len(x):len(x)][:hi+1]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1Dot := xBarDot[:len(x):len(x)][:hi]
+		xBar1 := xBar[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			nowDot := x1Dot[i+1]
+			now := x1[i+1]
+			aDot := nowDot - (old+old)*oldDot
+			a := now - old*old
+			bDot := -oldDot
+			b := 1 - old
+			s += 100*(a*a) + b*b
+			aBarDot := twice1 * aDot
+			aBar := twice1 * a
+			bBarDot := twice2 * bDot
+			bBar := twice2 * b
+			t1 := aBar + aBar
+			xBar1Dot[i] = carryDot - (bBarDot + ((aBarDot+aBarDot)*old + t1*oldDot))
+			xBar1[i] = carry - (bBar + t1*old)
+			carryDot = aBarDot
+			carry = aBar
+			oldDot = nowDot
+			old = now
+		}
+		xBarDot[hi] = carryDot
+		xBar[hi] = carry
+	} else {
+		clear(xBar)
+		clear(xBarDot)
+	}
+	return s
+}
+
 // RosenbrockPlainHVP is RosenbrockPlainAdjointTangent without value and gradient, from rosenbrock.go:19.
 func RosenbrockPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("RosenbrockPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
@@ -239,6 +344,41 @@ func RosenbrockPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDo
 	}
 }
 
+// rosenbrockPlainHVPOverwriting is RosenbrockPlainHVP for complete slices that do not overlap.
+// It overwrites the derivatives that RosenbrockPlainHVP adds to.
+func rosenbrockPlainHVPOverwriting(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	hi := len(x) - 1
+	t := rBar * 100
+	twice1 := t + t
+	twice2 := rBar + rBar
+	if 0 < hi {
+		var carryDot float64
+		oldDot := xDot[0]
+		old := x[0]
+		x1Dot := xDot[:len(x):len(x)][:hi+1]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1Dot := xBarDot[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			nowDot := x1Dot[i+1]
+			now := x1[i+1]
+			aDot := nowDot - (old+old)*oldDot
+			a := now - old*old
+			bDot := -oldDot
+			aBarDot := twice1 * aDot
+			aBar := twice1 * a
+			bBarDot := twice2 * bDot
+			t1 := aBar + aBar
+			xBar1Dot[i] = carryDot - (bBarDot + ((aBarDot+aBarDot)*old + t1*oldDot))
+			carryDot = aBarDot
+			oldDot = nowDot
+			old = now
+		}
+		xBarDot[hi] = carryDot
+	} else {
+		clear(xBarDot)
+	}
+}
+
 // RosenbrockPlainTraced is RosenbrockPlain over Reals, from rosenbrock.go:19.
 func RosenbrockPlainTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
@@ -268,23 +408,18 @@ func init() {
 					return 1
 				},
 				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
-					clear(xbar)
-					y[0] = RosenbrockPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
+					y[0] = rosenbrockPlainAdjointOverwriting(x, xbar, ybar[0], &workAdjoint)
 					return 1
 				},
 				Gradient: func(xbar, x []float64, _ any) {
-					clear(xbar)
-					RosenbrockPlainAdjointOnly(x, xbar, 1, &workGradient)
+					rosenbrockPlainAdjointOnlyOverwriting(x, xbar, 1, &workGradient)
 				},
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
-					clear(xbar)
-					clear(xbardot)
-					y[0] = RosenbrockPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					y[0] = rosenbrockPlainAdjointTangentOverwriting(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 				HVP: func(xbardot, x, xdot []float64, _ any) {
-					clear(xbardot)
-					RosenbrockPlainHVP(x, 1, &workHVP, xdot, xbardot)
+					rosenbrockPlainHVPOverwriting(x, 1, &workHVP, xdot, xbardot)
 				},
 			}
 		},
@@ -297,5 +432,5 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"56+9|.RosenbrockPlain|rosenbrock.go:19|1:1",
+	"51+9|.RosenbrockPlain|rosenbrock.go:19|1:1",
 )

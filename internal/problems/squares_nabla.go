@@ -82,6 +82,25 @@ func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return s
 }
 
+// sumSquaresPlainAdjointOverwriting is SumSquaresPlainAdjoint for complete slices that do not overlap.
+// It overwrites the derivatives that SumSquaresPlainAdjoint adds to.
+func sumSquaresPlainAdjointOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	s := 0.0
+	hi := len(x)
+	twice := rBar + rBar
+	if 0 < hi {
+		xBar1 := xBar[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			v := x[i]
+			s += v * v
+			xBar1[i] = twice * v
+		}
+	} else {
+		clear(xBar)
+	}
+	return s
+}
+
 // SumSquaresPlainAdjointOnly is SumSquaresPlainAdjoint without the value, from squares.go:21.
 func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("SumSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
@@ -99,6 +118,22 @@ func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 			v := x[i]
 			xBar1[i] += twice * v
 		}
+	}
+}
+
+// sumSquaresPlainAdjointOnlyOverwriting is SumSquaresPlainAdjointOnly for complete slices that do not overlap.
+// It overwrites the derivatives that SumSquaresPlainAdjointOnly adds to.
+func sumSquaresPlainAdjointOnlyOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	hi := len(x)
+	twice := rBar + rBar
+	if 0 < hi {
+		xBar1 := xBar[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			v := x[i]
+			xBar1[i] = twice * v
+		}
+	} else {
+		clear(xBar)
 	}
 }
 
@@ -138,6 +173,29 @@ func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	return s
 }
 
+// sumSquaresPlainAdjointTangentOverwriting is SumSquaresPlainAdjointTangent for complete slices that do not overlap.
+// It overwrites the derivatives that SumSquaresPlainAdjointTangent adds to.
+func sumSquaresPlainAdjointTangentOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
+	s := 0.0
+	hi := len(x)
+	twice := rBar + rBar
+	if 0 < hi {
+		xBar1Dot := xBarDot[:len(x):len(x)][:hi]
+		xBar1 := xBar[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			vDot := xDot[i]
+			v := x[i]
+			s += v * v
+			xBar1Dot[i] = twice * vDot
+			xBar1[i] = twice * v
+		}
+	} else {
+		clear(xBar)
+		clear(xBarDot)
+	}
+	return s
+}
+
 // SumSquaresPlainHVP is SumSquaresPlainAdjointTangent without value and gradient, from squares.go:21.
 func SumSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("SumSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
@@ -159,6 +217,23 @@ func SumSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDo
 			_ = x[i]
 			xBar1Dot[i] += twice * vDot
 		}
+	}
+}
+
+// sumSquaresPlainHVPOverwriting is SumSquaresPlainHVP for complete slices that do not overlap.
+// It overwrites the derivatives that SumSquaresPlainHVP adds to.
+func sumSquaresPlainHVPOverwriting(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	hi := len(x)
+	twice := rBar + rBar
+	if 0 < hi {
+		xBar1Dot := xBarDot[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			vDot := xDot[i]
+			_ = x[i]
+			xBar1Dot[i] = twice * vDot
+		}
+	} else {
+		clear(xBarDot)
 	}
 }
 
@@ -256,6 +331,33 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 	return s
 }
 
+// diffSquaresPlainAdjointOverwriting is DiffSquaresPlainAdjoint for complete slices that do not overlap.
+// It overwrites the derivatives that DiffSquaresPlainAdjoint adds to.
+func diffSquaresPlainAdjointOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	s := 0.0
+	hi := len(x) - 1
+	twice := rBar + rBar
+	if 0 < hi {
+		var carry float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			now := x1[i+1]
+			d := now - old
+			s += d * d
+			dBar := twice * d
+			xBar1[i] = carry - dBar
+			carry = dBar
+			old = now
+		}
+		xBar[hi] = carry
+	} else {
+		clear(xBar)
+	}
+	return s
+}
+
 // DiffSquaresPlainAdjointOnly is DiffSquaresPlainAdjoint without the value, from squares.go:65.
 func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
 	rt.Apart("DiffSquaresPlainAdjointOnly", "xBar, x", 1, xBar, x)
@@ -281,6 +383,30 @@ func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWor
 			old = now
 		}
 		xBar[hi] += carry
+	}
+}
+
+// diffSquaresPlainAdjointOnlyOverwriting is DiffSquaresPlainAdjointOnly for complete slices that do not overlap.
+// It overwrites the derivatives that DiffSquaresPlainAdjointOnly adds to.
+func diffSquaresPlainAdjointOnlyOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	hi := len(x) - 1
+	twice := rBar + rBar
+	if 0 < hi {
+		var carry float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			now := x1[i+1]
+			d := now - old
+			dBar := twice * d
+			xBar1[i] = carry - dBar
+			carry = dBar
+			old = now
+		}
+		xBar[hi] = carry
+	} else {
+		clear(xBar)
 	}
 }
 
@@ -336,6 +462,45 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 	return s
 }
 
+// diffSquaresPlainAdjointTangentOverwriting is DiffSquaresPlainAdjointTangent for complete slices that do not overlap.
+// It overwrites the derivatives that DiffSquaresPlainAdjointTangent adds to.
+func diffSquaresPlainAdjointTangentOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
+	s := 0.0
+	hi := len(x) - 1
+	twice := rBar + rBar
+	if 0 < hi {
+		var carryDot float64
+		var carry float64
+		oldDot := xDot[0]
+		old := x[0]
+		x1Dot := xDot[:len(x):len(x)][:hi+1]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1Dot := xBarDot[:len(x):len(x)][:hi]
+		xBar1 := xBar[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			nowDot := x1Dot[i+1]
+			now := x1[i+1]
+			dDot := nowDot - oldDot
+			d := now - old
+			s += d * d
+			dBarDot := twice * dDot
+			dBar := twice * d
+			xBar1Dot[i] = carryDot - dBarDot
+			xBar1[i] = carry - dBar
+			carryDot = dBarDot
+			carry = dBar
+			oldDot = nowDot
+			old = now
+		}
+		xBarDot[hi] = carryDot
+		xBar[hi] = carry
+	} else {
+		clear(xBar)
+		clear(xBarDot)
+	}
+	return s
+}
+
 // DiffSquaresPlainHVP is DiffSquaresPlainAdjointTangent without value and gradient, from squares.go:65.
 func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("DiffSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
@@ -370,6 +535,33 @@ func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarD
 	}
 }
 
+// diffSquaresPlainHVPOverwriting is DiffSquaresPlainHVP for complete slices that do not overlap.
+// It overwrites the derivatives that DiffSquaresPlainHVP adds to.
+func diffSquaresPlainHVPOverwriting(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	hi := len(x) - 1
+	twice := rBar + rBar
+	if 0 < hi {
+		var carryDot float64
+		oldDot := xDot[0]
+		_ = x[0]
+		x1Dot := xDot[:len(x):len(x)][:hi+1]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1Dot := xBarDot[:len(x):len(x)][:hi]
+		for i := 0; i < hi; i++ {
+			nowDot := x1Dot[i+1]
+			_ = x1[i+1]
+			dDot := nowDot - oldDot
+			dBarDot := twice * dDot
+			xBar1Dot[i] = carryDot - dBarDot
+			carryDot = dBarDot
+			oldDot = nowDot
+		}
+		xBarDot[hi] = carryDot
+	} else {
+		clear(xBarDot)
+	}
+}
+
 // DiffSquaresPlainTraced is DiffSquaresPlain over Reals, from squares.go:65.
 func DiffSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
@@ -398,23 +590,18 @@ func init() {
 					return 1
 				},
 				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
-					clear(xbar)
-					y[0] = SumSquaresPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
+					y[0] = sumSquaresPlainAdjointOverwriting(x, xbar, ybar[0], &workAdjoint)
 					return 1
 				},
 				Gradient: func(xbar, x []float64, _ any) {
-					clear(xbar)
-					SumSquaresPlainAdjointOnly(x, xbar, 1, &workGradient)
+					sumSquaresPlainAdjointOnlyOverwriting(x, xbar, 1, &workGradient)
 				},
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
-					clear(xbar)
-					clear(xbardot)
-					y[0] = SumSquaresPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					y[0] = sumSquaresPlainAdjointTangentOverwriting(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 				HVP: func(xbardot, x, xdot []float64, _ any) {
-					clear(xbardot)
-					SumSquaresPlainHVP(x, 1, &workHVP, xdot, xbardot)
+					sumSquaresPlainHVPOverwriting(x, 1, &workHVP, xdot, xbardot)
 				},
 			}
 		},
@@ -440,23 +627,18 @@ func init() {
 					return 1
 				},
 				Adjoint: func(y, xbar, x, ybar []float64, _ any) int {
-					clear(xbar)
-					y[0] = DiffSquaresPlainAdjoint(x, xbar, ybar[0], &workAdjoint)
+					y[0] = diffSquaresPlainAdjointOverwriting(x, xbar, ybar[0], &workAdjoint)
 					return 1
 				},
 				Gradient: func(xbar, x []float64, _ any) {
-					clear(xbar)
-					DiffSquaresPlainAdjointOnly(x, xbar, 1, &workGradient)
+					diffSquaresPlainAdjointOnlyOverwriting(x, xbar, 1, &workGradient)
 				},
 				AdjointTangent: func(y, xbar, xbardot, x, xdot, ybar []float64, _ any) int {
-					clear(xbar)
-					clear(xbardot)
-					y[0] = DiffSquaresPlainAdjointTangent(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
+					y[0] = diffSquaresPlainAdjointTangentOverwriting(x, xbar, ybar[0], &workAdjointTangent, xdot, xbardot)
 					return 1
 				},
 				HVP: func(xbardot, x, xdot []float64, _ any) {
-					clear(xbardot)
-					DiffSquaresPlainHVP(x, 1, &workHVP, xdot, xbardot)
+					diffSquaresPlainHVPOverwriting(x, 1, &workHVP, xdot, xbardot)
 				},
 			}
 		},
@@ -469,6 +651,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"208+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
-	"97+8|.DiffSquaresPlain|squares.go:65|1:1",
+	"325+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
+	"87+8|.DiffSquaresPlain|squares.go:65|1:1",
 )
