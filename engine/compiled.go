@@ -28,6 +28,9 @@ type Compiled struct {
 	recent  float64   // moving sum of recordings per run, over about the last ten runs
 	frozen  []byte    // snapshot of the bound struct in the current run
 	params  []float64 // parameters of the bound struct, for comparisons
+	seeded  []float64 // x with structural zeros
+	into    []float64 // where output group of the next run is to be, unless nil
+	group   int
 	compare *Comparison
 	stale   error // *StaleError of a recording that was dropped in the current run, or nil
 }
@@ -143,6 +146,13 @@ func (c *Compiled) broken(b *branch) error {
 	return c.compare.Broken(b.seen, others...)
 }
 
+// Into makes the next Run compute output group i in dst, if the program can, and returns c. Output writes it there in
+// any case. It must not overlap the arguments of Run.
+func (c *Compiled) Into(i int, dst []float64) *Compiled {
+	c.group, c.into = i, dst
+	return c
+}
+
 // Run evaluates the derived program at x and returns the machine that holds the results, valid until the next Run. If
 // extra is not empty it fills input group 1. The function is recorded if no branch applies, and evaluated once more if
 // the comparison is due. Errors are those of the function, [ErrGuard] if the policy forbids recording, and
@@ -163,14 +173,16 @@ func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 		b, m, err = c.verify(b, m, x, extra)
 	}
 	c.recent = 0.9*c.recent + float64(c.records-before)
-	if err != nil {
+	if err == nil {
+		b.call = c.compare.schedule.Calls
+		if m, err = c.settle(b, m, x, extra); err == nil {
+			err = c.stale
+		}
+	}
+	if c.into = nil; err != nil {
 		return nil, err
 	}
-	b.call = c.compare.schedule.Calls
-	if m, err = c.settle(b, m, x, extra); err == nil {
-		err = c.stale
-	}
-	return m, err
+	return m, nil
 }
 
 // find runs the branches that match the bound struct, the most recently used one first, and returns the first whose
@@ -218,13 +230,15 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 // start writes x, extra and the parameters of the bound struct into the inputs of m and returns m. With strong set,
 // zeros of directions become structural zeros, in the last Def.Directions inputs and in extra.
 func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bool) *program.Machine {
-	in := m.Input(0)
-	copy(in, x)
-	if strong && len(m.Program().Customs) == 0 { // a custom rule would lose this derivative
-		for i := len(in) - c.f.def.Directions; i < len(in); i++ {
-			in[i] = core.StrongSeed(in[i])
+	// A custom rule would lose the derivative of a structural zero.
+	if n := c.f.def.Directions; strong && n > 0 && len(m.Program().Customs) == 0 {
+		c.seeded = append(c.seeded[:0], x...)
+		x = c.seeded
+		for i := len(x) - n; i < len(x); i++ {
+			x[i] = core.StrongSeed(x[i])
 		}
 	}
+	m.Borrow(x, c.group, c.into)
 	if extra.N*extra.B > 0 {
 		dst := m.Input(1)
 		Block{N: extra.N, B: extra.B, Stride: extra.B, Data: dst}.CopyFrom(extra)

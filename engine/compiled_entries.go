@@ -36,7 +36,7 @@ func CompileEntries(f *Function, p *program.Program, o program.EntriesOptions, g
 
 // run computes the entries at x. A nonzero entry that was not selected is a *PatternError of operator op.
 func (e *CompiledEntries) run(op string, dst, x []float64) (*program.Machine, error) {
-	m, err := e.c.Run(x, Block{})
+	m, err := e.c.Into(e.group, dst).Run(x, Block{})
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ type compiledGradient struct {
 func (g *compiledGradient) Recordings() int { return g.c.records }
 
 func (g *compiledGradient) ValueAndGradient(grad, x []float64) (float64, error) {
-	m, err := g.c.Run(x, Block{})
+	m, err := g.c.Into(1, grad).Run(x, Block{})
 	if err != nil {
 		return 0, err
 	}
@@ -79,6 +79,9 @@ type compiledJacobian struct {
 func (j *compiledJacobian) Recordings() int { return j.c.records }
 
 func (j *compiledJacobian) ValueAndJacobian(y []float64, jac Block, x []float64) error {
+	if jac.Whole() {
+		j.c.Into(1, jac.Data)
+	}
 	m, err := j.c.Run(x, Block{})
 	if err != nil {
 		return err

@@ -43,12 +43,16 @@ func (p *compiledPushforward) Pushforward(y []float64, ydot Block, x []float64, 
 			}
 			in = part
 		}
+		whole := ydot.B == lanes && ydot.Whole()
+		if whole {
+			p.c.Into(1, ydot.Data)
+		}
 		machine, err := p.c.Run(x, in)
 		if err != nil {
 			return err
 		}
 		machine.Output(0, y)
-		if ydot.B == lanes && ydot.Whole() {
+		if whole {
 			machine.Output(1, ydot.Data)
 			continue
 		}
@@ -101,12 +105,16 @@ func (p *compiledPullback) Pullback(y []float64, xbar Block, x []float64, ybar B
 				clear(row[copy(row, ybar.Row(i)[first:]):])
 			}
 		}
+		whole := xbar.B == lanes && xbar.Whole()
+		if whole {
+			p.c.Into(1, xbar.Data)
+		}
 		machine, err := p.c.Run(x, in)
 		if err != nil {
 			return err
 		}
 		machine.Output(0, y)
-		if xbar.B == lanes && xbar.Whole() {
+		if whole {
 			machine.Output(1, xbar.Data)
 			continue
 		}

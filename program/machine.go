@@ -19,6 +19,7 @@ type Machine struct {
 	kept  *kept        // pullbacks of custom rules during a run, nil if none is used twice
 	parts *native.Code // machine code, nil if there is none
 	late  []move       // outputs that are copied to their group after a run
+	loan  loan
 }
 
 // instr is a statement in executable form.
@@ -148,10 +149,16 @@ func newMachine(p *Program, c coding) *Machine {
 	if c == loops && 3*native.Length(code, ends) > len(code) {
 		return nil
 	}
+	if c != interpreted {
+		x.out, x.late = stores.groups(x.m)
+	} else {
+		x.out = outGroups(p, x.m)
+	}
+	areas := x.areas(read)
 	if len(code) > 0 {
-		x.parts = native.Compile(code, ends, read)
+		x.parts = native.Compile(code, ends, read, areas)
 	} else if len(lanes) > 0 {
-		x.parts = native.CompileLanes(lanes, list, ends, read)
+		x.parts = native.CompileLanes(lanes, list, ends, read, areas)
 	}
 	if len(ends) > 0 && x.parts == nil {
 		return nil
@@ -162,10 +169,8 @@ func newMachine(p *Program, c coding) *Machine {
 	x.p = &q
 	x.args = make([]float64, args)
 	x.kept = newKept(p)
-	if c != interpreted {
-		x.out, x.late = stores.groups(x.m)
-	} else {
-		x.out = outGroups(p, x.m)
+	if x.parts != nil {
+		x.loan.areas = x.parts.Areas()
 	}
 	return x
 }
@@ -261,6 +266,7 @@ func (x *Machine) Params() []float64 {
 
 // Run executes the program. It returns false if a guard failed; the outputs are then undefined.
 func (x *Machine) Run() bool {
+	x.loan.begin()
 	if x.kept == nil {
 		return x.run()
 	}
@@ -273,15 +279,19 @@ func (x *Machine) Run() bool {
 // run is Run, without the end of pullbacks.
 func (x *Machine) run() bool {
 	m, index := x.m, x.p.Index
-	for i := 0; ; i++ {
-		if i = runFast(x.code, i, m, index); i == len(x.code) {
-			for _, v := range x.late {
-				m[v.to] = m[v.slot] + v.zero
+	in, out := x.loan.memory(m)
+	for i := 0; i < len(x.code); i++ {
+		if x.code[i].fast != fastNo {
+			if i = runFast(x.code, i, m, index); i == len(x.code) {
+				break
 			}
-			return true
 		}
 		c := &x.code[i]
 		switch {
+		case c.op == machineCode:
+			if !x.parts.Run(int(c.k), m, in, out) {
+				return false
+			}
 		case c.form == formOne && c.op.Elementary():
 			m[c.d] = scalar(c, m)
 		case c.op.Elementary():
@@ -290,16 +300,16 @@ func (x *Machine) run() bool {
 			sum(c, m, index)
 		case c.op == Call:
 			x.call(c)
-		case c.op == machineCode:
-			if !x.parts.Run(int(c.k), m) {
-				return false
-			}
 		default:
 			if !x.guard(c) {
 				return false
 			}
 		}
 	}
+	for _, v := range x.late {
+		m[v.to] = m[v.slot] + v.zero
+	}
+	return true
 }
 
 // call runs a custom rule.

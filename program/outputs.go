@@ -103,6 +103,12 @@ func (p *Program) constants() []bool {
 func (x *Machine) Output(i int, dst []float64) {
 	o, m := &x.out[i], x.m
 	dst = dst[:len(o.slots)]
+	if at := x.loan.out; at != nil && i == x.loan.group {
+		if &at[0] != &dst[0] {
+			copy(dst, at)
+		}
+		return
+	}
 	switch {
 	case o.ready:
 		copy(dst, m[o.run:])
@@ -136,10 +142,19 @@ func (x *Machine) OutputHasNaN(i int) bool {
 	if o.nan {
 		return true
 	}
+	if at := x.loan.out; at != nil && i == x.loan.group {
+		return vector.AnyNaN(at)
+	}
 	if o.ready && len(o.varying) > 1 { // faster than many short ranges
 		return vector.AnyNaN(x.m[o.run : int(o.run)+len(o.slots)])
 	}
 	for _, r := range o.varying {
+		if r.to-r.from == 1 {
+			if v := x.m[r.from]; v != v {
+				return true
+			}
+			continue
+		}
 		if vector.AnyNaN(x.m[r.from:r.to]) {
 			return true
 		}

@@ -130,7 +130,7 @@ func (g *compiledGradient) ValueAndGradient(grad, x []float64) (float64, error) 
 		g.swept++
 		return g.tape.ValueAndGradient(grad, x)
 	}
-	machine, err := g.c.Run(x, engine.Block{})
+	machine, err := g.c.Into(1, grad).Run(x, engine.Block{})
 	if err != nil {
 		return 0, err
 	}

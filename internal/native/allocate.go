@@ -59,9 +59,9 @@ func (v *values) at(id int32) place {
 	return place{slot: id}
 }
 
-// generate returns machine code, the position of the first instruction of each block, and the number of blocks up to
-// the end of each part. A block ends with a return.
-func generate(code []Instr, ends []int, keep []bool) (buf []byte, starts, blocks []int) {
+// generate returns machine code, the position of the first instruction of each block, the number of blocks up to the
+// end of each part, and whether the code can use the areas. A block ends with a return. It writes to keep.
+func generate(code []Instr, ends []int, keep []bool, areas Areas) (buf []byte, starts, blocks []int, ok bool) {
 	var segments []segment
 	var last []int // part → number of segments up to its end
 	from := 0
@@ -82,7 +82,7 @@ func generate(code []Instr, ends []int, keep []bool) (buf []byte, starts, blocks
 		}
 	}
 	a := &allocator{whole: newValues(len(keep), keep)}
-	a.e.buf = make([]byte, 0, 10*len(code)/4+256)
+	a.e.buf, a.e.areas = make([]byte, 0, 10*len(code)/4+256), areas
 	from = 0
 	for _, end := range last {
 		length := 0
@@ -103,7 +103,7 @@ func generate(code []Instr, ends []int, keep []bool) (buf []byte, starts, blocks
 		blocks = append(blocks, len(starts))
 		from = end
 	}
-	return a.e.buf, starts, blocks
+	return a.e.buf, starts, blocks, !a.e.mixed
 }
 
 // cross notes the segment, of number now, that writes each slot, and that slots which another segment reads are kept.

@@ -5,9 +5,11 @@ import "encoding/binary"
 // registers is the number of vector registers.
 const registers = 16
 
-// An encoder appends instructions of amd64 with AVX. DI is the address of the file, SI that of the table. The forms are
-// those of the Go assembler: the shortest that does not swap operands.
+// An encoder appends instructions of amd64 with AVX. DI is the address of the file, SI that of the table, R11 and R15
+// those of the areas. The forms are those of the Go assembler: the shortest that does not swap operands.
 type encoder struct {
+	areas Areas
+	mixed bool // an operand is in an area and elsewhere, so that the code is wrong
 	buf   []byte
 	fails []int // positions of the distances of jumps to the end of the block where a guard fails
 	wide  bool  // numbers are vectors of four lanes
@@ -39,6 +41,7 @@ const (
 
 // Registers that hold addresses.
 const fileRegister, tableRegister = 7, 6 // DI, SI
+var areaRegisters = [...]int8{11, 15}
 
 // indexRegisters hold the distances in bytes that the iterations of a loop have come, each for slots at other
 // distances: AX, CX, DX, BX.
@@ -72,7 +75,8 @@ func (e *encoder) bits() uint8 {
 	return prefix66
 }
 
-// vex appends the prefix and the opcode of an instruction with registers reg, second and rm. rm is 0 for an address.
+// vex appends the prefix and the opcode of an instruction with registers reg, second and rm, or the base of an address
+// in place of the last.
 func (e *encoder) vex(prefix, opcodes, opcode uint8, reg, second, rm int8) {
 	high := uint8(reg>>3&1^1) << 7
 	rest := uint8(^second&15)<<3 | prefix
@@ -118,17 +122,35 @@ func (e *encoder) displaced(mode uint8, offset int32, more ...uint8) {
 
 // file appends an instruction of two registers and a value in the file.
 func (e *encoder) file(prefix, opcode uint8, reg, second int8, at place) {
-	e.vex(prefix, map0F, opcode, reg, second, 0)
+	base, _ := e.base(at.slot)
+	e.vex(prefix, map0F, opcode, reg, second, base)
 	e.address(reg, at)
+}
+
+// base returns the register that the address of a slot begins with, and the number of the slot from there.
+func (e *encoder) base(slot int32) (register int8, number int32) {
+	for k, a := range e.areas {
+		if a.Has(slot) {
+			return areaRegisters[k], slot - a.First
+		}
+	}
+	return fileRegister, slot
+}
+
+// span notes that one address is used for slots from first to last, in either order.
+func (e *encoder) span(first, last int32) {
+	e.mixed = e.mixed || e.areas.divide(first, last)
 }
 
 // address appends the bytes for a register and the address of a value.
 func (e *encoder) address(reg int8, at place) {
+	base, number := e.base(at.slot)
+	low := uint8(base & 7)
 	if at.index == 0 {
-		e.displaced(uint8(reg&7)<<3|fileRegister, 8*at.slot)
+		e.displaced(uint8(reg&7)<<3|low, 8*number)
 		return
 	}
-	e.displaced(uint8(reg&7)<<3|4, 8*at.slot, uint8(indexRegisters[at.index-1])<<3|fileRegister)
+	e.displaced(uint8(reg&7)<<3|4, 8*number, uint8(indexRegisters[at.index-1])<<3|low)
 }
 
 // load appends the load of a value.
@@ -137,7 +159,8 @@ func (e *encoder) load(r int8, from place) {
 	case !e.wide || from.stride == 1:
 		e.file(e.numbers(), opLoad, r, 0, from)
 	case from.stride == 0:
-		e.vex(prefix66|vector, map0F38, opBroadcast, r, 0, 0)
+		base, _ := e.base(from.slot)
+		e.vex(prefix66|vector, map0F38, opBroadcast, r, 0, base)
 		e.address(r, from)
 	default: // two lanes each in r and the spare register, which are joined
 		e.lane(prefixF2, opLoad, r, 0, from, 0)

@@ -9,7 +9,7 @@ import (
 )
 
 //go:noescape
-func call(entry uintptr, file, table, list unsafe.Pointer) bool
+func call(entry uintptr, file, table, list, in, out unsafe.Pointer) bool
 
 // supported reports whether the processor and the system have AVX.
 func supported() bool { return processor.AVX }

@@ -6,4 +6,6 @@ import "unsafe"
 
 func supported() bool { return false }
 
-func call(entry uintptr, file, table, list unsafe.Pointer) bool { panic("native: not supported") }
+func call(entry uintptr, file, table, list, in, out unsafe.Pointer) bool {
+	panic("native: not supported")
+}

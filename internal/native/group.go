@@ -309,6 +309,7 @@ func (w *group) loop(g *laneGenerator, from, to int32) {
 	v.places = make([]place, len(w.where))
 	for id, o := range w.where {
 		p := place{slot: o.Base, stride: o.Stride, index: w.index(o.stride())}
+		g.span(o, w.n)
 		if o.Stride == Gather {
 			p.slot += from
 		} else {

@@ -49,12 +49,28 @@ const (
 // CompileLanes is [Compile] for statements of lanes, whose operands may be listed. Four lanes at a time are computed by
 // vector instructions, and statements of as many lanes that follow one another in one loop. The code keeps a list of
 // its own.
-func CompileLanes(stmts []Stmt, list []int32, ends []int, kept []bool) *Code {
+func CompileLanes(stmts []Stmt, list []int32, ends []int, kept []bool, areas Areas) *Code {
 	if !Supported() || len(kept) > MostSlots || len(stmts) == 0 {
 		return nil
 	}
-	g := &laneGenerator{list: slices.Clone(list), slots: len(kept), writer: make([]int32, len(kept)),
+	g, starts, blocks := generateLanes(stmts, list, ends, slices.Clone(kept), areas)
+	if g.a.e.mixed {
+		areas = Areas{}
+		g, starts, blocks = generateLanes(stmts, list, ends, slices.Clone(kept), areas)
+	}
+	c := newCode(g.a.e.buf, starts, blocks, areas)
+	if c != nil {
+		c.list = g.list
+	}
+	return c
+}
+
+// generateLanes is [generate] for statements of lanes. It returns the generator with the code.
+func generateLanes(stmts []Stmt, list []int32, ends []int, kept []bool, areas Areas) (g *laneGenerator,
+	starts, blocks []int) {
+	g = &laneGenerator{list: slices.Clone(list), slots: len(kept), writer: make([]int32, len(kept)),
 		a: &allocator{whole: newValues(len(kept), kept)}}
+	g.a.e.areas = areas
 	var last []int // part → number of items up to its end
 	from := 0
 	for _, end := range ends {
@@ -64,7 +80,6 @@ func CompileLanes(stmts []Stmt, list []int32, ends []int, kept []bool) *Code {
 		from = end
 	}
 	g.cross()
-	var blocks []int
 	from = 0
 	for _, end := range last {
 		for _, i := range g.items[from:end] {
@@ -74,11 +89,18 @@ func CompileLanes(stmts []Stmt, list []int32, ends []int, kept []bool) *Code {
 		from = end
 		blocks = append(blocks, len(g.starts))
 	}
-	c := newCode(g.a.e.buf, g.starts, blocks)
-	if c != nil {
-		c.list = g.list
+	return g, g.starts, blocks
+}
+
+// span notes that one address is used for the n lanes of an operand.
+func (g *laneGenerator) span(o Operand, n int32) {
+	if o.Stride != Gather {
+		g.a.e.span(o.Base, o.Base+(n-1)*o.Stride)
+		return
 	}
-	return c
+	for _, slot := range g.list[o.Base : o.Base+n] { // they are addressed from the beginning of the file
+		g.a.e.mixed = g.a.e.mixed || g.a.e.areas.holds(slot)
+	}
 }
 
 // An item is a stretch of statements that is translated as a whole.

@@ -52,10 +52,32 @@ type lanesMaker struct {
 	width []int32   // numbers of lanes that are frequent
 	reach int       // how many statements back operands often are
 	loose int32     // if not 0, operands are whole results, or of the first slots, as many
+	apart int32     // the first slots, as many, are not read by one operand with others, nor listed
 }
 
 // operand returns an operand of n lanes, often a result or close to one.
 func (k *lanesMaker) operand(n int32) Operand {
+	for range 20 {
+		listed := len(k.list)
+		if o := k.anywhere(n); k.allowed(o, n) {
+			return o
+		}
+		k.list = k.list[:listed]
+	}
+	return Operand{int32(len(k.m)) - 1, 0}
+}
+
+// allowed reports whether an operand of n lanes keeps what is apart so.
+func (k *lanesMaker) allowed(o Operand, n int32) bool {
+	areas := Areas{{0, k.apart}}
+	if o.Stride != Gather {
+		return !areas.divide(o.Base, o.Base+(n-1)*o.Stride)
+	}
+	return !slices.ContainsFunc(k.list[o.Base:o.Base+n], areas.holds)
+}
+
+// anywhere is operand without regard to what is apart.
+func (k *lanesMaker) anywhere(n int32) Operand {
 	size := int32(len(k.m))
 	if k.loose > 0 {
 		size = k.loose
@@ -168,7 +190,9 @@ func (k *lanesMaker) add() {
 	switch k.rng.IntN(6) {
 	case 0:
 		if len(k.stmts) > 0 {
-			s = k.sum(n)
+			if sum := k.sum(n); sum.A.Stride != Gather || k.allowed(sum.A, sum.N*sum.Terms) {
+				s = sum
+			}
 		}
 	case 1:
 		if k.rng.IntN(3) == 0 {
@@ -211,6 +235,9 @@ func checkLanes(t *testing.T, rng *rand.Rand, n, count int, width ...int32) {
 		}
 	}
 	inputs := slices.Clone(k.m)
+	if rng.IntN(2) == 0 {
+		k.apart = 1 + rng.Int32N(int32(n-1))
+	}
 	if len(width) == 1 && rng.IntN(2) == 0 {
 		k.loose = int32(n)
 	}
@@ -269,10 +296,22 @@ func checkLanes(t *testing.T, rng *rand.Rand, n, count int, width ...int32) {
 			}
 		}
 	}
-	c := CompileLanes(compiled, k.list, ends, needed)
+	outputs := int32(len(k.m)) // the first one
+	if slices.ContainsFunc(stmts[from:to], func(s Stmt) bool { return s.Op == Store || s.Op == Output }) {
+		outputs = size
+	}
+	out := newOutside(rng, int32(n), outputs, size)
+	if k.apart > 0 {
+		out.areas[0] = Area{0, k.apart}
+		if out.areas[1].N > 0 {
+			out.areas[1] = Area{outputs, size - outputs}
+		}
+	}
+	c := CompileLanes(compiled, k.list, ends, needed, out.areas)
 	if c == nil {
 		t.Fatal("not compiled")
 	}
+	out.used(c)
 	code, all := expand(stmts, k.list, int(size))
 	want, got := make([]float64, all), make([]float64, size)
 	for range 2 {
@@ -281,11 +320,14 @@ func checkLanes(t *testing.T, rng *rand.Rand, n, count int, width ...int32) {
 		copy(want, inputs)
 		copy(got, inputs)
 		ok := interpret(code, want)
-		holds := c.Run(0, got)
+		out.take(got)
+		holds := c.Run(0, got, &out.in[0], &out.out[0])
 		file := slices.Concat(got, make([]float64, extra-int(size)))
+		copy(file, inputs)
 		holds = holds && interpret(between, file)
-		copy(got, file)
-		holds = holds && c.Run(1, got)
+		copy(got[n:], file[n:])
+		holds = holds && c.Run(1, got, &out.in[0], &out.out[0])
+		out.give(t, got)
 		if holds != ok {
 			t.Fatalf("guards: got %v, want %v", holds, ok)
 		}
@@ -325,6 +367,7 @@ func TestLanes(t *testing.T) {
 	for range longtest.Cases(0, 30, 200, 2000) { // many values at a time
 		checkLanes(t, rng, 100, 100+rng.IntN(200), 9+rng.Int32N(20))
 	}
+	wantOutside(t)
 }
 
 // TestLongSums: sums of more terms than a block has instructions are those of an interpreter.
@@ -351,7 +394,7 @@ func TestLongSums(t *testing.T) {
 			for l := range n {
 				kept[s.D+l] = true
 			}
-			c := CompileLanes([]Stmt{s}, list, []int{1}, kept)
+			c := CompileLanes([]Stmt{s}, list, []int{1}, kept, Areas{})
 			if c == nil {
 				t.Fatal("not compiled")
 			}
@@ -362,7 +405,7 @@ func TestLongSums(t *testing.T) {
 			for i := range 2 * terms {
 				m[i] = rng.NormFloat64()
 			}
-			c.Run(0, m)
+			c.Run(0, m, nil, nil)
 			for l := range n {
 				want := m[list[l*terms]]
 				for _, slot := range list[l*terms+1 : (l+1)*terms] {

@@ -129,6 +129,7 @@ func (a *allocator) loop(l *loop) {
 	v.places, v.forced = make([]place, len(l.origin)), make([]int8, len(l.origin))
 	for id, o := range l.origin {
 		v.places[id] = place{slot: o.slot, index: l.index(o.stride)}
+		a.e.span(o.slot, o.slot+int32(l.iterations-1)*o.stride)
 		if l.defined[id] > 0 {
 			for k := range int32(l.iterations) {
 				v.keep[id] = v.keep[id] || a.whole.keep[o.slot+k*o.stride]

@@ -11,6 +11,7 @@ package native
 
 import (
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 )
@@ -64,6 +65,32 @@ type Instr struct {
 	D, A, B, C int32
 }
 
+// An Area has the N slots from First on.
+type Area struct{ First, N int32 }
+
+// Has reports whether a slot is in a.
+func (a Area) Has(slot int32) bool { return slot >= a.First && slot < a.First+a.N }
+
+// Areas are parts of a file that are elsewhere in a run, such as where the caller has its arguments. Instructions do
+// not read the second one.
+type Areas [2]Area
+
+// divide reports whether slots from first to last, in either order, are in an area and beside it.
+func (a *Areas) divide(first, last int32) bool {
+	if first > last {
+		first, last = last, first
+	}
+	for _, area := range a {
+		if first < area.First+area.N && last >= area.First && !(area.Has(first) && area.Has(last)) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether a slot is in one of the areas.
+func (a *Areas) holds(slot int32) bool { return a[0].Has(slot) || a[1].Has(slot) }
+
 // MostSlots is the largest number of slots of a file.
 const MostSlots = 1 << 27
 
@@ -78,17 +105,24 @@ type Code struct {
 	ends    []int     // part → number of blocks up to its end
 	memory  []byte
 	list    []int32 // of gathered operands
+	areas   Areas
 }
 
 // Compile returns code for the instructions, or nil if that is not possible here. They are in the order of the run;
 // ends has the end of each part, ascending. kept tells for each slot of the file whether its value has to be there
 // after a part: because it is read between parts, or after the run. Instructions whose results are neither kept nor
-// used are left out. Compile writes to kept.
-func Compile(code []Instr, ends []int, kept []bool) *Code {
+// used are left out. Areas that an operand is in only in a part of the iterations of a loop are not used; see
+// [Code.Areas].
+func Compile(code []Instr, ends []int, kept []bool, areas Areas) *Code {
 	if !Supported() || len(kept) > MostSlots || len(code) == 0 {
 		return nil
 	}
-	return newCode(generate(code, ends, kept))
+	buf, starts, blocks, ok := generate(code, ends, slices.Clone(kept), areas)
+	if !ok {
+		areas = Areas{}
+		buf, starts, blocks, _ = generate(code, ends, slices.Clone(kept), areas)
+	}
+	return newCode(buf, starts, blocks, areas)
 }
 
 // Length returns the number of instructions, those of loops once, that [Compile] translates, at a fraction of its cost.
@@ -108,13 +142,13 @@ func Length(code []Instr, ends []int) (n int) {
 }
 
 // newCode returns code in memory of its own, nil if the system refuses that.
-func newCode(buf []byte, starts, blocks []int) *Code {
+func newCode(buf []byte, starts, blocks []int, areas Areas) *Code {
 	memory, err := executable(buf)
 	if err != nil {
 		return nil
 	}
 	mapped.Add(1)
-	c := &Code{memory: memory, entries: make([]uintptr, len(starts)), ends: blocks}
+	c := &Code{memory: memory, entries: make([]uintptr, len(starts)), ends: blocks, areas: areas}
 	for i, at := range starts {
 		c.entries[i] = uintptr(unsafe.Pointer(&memory[at]))
 	}
@@ -136,9 +170,13 @@ func Supported() bool { return supported() }
 // Size returns the number of bytes of the code.
 func (c *Code) Size() int { return len(c.memory) }
 
-// Run runs a part over a file, which has as many slots as it was compiled for. It reports whether all guards hold; if
-// one fails, results are undefined.
-func (c *Code) Run(part int, file []float64) bool {
+// Areas returns the areas that the code uses: those that it was compiled for, or none.
+func (c *Code) Areas() Areas { return c.areas }
+
+// Run runs a part over a file, which has as many slots as it was compiled for. The slots of the areas are at in and
+// out, which are not used if the code has none. It reports whether all guards hold; if one fails, results are
+// undefined.
+func (c *Code) Run(part int, file []float64, in, out *float64) bool {
 	from := 0
 	if part > 0 {
 		from = c.ends[part-1]
@@ -146,7 +184,7 @@ func (c *Code) Run(part int, file []float64) bool {
 	ok := true
 	list := unsafe.SliceData(c.list)
 	for _, entry := range c.entries[from:c.ends[part]] {
-		if ok = step(entry, &file[0], list); !ok {
+		if ok = step(entry, &file[0], list, in, out); !ok {
 			break
 		}
 	}
@@ -157,8 +195,9 @@ func (c *Code) Run(part int, file []float64) bool {
 // step runs a block. It is not inlined, so that the goroutine can be preempted before each block.
 //
 //go:noinline
-func step(entry uintptr, file *float64, list *int32) bool {
-	return call(entry, unsafe.Pointer(file), unsafe.Pointer(&table), unsafe.Pointer(list))
+func step(entry uintptr, file *float64, list *int32, in, out *float64) bool {
+	return call(entry, unsafe.Pointer(file), unsafe.Pointer(&table), unsafe.Pointer(list), unsafe.Pointer(in),
+		unsafe.Pointer(out))
 }
 
 // table has the constants of the code, four times each: the masks of Neg and Abs, 1, and 0.

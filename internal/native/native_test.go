@@ -237,6 +237,7 @@ func TestLoops(t *testing.T) {
 		checkCode(t, rng, code, 150, len(m), m[:150])
 	}
 	t.Logf("%d loops, %d of %d instructions", loops, looped, instructions)
+	wantOutside(t)
 	if loops < 1500 || looped < instructions/6 {
 		t.Errorf("%d loops with %d of %d instructions: too few", loops, looped, instructions)
 	}
@@ -270,7 +271,7 @@ func check(t *testing.T, rng *rand.Rand, n, length int, guards bool) {
 // stores some of them too.
 func checkCode(t *testing.T, rng *rand.Rand, code []Instr, n, size int, inputs []float64) {
 	t.Helper()
-	share, length := rng.IntN(3), len(code)
+	share, length, first := rng.IntN(3), len(code), int32(size)
 	for i := 0; i < len(code); i++ { // stores of earlier results
 		if share > 0 && rng.IntN(5*share*share) == 0 {
 			c := Instr{Op: Store + Op(rng.IntN(2)), D: int32(size), A: int32(rng.IntN(n))}
@@ -295,19 +296,23 @@ func checkCode(t *testing.T, rng *rand.Rand, code []Instr, n, size int, inputs [
 	if rng.IntN(3) == 0 {
 		ends = []int{rng.IntN(length), length}
 	}
-	c := Compile(code, ends, slices.Clone(kept))
+	out := newOutside(rng, int32(n), first, int32(size))
+	c := Compile(code, ends, slices.Clone(kept), out.areas)
 	if c == nil {
 		t.Fatal("not compiled")
 	}
+	out.used(c)
 	want, got := make([]float64, len(kept)), make([]float64, len(kept))
 	for range 2 {
 		copy(want, inputs)
 		copy(got, inputs)
 		ok := interpret(code, want)
 		all := true
+		out.take(got)
 		for part := range ends {
-			all = all && c.Run(part, got)
+			all = all && c.Run(part, got, &out.in[0], &out.out[0])
 		}
+		out.give(t, got)
 		if all != ok {
 			t.Fatalf("guards: got %v, want %v", all, ok)
 		}
@@ -330,7 +335,7 @@ func TestFreed(t *testing.T) {
 	}
 	before := mapped.Load()
 	for range 100 {
-		if Compile([]Instr{{Op: Sq, D: 1}}, []int{1}, []bool{false, true}) == nil {
+		if Compile([]Instr{{Op: Sq, D: 1}}, []int{1}, []bool{false, true}, Areas{}) == nil {
 			t.Fatal("not compiled")
 		}
 	}
@@ -355,7 +360,7 @@ func TestInterrupted(t *testing.T) {
 	for i := range kept {
 		kept[i] = i%7 == 0
 	}
-	c := Compile(code, []int{len(code)}, slices.Clone(kept))
+	c := Compile(code, []int{len(code)}, kept, Areas{})
 	want := make([]float64, len(kept))
 	copy(want, inputs)
 	interpret(code, want)
@@ -372,7 +377,7 @@ func TestInterrupted(t *testing.T) {
 				}
 				clear(m)
 				copy(m, inputs)
-				c.Run(0, m)
+				c.Run(0, m, nil, nil)
 				for i := range code {
 					if d := code[i].D; kept[d] && !same(m[d], want[d]) {
 						t.Errorf("slot %d is %v, want %v", d, m[d], want[d])
@@ -399,21 +404,21 @@ func BenchmarkRun(b *testing.B) {
 			kept[i] = i%10 == 0
 		}
 		b.Run(fmt.Sprintf("%d", length), func(b *testing.B) {
-			c := Compile(code, []int{length}, slices.Clone(kept))
+			c := Compile(code, []int{length}, kept, Areas{})
 			if c == nil {
 				b.Skip("no machine code here")
 			}
 			m := make([]float64, len(kept))
 			copy(m, inputs)
 			for b.Loop() {
-				c.Run(0, m)
+				c.Run(0, m, nil, nil)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(length), "ns/operation")
 			b.ReportMetric(float64(c.Size())/float64(length), "bytes/operation")
 		})
 		b.Run(fmt.Sprintf("compile/%d", length), func(b *testing.B) {
 			for b.Loop() {
-				Compile(code, []int{length}, slices.Clone(kept))
+				Compile(code, []int{length}, kept, Areas{})
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(length), "ns/operation")
 		})

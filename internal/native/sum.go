@@ -75,6 +75,21 @@ func (w *sum) reads(g *laneGenerator, visit func(slot int32)) {
 
 // generate translates the sum: lanes next to each other as vectors, the others one by one.
 func (w *sum) generate(g *laneGenerator) {
+	g.span(Operand{w.s.D, 1}, w.s.N)
+	for l := range w.s.N {
+		if w.ranges == nil {
+			g.span(Operand{w.list + l*w.s.Terms, Gather}, w.s.Terms)
+		}
+		for _, r := range w.ranges {
+			g.span(Operand{r.first + l*w.across, r.step}, r.n)
+		}
+	}
+	if last := (w.s.N - 1) * w.across; w.ranges != nil { // one address serves several lanes
+		for _, r := range w.ranges {
+			g.span(Operand{r.first, last}, 2)
+			g.span(Operand{r.first + (r.n-1)*r.step, last}, 2)
+		}
+	}
 	from := int32(0)
 	if w.ranges != nil && w.across == 1 {
 		from = w.blocks(g, from, lanes, sumLanes)
