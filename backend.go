@@ -81,6 +81,12 @@ type Policy struct {
 	// Interpret runs recordings in the interpreter where they would be compiled to machine code.
 	// Results are the same, bit for bit.
 	Interpret bool
+	// Workers is the number of goroutines that divide the sweeps of a dense Jacobian or Hessian, or
+	// the products of an [AutoSparse], where that is worth it: a call whose sweeps take less than 0.2
+	// milliseconds on one goroutine has one. Each has its own prepared engine; f must be safe for
+	// concurrent calls. 0 means 1. Engines and composites with Workers of their own take the larger
+	// number.
+	Workers int
 	// Memory is the largest number of bytes that an allocated matrix, or the additional memory of a
 	// sparse plan, may take; a larger request is a *LimitError. 0 selects the memory limit of the
 	// Go runtime (GOMEMLIMIT) if it is set, and 8 GiB otherwise.
@@ -118,6 +124,9 @@ func (p Policy) settings() (s string) {
 	if p.Interpret {
 		s += "+interpret"
 	}
+	if p.Workers != 0 {
+		s += fmt.Sprintf("+workers=%d", p.Workers)
+	}
 	if p.Memory != 0 {
 		s += fmt.Sprintf("+memory=%d", p.Memory)
 	}
@@ -146,12 +155,13 @@ type resolved struct {
 }
 
 // also merges p into r.policy. Switches that are set in either are set; of two memory limits the
-// smaller one holds, and of two tasks the outer one.
+// smaller one holds, of two numbers of workers the larger one, and of two tasks the outer one.
 func (r *resolved) also(p engine.Policy) {
 	r.policy.FailOnGuard = r.policy.FailOnGuard || p.FailOnGuard
 	r.policy.NoStaleCheck = r.policy.NoStaleCheck || p.NoStaleCheck
 	r.policy.FixedCaptures = r.policy.FixedCaptures || p.FixedCaptures
 	r.policy.Interpret = r.policy.Interpret || p.Interpret
+	r.policy.Workers = max(r.policy.Workers, p.Workers)
 	if r.policy.Task == nil {
 		r.policy.Task = p.Task
 	}
@@ -179,8 +189,12 @@ func resolve(op string, b Backend) (resolved, error) {
 				return r, &UnsupportedError{What: fmt.Sprintf("%s: Policy.Memory is %d", op, c.Memory),
 					Remedy: "use a number of bytes; 0 is the default"}
 			}
+			if c.Workers < 0 {
+				return r, &UnsupportedError{What: fmt.Sprintf("%s: Policy.Workers is %d", op, c.Workers),
+					Remedy: "use a number of goroutines; 0 means 1"}
+			}
 			r.also(engine.Policy{FailOnGuard: c.OnGuard == Fail, NoStaleCheck: c.NoStaleCheck,
-				FixedCaptures: c.FixedCaptures, Interpret: c.Interpret, Memory: c.Memory})
+				FixedCaptures: c.FixedCaptures, Interpret: c.Interpret, Workers: c.Workers, Memory: c.Memory})
 			b = c.Backend
 			continue
 		case Preparation:

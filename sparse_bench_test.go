@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/backend/forwarddiff"
 	"github.com/nabla-ad/nabla/backend/reversediff"
@@ -91,6 +93,43 @@ func timeJacobian[F nabla.VectorFunc](b *testing.B, f F, s nabla.AutoSparse, x [
 	for b.Loop() {
 		if _, err := p.Sparse(&j, x); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDenseWorkers has dense Jacobians of 512×512 entries, of T4 on a grid of 16×16, and a dense Hessian of
+// 500×500 on one goroutine and on two.
+func BenchmarkDenseWorkers(b *testing.B) {
+	q, h := problems.T4(16), problems.T3(500)
+	dst, symmetric := new(mat.Dense), new(mat.SymDense)
+	for _, workers := range []int{1, 2} {
+		for _, e := range []nabla.Backend{source.Forward{}, source.Reverse{}, forwarddiff.Backend{},
+			reversediff.Backend{}, reversediff.Backend{Compile: true}} {
+			b.Run(fmt.Sprintf("Jacobian/%s/workers=%d", e.Name(), workers), func(b *testing.B) {
+				p, err := nabla.PrepareJacobian(q.Bound, nabla.Policy{Backend: e, Workers: workers}, q.Select(0).X)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if _, err := p.Dense(dst, q.Select(0).X); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		for _, e := range []nabla.Backend{source.Reverse{}, forwarddiff.Hyper{}, reversediff.Backend{Compile: true}} {
+			b.Run(fmt.Sprintf("Hessian/%s/workers=%d", e.Name(), workers), func(b *testing.B) {
+				p, err := nabla.PrepareHessian(problems.RosenbrockPlain, nabla.Policy{Backend: e, Workers: workers},
+					h.Select(0).X)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if _, err := p.Dense(symmetric, h.Select(0).X); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
 	}
 }

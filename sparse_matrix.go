@@ -70,7 +70,7 @@ var compressionForTest struct {
 // whose derivative has the pattern.
 func (s *AutoSparse) products(f, of *engine.Function, x []float64) compressed.Spec {
 	return compressed.Spec{
-		F: f, Of: of, X: x, Workers: s.Workers, Unchecked: s.NoProbe,
+		F: f, Of: of, X: x, Workers: max(s.Workers, f.Policy().Workers), Unchecked: s.NoProbe,
 		StreamBytes: compressionForTest.streamBytes, TrustReplays: compressionForTest.trustReplays,
 	}
 }

@@ -192,3 +192,11 @@ func Recovered(name string, v any, err *error) {
 	}
 	*err = &PanicError{Function: name, Value: v, Stack: debug.Stack()}
 }
+
+// PanicHandler returns a function that turns the value of a panic into the error of [Recovered].
+func PanicHandler(name string) func(v any) error {
+	return func(v any) (err error) {
+		Recovered(name, v, &err)
+		return err
+	}
+}

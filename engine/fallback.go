@@ -227,12 +227,20 @@ func recordings(p any) int {
 	return 0
 }
 
-// PrepareJacobian prepares dense Jacobians on b: its own, or those of [DeriveJacobian].
+// PrepareJacobian prepares dense Jacobians on b: its own, or those of [DeriveJacobian]. If the policy of f has Workers,
+// they divide the sweeps of a [SweptJacobian].
 func PrepareJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
-	if jacobianRoute(b) == native {
-		return b.(Jacobianer).PrepareJacobian(f, x)
+	prepare := func(f *Function) (Jacobian, error) {
+		if jacobianRoute(b) == native {
+			return b.(Jacobianer).PrepareJacobian(f, x)
+		}
+		return DeriveJacobian(b, f, x)
 	}
-	return DeriveJacobian(b, f, x)
+	j, err := prepare(f)
+	if err != nil {
+		return nil, err
+	}
+	return divideJacobian(j, f, prepare)
 }
 
 // DeriveJacobian prepares dense Jacobians on b from pushforwards or pullbacks of unit vectors, even if b is a
@@ -274,18 +282,34 @@ type jacobianByPush struct {
 func (j *jacobianByPush) Recordings() int { return recordings(j.push) }
 
 func (j *jacobianByPush) ValueAndJacobian(y []float64, jac Block, x []float64) error {
-	n := len(x)
-	if n == 0 {
+	if len(x) == 0 {
 		return j.f.Value(y, x)
 	}
-	for first := 0; first < n; first += j.xdot.B {
-		xdot := j.xdot.Cols(0, min(j.xdot.B, n-first))
-		unitColumns(xdot, first)
-		if err := j.push.Pushforward(y, jac.Cols(first, xdot.B), x, xdot); err != nil {
+	for i := range j.Sweeps() {
+		if err := j.Sweep(i, y, jac, x); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Sweeps returns the number of batches of columns.
+func (j *jacobianByPush) Sweeps() int { return batches(j.xdot) }
+
+// Sweep computes a batch of columns.
+func (j *jacobianByPush) Sweep(i int, y []float64, jac Block, x []float64) error {
+	first := i * j.xdot.B
+	xdot := j.xdot.Cols(0, min(j.xdot.B, len(x)-first))
+	unitColumns(xdot, first)
+	return j.push.Pushforward(y, jac.Cols(first, xdot.B), x, xdot)
+}
+
+// batches returns the number of batches of unit vectors that b, a block of one, takes.
+func batches(b Block) int {
+	if b.N == 0 {
+		return 0
+	}
+	return (b.N + b.B - 1) / b.B
 }
 
 // jacobianByPull is a Jacobian that is computed by rows, by pullbacks of unit vectors.
@@ -301,18 +325,30 @@ func (j *jacobianByPull) ValueAndJacobian(y []float64, jac Block, x []float64) e
 	if jac.N == 0 {
 		return j.f.Value(y, x)
 	}
-	for first := 0; first < jac.N; first += j.ybar.B {
-		ybar := j.ybar.Cols(0, min(j.ybar.B, jac.N-first))
-		xbar := j.xbar.Cols(0, ybar.B)
-		unitColumns(ybar, first)
-		if err := j.pull.Pullback(y, xbar, x, ybar); err != nil {
+	for i := range j.Sweeps() {
+		if err := j.Sweep(i, y, jac, x); err != nil {
 			return err
 		}
-		for k := range ybar.B {
-			row := jac.Row(first + k)
-			for i := range row {
-				row[i] = xbar.Row(i)[k]
-			}
+	}
+	return nil
+}
+
+// Sweeps returns the number of batches of rows.
+func (j *jacobianByPull) Sweeps() int { return batches(j.ybar) }
+
+// Sweep computes a batch of rows.
+func (j *jacobianByPull) Sweep(i int, y []float64, jac Block, x []float64) error {
+	first := i * j.ybar.B
+	ybar := j.ybar.Cols(0, min(j.ybar.B, jac.N-first))
+	xbar := j.xbar.Cols(0, ybar.B)
+	unitColumns(ybar, first)
+	if err := j.pull.Pullback(y, xbar, x, ybar); err != nil {
+		return err
+	}
+	for k := range ybar.B {
+		row := jac.Row(first + k)
+		for i := range row {
+			row[i] = xbar.Row(i)[k]
 		}
 	}
 	return nil

@@ -112,6 +112,8 @@ type Policy struct {
 	FixedCaptures bool
 	// Interpret runs programs in the interpreter where they would be compiled to machine code.
 	Interpret bool
+	// Workers is the number of goroutines that divide the sweeps of dense Jacobians and Hessians; 0 means 1.
+	Workers int
 	// Memory is the limit in bytes that [Function.MemoryLimit] returns; 0 for the default.
 	Memory int64
 	// Task is the preparation that f belongs to, or nil.

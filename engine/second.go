@@ -180,18 +180,25 @@ func (h *hvpOfPush) ValueGradientAndHVP(grad []float64, hv Block, x []float64, v
 }
 
 // PrepareHessian prepares dense Hessians: those of outer if it is a [Hessianer] and equal to inner, otherwise HVPs of
-// unit vectors.
+// unit vectors. If the policy of f has Workers, they divide the sweeps of a [SweptHessian].
 func PrepareHessian(outer, inner Backend, f *Function, x []float64) (Hessian, error) {
-	if hessianRoute(outer, inner) == native {
-		return outer.(Hessianer).PrepareHessian(f, x)
+	prepare := func(f *Function) (Hessian, error) {
+		if hessianRoute(outer, inner) == native {
+			return outer.(Hessianer).PrepareHessian(f, x)
+		}
+		n, _ := f.Dims()
+		k := LanesOf(outer, n)
+		hvp, err := PrepareHVP(outer, inner, f, x, k)
+		if err != nil {
+			return nil, err
+		}
+		return HessianByHVP(hvp, f, k), nil
 	}
-	n, _ := f.Dims()
-	k := LanesOf(outer, n)
-	hvp, err := PrepareHVP(outer, inner, f, x, k)
+	h, err := prepare(f)
 	if err != nil {
 		return nil, err
 	}
-	return HessianByHVP(hvp, f, k), nil
+	return divideHessian(h, f, prepare)
 }
 
 // HessianByHVP returns a Hessian that computes products with unit vectors, lanes at a time, and symmetrises the result.
@@ -210,15 +217,12 @@ type hessianByHVP struct {
 func (h *hessianByHVP) Recordings() int { return recordings(h.hvp) }
 
 func (h *hessianByHVP) ValueGradientAndHessian(grad []float64, hess Block, x []float64) (value float64, err error) {
-	n := len(x)
-	if n == 0 {
+	if len(x) == 0 {
 		err := h.f.Value(h.y, x)
 		return h.y[0], err
 	}
-	for first := 0; first < n; first += h.v.B {
-		v := h.v.Cols(0, min(h.v.B, n-first))
-		unitColumns(v, first)
-		if value, err = h.hvp.ValueGradientAndHVP(grad, hess.Cols(first, v.B), x, v); err != nil {
+	for i := range h.Sweeps() {
+		if value, err = h.Sweep(i, grad, hess, x); err != nil {
 			return 0, err
 		}
 		grad = nil
@@ -227,13 +231,42 @@ func (h *hessianByHVP) ValueGradientAndHessian(grad []float64, hess Block, x []f
 	return value, nil
 }
 
+// Sweeps returns the number of batches of columns.
+func (h *hessianByHVP) Sweeps() int { return batches(h.v) }
+
+// Sweep computes a batch of columns.
+func (h *hessianByHVP) Sweep(i int, grad []float64, hess Block, x []float64) (float64, error) {
+	first := i * h.v.B
+	v := h.v.Cols(0, min(h.v.B, len(x)-first))
+	unitColumns(v, first)
+	return h.hvp.ValueGradientAndHVP(grad, hess.Cols(first, v.B), x, v)
+}
+
 // Symmetrise replaces entries (i, j) and (j, i) of a square block, which may differ in rounding, by their mean.
 func Symmetrise(hess Block) {
-	for i := range hess.N {
-		for j := range i {
-			if a, b := &hess.Row(i)[j], &hess.Row(j)[i]; *a != *b {
-				mean := *a/2 + *b/2
-				*a, *b = mean, mean
+	for i := range squares(hess) {
+		symmetrise(hess, i)
+	}
+}
+
+// square is the number of rows of the squares into which a block is divided, so that the columns of one stay near the
+// processor while rows are read.
+const square = 32
+
+// squares returns the number of squares on the diagonal of a block.
+func squares(b Block) int { return (b.N + square - 1) / square }
+
+// symmetrise is [Symmetrise] for the squares in a row up to the diagonal, and those on the other side.
+func symmetrise(hess Block, at int) {
+	from, to := at*square, min(hess.N, (at+1)*square)
+	for left := 0; left < to; left += square {
+		for i := from; i < to; i++ {
+			row := hess.Row(i)
+			for j := left; j < min(i, left+square); j++ {
+				if a, b := &row[j], &hess.Data[j*hess.Stride+i]; *a != *b {
+					mean := *a/2 + *b/2
+					*a, *b = mean, mean
+				}
 			}
 		}
 	}

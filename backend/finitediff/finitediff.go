@@ -209,7 +209,7 @@ func (b Backend) second(f *engine.Function) (*settings, error) {
 
 func (b Backend) resolve(f *engine.Function, rel float64) (*settings, error) {
 	n, _ := f.Dims()
-	s := &settings{function: f.Name(), method: b.Method, rel: rel, workers: max(b.Workers, 1)}
+	s := &settings{function: f.Name(), method: b.Method, rel: rel, workers: max(b.Workers, f.Policy().Workers, 1)}
 	if b.Method >= numMethods {
 		return nil, &SettingError{Field: "Method", Got: b.Method, Want: "Central, Forward, Backward or Complex"}
 	}

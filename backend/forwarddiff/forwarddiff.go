@@ -21,10 +21,10 @@ package forwarddiff
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/team"
 	"github.com/nabla-ad/nabla/internal/vector"
 )
 
@@ -237,7 +237,9 @@ func (p *pushforward) Pushforward(y []float64, ydot engine.Block, x []float64, x
 type columns struct {
 	runners []*runner
 	chunk   int
-	errs    []error
+	team    *team.Team
+	x       []float64 // of the call
+	put     func(r *runner, first, lanes int)
 }
 
 func (b Backend) newColumns(f *engine.Function) (*columns, error) {
@@ -246,7 +248,7 @@ func (b Backend) newColumns(f *engine.Function) (*columns, error) {
 	}
 	n, _ := f.Dims()
 	c := &columns{chunk: b.Lanes(n)}
-	workers := max(1, min(b.Workers, (n+c.chunk-1)/c.chunk))
+	workers := max(1, min(max(b.Workers, f.Policy().Workers), (n+c.chunk-1)/c.chunk))
 	for i := range workers {
 		g := f
 		if i > 0 {
@@ -254,7 +256,7 @@ func (b Backend) newColumns(f *engine.Function) (*columns, error) {
 		}
 		c.runners = append(c.runners, b.newRunner(g, c.chunk))
 	}
-	c.errs = make([]error, workers)
+	c.team = team.New(workers, engine.PanicHandler(f.Name()), c.sweep)
 	return c, nil
 }
 
@@ -269,32 +271,21 @@ func (c *columns) each(x []float64, put func(r *runner, first, lanes int)) error
 		put(r, 0, 0)
 		return nil
 	}
-	if len(c.runners) == 1 {
-		return c.share(0, x, put)
-	}
-	var wg sync.WaitGroup
-	for w := range c.runners {
-		wg.Go(func() { c.errs[w] = c.share(w, x, put) })
-	}
-	wg.Wait()
-	for _, err := range c.errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	c.x, c.put = x, put
+	err := c.team.Run((n + c.chunk - 1) / c.chunk)
+	c.x, c.put = nil, nil
+	return err
 }
 
-// share runs the chunks of worker w.
-func (c *columns) share(w int, x []float64, put func(r *runner, first, lanes int)) error {
-	for first := w * c.chunk; first < len(x); first += c.chunk * len(c.runners) {
-		lanes := min(c.chunk, len(x)-first)
-		r := c.runners[w]
-		if err := r.sweep(x, lanes, seeds{unit: true, first: first}); err != nil {
-			return err
-		}
-		put(r, first, lanes)
+// sweep computes a chunk.
+func (c *columns) sweep(worker, chunk int) error {
+	first := chunk * c.chunk
+	lanes := min(c.chunk, len(c.x)-first)
+	r := c.runners[worker]
+	if err := r.sweep(c.x, lanes, seeds{unit: true, first: first}); err != nil {
+		return err
 	}
+	c.put(r, first, lanes)
 	return nil
 }
 
@@ -305,7 +296,7 @@ func (b Backend) PrepareGradient(f *engine.Function, x []float64) (engine.Gradie
 		return nil, err
 	}
 	g := &gradient{columns: c}
-	g.put = func(r *runner, first, lanes int) {
+	g.store = func(r *runner, first, lanes int) {
 		if first == 0 {
 			g.value = r.ys[0].V
 		}
@@ -318,12 +309,12 @@ type gradient struct {
 	*columns
 	dst   []float64
 	value float64
-	put   func(r *runner, first, lanes int)
+	store func(r *runner, first, lanes int)
 }
 
 func (g *gradient) ValueAndGradient(grad, x []float64) (float64, error) {
 	g.dst = grad
-	err := g.each(x, g.put)
+	err := g.each(x, g.store)
 	g.dst = nil
 	return g.value, err
 }
@@ -335,7 +326,7 @@ func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 		return nil, err
 	}
 	j := &jacobian{columns: c}
-	j.put = func(r *runner, first, lanes int) {
+	j.store = func(r *runner, first, lanes int) {
 		if first == 0 {
 			r.values(j.y)
 		}
@@ -348,14 +339,14 @@ func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 
 type jacobian struct {
 	*columns
-	y   []float64
-	jac engine.Block
-	put func(r *runner, first, lanes int)
+	y     []float64
+	jac   engine.Block
+	store func(r *runner, first, lanes int)
 }
 
 func (j *jacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) error {
 	j.y, j.jac = y, jac
-	err := j.each(x, j.put)
+	err := j.each(x, j.store)
 	j.y, j.jac = nil, engine.Block{}
 	return err
 }

@@ -2,10 +2,10 @@ package forwarddiff
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/nabla-ad/nabla/engine"
 	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/team"
 )
 
 // Hyper is the engine of hyper-dual numbers: one sweep carries first and second derivatives. It computes Hessians,
@@ -181,14 +181,14 @@ func (h Hyper) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian, 
 			p.pairs = append(p.pairs, [2]int{i * p.chunk, j * p.chunk})
 		}
 	}
-	for i := range max(1, min(h.Workers, len(p.pairs))) {
+	for i := range max(1, min(max(h.Workers, f.Policy().Workers), len(p.pairs))) {
 		g := f
 		if i > 0 {
 			g = f.Clone()
 		}
 		p.runners = append(p.runners, h.newRunner(g))
 	}
-	p.errs = make([]error, len(p.runners))
+	p.team = team.New(len(p.runners), engine.PanicHandler(f.Name()), p.pair)
 	return p, p.runners[0].try(x)
 }
 
@@ -211,7 +211,7 @@ type hyperHessian struct {
 	runners []*hyperRunner
 	chunk   int
 	pairs   [][2]int // first rows and columns
-	errs    []error
+	team    *team.Team
 
 	grad, x []float64
 	hess    engine.Block
@@ -222,45 +222,32 @@ func (p *hyperHessian) ValueGradientAndHessian(grad []float64, hess engine.Block
 	hess.Zero()
 	p.grad, p.hess, p.x = grad, hess, x
 	defer func() { p.grad, p.hess, p.x = nil, engine.Block{}, nil }()
-	switch {
-	case len(x) == 0:
+	if len(x) == 0 {
 		y := [1]float64{}
 		err := p.runners[0].f.Value(y[:], x)
 		return y[0], err
-	case len(p.runners) == 1:
-		err := p.share(0)
-		return p.value, err
 	}
-	var wg sync.WaitGroup
-	for w := range p.runners {
-		wg.Go(func() { p.errs[w] = p.share(w) })
-	}
-	wg.Wait()
-	for _, err := range p.errs {
-		if err != nil {
-			return 0, err
-		}
+	if err := p.team.Run(len(p.pairs)); err != nil {
+		return 0, err
 	}
 	return p.value, nil
 }
 
-// share computes the pairs of worker w.
-func (p *hyperHessian) share(w int) error {
-	r, n := p.runners[w], len(p.x)
-	for k := w; k < len(p.pairs); k += len(p.runners) {
-		r.r, r.c = p.pairs[k][0], p.pairs[k][1]
-		r.rows, r.cols = min(p.chunk, n-r.r), min(p.chunk, n-r.c)
-		if err := r.run(p.x); err != nil {
-			return err
-		}
-		if k == 0 {
-			p.value = r.ys[0].V
-		}
-		if r.r == r.c && p.grad != nil {
-			r.gradient(p.grad)
-		}
-		r.second(p.hess)
+// pair computes a pair of chunks.
+func (p *hyperHessian) pair(worker, k int) error {
+	r, n := p.runners[worker], len(p.x)
+	r.r, r.c = p.pairs[k][0], p.pairs[k][1]
+	r.rows, r.cols = min(p.chunk, n-r.r), min(p.chunk, n-r.c)
+	if err := r.run(p.x); err != nil {
+		return err
 	}
+	if k == 0 {
+		p.value = r.ys[0].V
+	}
+	if r.r == r.c && p.grad != nil {
+		r.gradient(p.grad)
+	}
+	r.second(p.hess)
 	return nil
 }
 

@@ -178,24 +178,32 @@ func (h *hessian) ValueGradientAndHessian(grad []float64, hess engine.Block, x [
 		err := h.f.Value(h.y, x)
 		return h.y[0], err
 	}
-	if grad == nil {
-		grad = h.xbar
-	}
-	for i := range h.xdot {
-		h.xdot[i] = 1
-		var err error
-		if i == 0 {
-			err = h.push(vec(grad), hess.Row(i), x, h.xdot)
-		} else {
-			err = h.product(hess.Row(i), x, h.xdot)
-		}
-		h.xdot[i] = 0
-		if err != nil {
+	for i := range h.Sweeps() {
+		if _, err := h.Sweep(i, grad, hess, x); err != nil {
 			return 0, err
 		}
 	}
 	engine.Symmetrise(hess)
 	return h.y[0], nil
+}
+
+// Sweeps implements engine.SweptHessian.
+func (h *hessian) Sweeps() int { return h.n }
+
+// Sweep implements engine.SweptHessian. Only the first one computes gradient and value.
+func (h *hessian) Sweep(i int, grad []float64, hess engine.Block, x []float64) (float64, error) {
+	h.xdot[i] = 1
+	var err error
+	if i == 0 {
+		if grad == nil {
+			grad = h.xbar
+		}
+		err = h.push(vec(grad), hess.Row(i), x, h.xdot)
+	} else {
+		err = h.product(hess.Row(i), x, h.xdot)
+	}
+	h.xdot[i] = 0
+	return h.y[0], err
 }
 
 // PrepareSecond implements engine.Seconder with one sweep per output.

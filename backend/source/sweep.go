@@ -226,25 +226,47 @@ type jacobian struct {
 }
 
 func (j *jacobian) ValueAndJacobian(y []float64, jac engine.Block, x []float64) error {
-	n := max(len(j.in), len(j.in4))
-	if n == 0 {
+	if j.directions() == 0 {
 		return j.f.Value(y, x)
 	}
-	for first, k := 0, 0; first < n; first += k {
-		k = j.batch(n - first)
-		out := j.out
-		if j.rows {
-			out = jac.Row(first)
-		}
-		if err := j.units(y, out, x, first, k); err != nil {
+	for i := range j.Sweeps() {
+		if err := j.Sweep(i, y, jac, x); err != nil {
 			return err
 		}
-		switch {
-		case !j.alone(k):
-			j.store(jac, first, k)
-		case !j.rows:
-			setColumn(jac, first, out)
-		}
+	}
+	return nil
+}
+
+// directions returns the number of directions of all sweeps.
+func (j *jacobian) directions() int { return max(len(j.in), len(j.in4)) }
+
+// Sweeps implements engine.SweptJacobian.
+func (j *jacobian) Sweeps() int {
+	if j.in4 == nil {
+		return j.directions()
+	}
+	return (j.directions() + width - 1) / width
+}
+
+// Sweep implements engine.SweptJacobian.
+func (j *jacobian) Sweep(i int, y []float64, jac engine.Block, x []float64) error {
+	first := i
+	if j.in4 != nil {
+		first *= width
+	}
+	k := j.batch(j.directions() - first)
+	out := j.out
+	if j.rows {
+		out = jac.Row(first)
+	}
+	if err := j.units(y, out, x, first, k); err != nil {
+		return err
+	}
+	switch {
+	case !j.alone(k):
+		j.store(jac, first, k)
+	case !j.rows:
+		setColumn(jac, first, out)
 	}
 	return nil
 }

@@ -3,13 +3,10 @@ package compressed
 import (
 	"cmp"
 	"math"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
 
 	"github.com/nabla-ad/nabla/coloring"
 	"github.com/nabla-ad/nabla/engine"
-	"github.com/nabla-ad/nabla/internal/core"
+	"github.com/nabla-ad/nabla/internal/team"
 )
 
 // A products holds the compressed forms of a matrix A: A·s for each group of columns, Aᵀ·w for each group of rows and,
@@ -32,8 +29,9 @@ type products struct {
 	data     []float64 // the values that the call under way fills
 	probe    *probe    // has the direction
 	task     *engine.Task
-	wg       sync.WaitGroup
-	next     atomic.Int64 // the first part that no worker has taken
+	team     *team.Team
+	out, x   []float64 // arguments of the call under way
+	y        float64   // result of the first part
 }
 
 // A side holds the products of columns, or those of rows.
@@ -61,9 +59,6 @@ type worker struct {
 	sweeper
 	seed, result [2]engine.Block // streamed: of a part, by columns and by rows
 	filled       [2]bool         // the seeds are not zero: a part is under way, or one has ended by a panic
-	y            float64         // result of the first part
-	err          error
-	at           int // the part that it computes
 }
 
 // streamBytes is the default of Spec.StreamBytes.
@@ -99,6 +94,7 @@ func newProducts(dec *coloring.Decompressor, s shape, spec *Spec) (*products, er
 	p.split(&p.rows, s.reverse)
 	workers = max(1, min(workers, len(p.tasks)))
 	p.workers = p.workers[:workers]
+	p.team = team.New(workers, engine.PanicHandler(spec.F.Name()), p.some)
 	whole := p.bytes()
 	parts := int64(workers) * (p.cols.bytes(p.lanes(false)) + p.rows.bytes(p.lanes(true)))
 	p.streamed = whole > cmp.Or(spec.StreamBytes, streamBytes) && parts < whole &&
@@ -287,81 +283,31 @@ func (p *products) lanes(row bool) int {
 
 // compute computes all products at x and recovers the values. out and y are those of a sweep.
 func (p *products) compute(out, data, x []float64) (y float64, err error) {
-	p.data = data
-	p.next.Store(1)
-	if len(p.workers) == 1 {
-		err = p.some(0, out, x)
-		y = p.workers[0].y
-	} else {
-		y, err = p.share(out, x)
-	}
-	if err == nil {
+	p.out, p.data, p.x = out, data, x
+	if err = p.team.Run(len(p.tasks)); err == nil {
 		p.end()
 	}
-	p.data = nil
-	return y, err
+	p.out, p.data, p.x = nil, nil, nil
+	return p.y, err
 }
 
-// some computes parts, until there are none that no worker has taken. Worker 0 begins with part 0, whose value is the
-// result.
-func (p *products) some(worker int, out, x []float64) error {
-	w := p.workers[worker]
-	if w.at = 0; worker > 0 {
-		w.at = p.take()
+// some computes a part. The value of the first one is the result.
+func (p *products) some(worker, i int) error {
+	w, t := p.workers[worker], &p.tasks[i]
+	out := p.out
+	if i > 0 {
+		out = nil
 	}
-	for ; w.at < len(p.tasks); w.at = p.take() {
-		t := &p.tasks[w.at]
-		if w.at > 0 {
-			out = nil
-		}
-		if err := p.task.Check("products", t.from, p.side(t.row).width); err != nil {
-			return err
-		}
-		seed, result := p.open(w, t)
-		v, err := w.sweep(t.row, out, result, x, seed)
-		p.close(w, t, seed, result)
-		if err != nil {
-			p.next.Store(int64(len(p.tasks)))
-			return err
-		}
-		if w.at == 0 {
-			w.y = v
-		}
+	if err := p.task.Check("products", t.from, p.side(t.row).width); err != nil {
+		return err
 	}
-	return nil
-}
-
-// take returns the number of the next part.
-func (p *products) take() int { return int(p.next.Add(1)) - 1 }
-
-// share computes the parts in a goroutine for each worker. Of their errors it returns that of the first part.
-func (p *products) share(out, x []float64) (y float64, err error) {
-	for i, w := range p.workers[1:] {
-		p.wg.Go(func() { w.recovered(p, i+1, out, x) })
+	seed, result := p.open(w, t)
+	y, err := w.sweep(t.row, out, result, p.x, seed)
+	p.close(w, t, seed, result)
+	if i == 0 {
+		p.y = y
 	}
-	p.workers[0].recovered(p, 0, out, x)
-	p.wg.Wait()
-	first := len(p.tasks)
-	for _, w := range p.workers {
-		if w.err != nil && w.at < first {
-			first, err = w.at, w.err
-		}
-	}
-	return p.workers[0].y, err
-}
-
-// recovered computes the parts of worker number i. A panic becomes its error: it would end the process.
-func (w *worker) recovered(p *products, i int, out, x []float64) {
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case core.Abort:
-			w.err = core.Within("AutoSparse", v.Err)
-		default:
-			w.err = &engine.PanicError{Function: "AutoSparse", Value: v, Stack: debug.Stack()}
-		}
-	}()
-	w.err = p.some(i, out, x)
+	return err
 }
 
 // open returns the seeds of a part, and memory for its products.
