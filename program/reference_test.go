@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/nabla-ad/nabla/internal/native"
 	"github.com/nabla-ad/nabla/rules"
 )
 
@@ -194,7 +195,7 @@ func referenceJVP(p *Program, ins [][]float64, params []float64, dots [][]float6
 // runMachine runs p in a Machine.
 func runMachine(p *Program, ins [][]float64, params []float64) (outs [][]float64, ok bool) {
 	outs, ok = runIn(NewMachine(p), p, ins, params)
-	for what, x := range map[string]*Machine{"compiled": Compile(p), "staged": NewMachine(staged(p))} {
+	for what, x := range machines(p) {
 		for borrowed := range max(3, len(p.Outs)+1) { // 0, or the number of a group: the last run of 3 borrows nothing
 			run := runIn
 			if borrowed > 0 && borrowed < len(p.Outs) {
@@ -222,6 +223,25 @@ func runMachine(p *Program, ins [][]float64, params []float64) (outs [][]float64
 		}
 	}
 	return outs, ok
+}
+
+// machines returns machines of all kinds for p: what Compile chooses, and each kind of machine code that it might have
+// chosen for a program of more statements.
+func machines(p *Program) map[string]*Machine {
+	all := map[string]*Machine{"compiled": Compile(p), "staged": NewMachine(staged(p))}
+	if !native.Supported() {
+		return all
+	}
+	for what, x := range map[string]*Machine{
+		"instructions": newMachine(staged(p), instructions),
+		"loops":        newMachine(staged(p), loops),
+		"vectors":      newMachine(Schedule(p), vectors),
+	} {
+		if x != nil { // the code is of another kind
+			all[what] = x
+		}
+	}
+	return all
 }
 
 // loans are the numbers of runs that read an input, and wrote an output group, where the caller has them.
