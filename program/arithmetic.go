@@ -113,6 +113,12 @@ func unary(op rules.Op, dst, a []float64) {
 		vector.Log(dst, a)
 	case rules.Log1p:
 		vector.Log1p(dst, a)
+	case rules.Sin:
+		vector.Sin(dst, a)
+	case rules.Cos:
+		vector.Cos(dst, a)
+	case rules.Tanh:
+		vector.Tanh(dst, a)
 	case rules.Logistic, rules.Softplus, rules.SechSq:
 		overExponentials(op, dst, a)
 	default:

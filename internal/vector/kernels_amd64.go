@@ -14,6 +14,15 @@ func logBlocks(dst, src *float64, blocks int) int
 //go:noescape
 func log1pBlocks(dst, src *float64, blocks int) int
 
+//go:noescape
+func sinBlocks(dst, src *float64, blocks int) int
+
+//go:noescape
+func cosBlocks(dst, src *float64, blocks int) int
+
+//go:noescape
+func tanhBlocks(dst, src *float64, blocks int) int
+
 // nanBlocks reports whether one or more blocks of 16 numbers have a NaN.
 //
 //go:noescape

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
 // Each kernel goes through blocks of four numbers, and ends at the first one with a number that it leaves out. Constants
-// and the order of operations are those of package math: archExp and archLog of amd64, and log1p.
+// and the order of operations are those of package math: archExp and archLog of amd64, log1p, sin, cos and tanh.
 
 #define CONSTANT(name, value) \
 	DATA name<>+0(SB)/8, $value \
@@ -273,6 +273,237 @@ loop:
 	VMULPD ln2Hi<>(SB), Y6, Y6
 	VSUBPD Y0, Y6, Y0
 	VMOVUPD Y0, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	INCQ AX
+	JMP loop
+end:
+	VZEROUPPER
+	MOVQ AX, ret+24(FP)
+	RET
+
+CONSTANT(signs, 0x8000000000000000)
+CONSTANT(reduceThreshold, 536870912.0)  // 2²⁹
+CONSTANT(fourOverPi, 1.2732395447351626862)
+CONSTANT(pi4A, 7.85398125648498535156e-1)
+CONSTANT(pi4B, 3.77489470793079817668e-8)
+CONSTANT(pi4C, 2.69515142907905952645e-15)
+CONSTANT(sin0, 1.58962301576546568060e-10)
+CONSTANT(sin1, -2.50507477628578072866e-8)
+CONSTANT(sin2, 2.75573136213857245213e-6)
+CONSTANT(sin3, -1.98412698295895385996e-4)
+CONSTANT(sin4, 8.33333333332211858878e-3)
+CONSTANT(sin5, -1.66666666666666307295e-1)
+CONSTANT(cos0, -1.13585365213876817300e-11)
+CONSTANT(cos1, 2.08757008419747316778e-9)
+CONSTANT(cos2, -2.75573141792967388112e-7)
+CONSTANT(cos3, 2.48015872888517045348e-5)
+CONSTANT(cos4, -1.38888888888730564116e-3)
+CONSTANT(cos5, 4.16666666666665929218e-2)
+DATA ones<>+0(SB)/4, $1
+DATA ones<>+4(SB)/4, $1
+DATA ones<>+8(SB)/4, $1
+DATA ones<>+12(SB)/4, $1
+GLOBL ones<>(SB), RODATA|NOPTR, $16
+
+// REDUCE loads x to Y0, and leaves out numbers from 2²⁹ on. Y1 is |x|, Y2 the even octant j, and Y3 the rest of |x|.
+#define REDUCE \
+	VMOVUPD (SI), Y0 \
+	VANDPD value<>(SB), Y0, Y1 \
+	VCMPPD $5, reduceThreshold<>(SB), Y1, Y2 /* not below, or NaN */ \
+	VMOVMSKPD Y2, BX \
+	TESTL BX, BX \
+	JNE end \
+	VMULPD fourOverPi<>(SB), Y1, Y2 \
+	VCVTTPD2DQY Y2, X2 \
+	VPAND ones<>(SB), X2, X3 \
+	VPADDD X3, X2, X2 \
+	VCVTDQ2PD X2, Y4 \
+	VPMOVSXDQ X2, Y2 \
+	VMULPD pi4A<>(SB), Y4, Y5 \
+	VSUBPD Y5, Y1, Y3 \
+	VMULPD pi4B<>(SB), Y4, Y5 \
+	VSUBPD Y5, Y3, Y3 \
+	VMULPD pi4C<>(SB), Y4, Y5 \
+	VSUBPD Y5, Y3, Y3
+
+// SERIES sets Y5 to the sine of Y3, and Y6 to its cosine.
+#define SERIES \
+	VMULPD Y3, Y3, Y4 \
+	VMULPD sin0<>(SB), Y4, Y5 \
+	VADDPD sin1<>(SB), Y5, Y5 \
+	VMULPD Y4, Y5, Y5 \
+	VADDPD sin2<>(SB), Y5, Y5 \
+	VMULPD Y4, Y5, Y5 \
+	VADDPD sin3<>(SB), Y5, Y5 \
+	VMULPD Y4, Y5, Y5 \
+	VADDPD sin4<>(SB), Y5, Y5 \
+	VMULPD Y4, Y5, Y5 \
+	VADDPD sin5<>(SB), Y5, Y5 \
+	VMULPD Y4, Y3, Y6 \
+	VMULPD Y5, Y6, Y5 \
+	VADDPD Y5, Y3, Y5 \
+	VMULPD cos0<>(SB), Y4, Y6 \
+	VADDPD cos1<>(SB), Y6, Y6 \
+	VMULPD Y4, Y6, Y6 \
+	VADDPD cos2<>(SB), Y6, Y6 \
+	VMULPD Y4, Y6, Y6 \
+	VADDPD cos3<>(SB), Y6, Y6 \
+	VMULPD Y4, Y6, Y6 \
+	VADDPD cos4<>(SB), Y6, Y6 \
+	VMULPD Y4, Y6, Y6 \
+	VADDPD cos5<>(SB), Y6, Y6 \
+	VMULPD Y4, Y4, Y7 \
+	VMULPD Y6, Y7, Y6 \
+	VMULPD half<>(SB), Y4, Y7 \
+	VSUBPD Y7, Y15, Y7 \
+	VADDPD Y6, Y7, Y6
+
+// func sinBlocks(dst, src *float64, blocks int) int
+TEXT ·sinBlocks(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	XORQ AX, AX
+	VMOVUPD one<>(SB), Y15
+	VMOVUPD signs<>(SB), Y14
+	VXORPD Y13, Y13, Y13
+loop:
+	CMPQ AX, CX
+	JGE end
+	REDUCE
+	SERIES
+	VPSLLQ $62, Y2, Y7        // the sign of Y7: the octant is 2 or 6
+	VBLENDVPD Y7, Y6, Y5, Y5
+	VPSLLQ $61, Y2, Y7        // it is 4 or 6
+	VXORPD Y0, Y7, Y7
+	VANDPD Y14, Y7, Y7
+	VXORPD Y7, Y5, Y5
+	VCMPPD $0, Y13, Y0, Y7    // the sine of a zero is that zero
+	VBLENDVPD Y7, Y0, Y5, Y5
+	VMOVUPD Y5, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	INCQ AX
+	JMP loop
+end:
+	VZEROUPPER
+	MOVQ AX, ret+24(FP)
+	RET
+
+// func cosBlocks(dst, src *float64, blocks int) int
+TEXT ·cosBlocks(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	XORQ AX, AX
+	VMOVUPD one<>(SB), Y15
+	VMOVUPD signs<>(SB), Y14
+loop:
+	CMPQ AX, CX
+	JGE end
+	REDUCE
+	SERIES
+	VPSLLQ $62, Y2, Y7        // the sign of Y7: the octant is 2 or 6
+	VBLENDVPD Y7, Y5, Y6, Y5
+	VPSLLQ $61, Y2, Y2        // it is 4 or 6
+	VXORPD Y2, Y7, Y7
+	VANDPD Y14, Y7, Y7
+	VXORPD Y7, Y5, Y5
+	VMOVUPD Y5, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	INCQ AX
+	JMP loop
+end:
+	VZEROUPPER
+	MOVQ AX, ret+24(FP)
+	RET
+
+CONSTANT(tanhOne, 44.0) // the result is 1 from there on
+CONSTANT(tanhSmall, 0.625)
+CONSTANT(p0, -9.64399179425052238628e-1)
+CONSTANT(p1, -9.92877231001918586564e1)
+CONSTANT(p2, -1.61468768441708447952e3)
+CONSTANT(q0, 1.12811678491632931402e2)
+CONSTANT(q1, 2.23548839060100448583e3)
+CONSTANT(q2, 4.84406305325125486048e3)
+
+// func tanhBlocks(dst, src *float64, blocks int) int
+TEXT ·tanhBlocks(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	XORQ AX, AX
+	VMOVUPD log2e<>(SB), Y15
+	VMOVUPD ln2u<>(SB), Y14
+	VMOVUPD ln2l<>(SB), Y13
+	VMOVUPD sixteenth<>(SB), Y12
+	VMOVUPD two<>(SB), Y11
+	VMOVUPD one<>(SB), Y10
+	VXORPD Y9, Y9, Y9
+loop:
+	CMPQ AX, CX
+	JGE end
+	VMOVUPD (SI), Y0
+	VCMPPD $3, Y0, Y0, Y1 // NaN
+	VMOVMSKPD Y1, BX
+	TESTL BX, BX
+	JNE end
+	VANDPD value<>(SB), Y0, Y8
+	VMINPD tanhOne<>(SB), Y8, Y2
+	VADDPD Y2, Y2, Y2
+	VMULPD Y15, Y2, Y1    // the exponential, as in expBlocks
+	VCVTPD2DQY Y1, X3
+	VCVTDQ2PD X3, Y1
+	VFNMADD231PD Y14, Y1, Y2
+	VFNMADD231PD Y13, Y1, Y2
+	VMULPD Y12, Y2, Y2
+	VMOVUPD e8<>(SB), Y1
+	VFMADD213PD e7<>(SB), Y2, Y1
+	VFMADD213PD e6<>(SB), Y2, Y1
+	VFMADD213PD e5<>(SB), Y2, Y1
+	VFMADD213PD e4<>(SB), Y2, Y1
+	VFMADD213PD e3<>(SB), Y2, Y1
+	VFMADD213PD half<>(SB), Y2, Y1
+	VFMADD213PD Y10, Y2, Y1
+	VMULPD Y1, Y2, Y2
+	VADDPD Y11, Y2, Y1
+	VMULPD Y1, Y2, Y2
+	VADDPD Y11, Y2, Y1
+	VMULPD Y1, Y2, Y2
+	VADDPD Y11, Y2, Y1
+	VMULPD Y1, Y2, Y2
+	VADDPD Y11, Y2, Y1
+	VFMADD213PD Y10, Y1, Y2
+	VPMOVSXDQ X3, Y3
+	VPADDQ bias<>(SB), Y3, Y3
+	VPSLLQ $52, Y3, Y3
+	VMULPD Y3, Y2, Y2
+	VADDPD Y10, Y2, Y2
+	VDIVPD Y2, Y11, Y2
+	VSUBPD Y2, Y10, Y2    // 1 - 2/(s+1)
+	VANDPD signs<>(SB), Y0, Y1
+	VORPD Y1, Y2, Y2
+	VMULPD Y0, Y0, Y3     // s
+	VMULPD p0<>(SB), Y3, Y4
+	VADDPD p1<>(SB), Y4, Y4
+	VMULPD Y3, Y4, Y4
+	VADDPD p2<>(SB), Y4, Y4
+	VMULPD Y3, Y0, Y5
+	VMULPD Y4, Y5, Y4
+	VADDPD q0<>(SB), Y3, Y5
+	VMULPD Y3, Y5, Y5
+	VADDPD q1<>(SB), Y5, Y5
+	VMULPD Y3, Y5, Y5
+	VADDPD q2<>(SB), Y5, Y5
+	VDIVPD Y5, Y4, Y4
+	VADDPD Y4, Y0, Y4
+	VCMPPD $1, tanhSmall<>(SB), Y8, Y5
+	VBLENDVPD Y5, Y4, Y2, Y2
+	VCMPPD $0, Y9, Y0, Y5 // that of a zero is that zero
+	VBLENDVPD Y5, Y0, Y2, Y2
+	VMOVUPD Y2, (DI)
 	ADDQ $32, SI
 	ADDQ $32, DI
 	INCQ AX

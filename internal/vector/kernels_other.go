@@ -10,4 +10,10 @@ func logBlocks(dst, src *float64, blocks int) int { return 0 }
 
 func log1pBlocks(dst, src *float64, blocks int) int { return 0 }
 
+func sinBlocks(dst, src *float64, blocks int) int { return 0 }
+
+func cosBlocks(dst, src *float64, blocks int) int { return 0 }
+
+func tanhBlocks(dst, src *float64, blocks int) int { return 0 }
+
 func nanBlocks(src *float64, blocks int) bool { panic("vector: not supported") }

@@ -25,6 +25,9 @@ const (
 	expKernel kernel = iota
 	logKernel
 	log1pKernel
+	sinKernel
+	cosKernel
+	tanhKernel
 )
 
 // run computes blocks of four numbers and returns their number before one that it leaves out. It calls the functions by
@@ -36,14 +39,23 @@ func (k kernel) run(dst, src []float64) int {
 		return expBlocks(&dst[0], &src[0], blocks)
 	case logKernel:
 		return logBlocks(&dst[0], &src[0], blocks)
+	case log1pKernel:
+		return log1pBlocks(&dst[0], &src[0], blocks)
+	case sinKernel:
+		return sinBlocks(&dst[0], &src[0], blocks)
+	case cosKernel:
+		return cosBlocks(&dst[0], &src[0], blocks)
 	}
-	return log1pBlocks(&dst[0], &src[0], blocks)
+	return tanhBlocks(&dst[0], &src[0], blocks)
 }
 
 var (
 	exp   = newFunction(math.Exp, expKernel, 0)
 	log   = newFunction(math.Log, logKernel, 1)
 	log1p = newFunction(math.Log1p, log1pKernel, 0)
+	sin   = newFunction(math.Sin, sinKernel, 0)
+	cos   = newFunction(math.Cos, cosKernel, 0)
+	tanh  = newFunction(math.Tanh, tanhKernel, 0)
 )
 
 // newFunction returns a function whose arguments are around a center.
@@ -109,6 +121,15 @@ func Log(dst, src []float64) { log.apply(dst, src) }
 
 // Log1p sets dst[i] = math.Log1p(src[i]). dst has at least the length of src, and may be src.
 func Log1p(dst, src []float64) { log1p.apply(dst, src) }
+
+// Sin sets dst[i] = math.Sin(src[i]). dst has at least the length of src, and may be src.
+func Sin(dst, src []float64) { sin.apply(dst, src) }
+
+// Cos sets dst[i] = math.Cos(src[i]). dst has at least the length of src, and may be src.
+func Cos(dst, src []float64) { cos.apply(dst, src) }
+
+// Tanh sets dst[i] = math.Tanh(src[i]). dst has at least the length of src, and may be src.
+func Tanh(dst, src []float64) { tanh.apply(dst, src) }
 
 // AnyNaN reports whether v has a NaN.
 func AnyNaN(v []float64) bool {

@@ -13,12 +13,14 @@ var functions = []struct {
 	name  string
 	apply func(dst, src []float64)
 	*function
-}{{"Exp", Exp, exp}, {"Log", Log, log}, {"Log1p", Log1p, log1p}}
+}{{"Exp", Exp, exp}, {"Log", Log, log}, {"Log1p", Log1p, log1p}, {"Sin", Sin, sin}, {"Cos", Cos, cos},
+	{"Tanh", Tanh, tanh}}
 
 // arguments returns numbers of all magnitudes, many of them where functions change their formula, and special ones.
 func arguments(rng *rand.Rand, n int) []float64 {
 	centers := []float64{0, 1, -1, math.Sqrt2 - 1, math.Sqrt2/2 - 1, math.Sqrt2, math.Sqrt2 / 2, 709.782712893384,
-		-745.13, 708, -708, 1 << 53, 1.0 / (1 << 29), 1.0 / (1 << 54), 2, 0.5, math.SmallestNonzeroFloat64, 0x1p-1022}
+		-745.13, 708, -708, 1 << 53, 1.0 / (1 << 29), 1.0 / (1 << 54), 2, 0.5, 0.625, 1 << 29, math.Pi / 4, math.Pi / 2,
+		100 * math.Pi, 44, 19, math.SmallestNonzeroFloat64, 0x1p-1022}
 	src := make([]float64, n)
 	for i := range src {
 		switch rng.IntN(4) {
