@@ -1,15 +1,20 @@
 package program
 
-import "github.com/nabla-ad/nabla/internal/native"
+import (
+	"slices"
+
+	"github.com/nabla-ad/nabla/internal/native"
+)
 
 // A loan is memory of the caller that machine code uses in place of parts of the file: input group 0, and an output
 // group.
 type loan struct {
-	areas native.Areas // the parts, of no slots if they have to be in the file
-	group int          // the output group
-	fresh bool         // Borrow has been called for the next run
-	in    []float64    // nil if the part is in the file
-	out   []float64
+	areas  native.Areas // the parts, of no slots if they have to be in the file
+	group  int          // the output group
+	unread bool         // nothing reads input group 0
+	fresh  bool         // Borrow has been called for the next run
+	in     []float64    // nil if the part is in the file
+	out    []float64
 }
 
 // areas sets the output group, and returns the parts of the file that only machine code uses. Read has the slots that
@@ -43,6 +48,15 @@ func (x *Machine) areas(read []bool) (areas native.Areas) {
 	return areas
 }
 
+// constant reports whether a program without instructions has no input of group 0 among its outputs.
+func (x *Machine) constant() bool {
+	if len(x.code) > 0 || len(x.p.Ins) == 0 {
+		return false
+	}
+	in := native.Area{First: x.in[0], N: int32(x.p.Ins[0].N)}
+	return !slices.ContainsFunc(x.p.Result, in.Has)
+}
+
 // whole reports whether no value of o is a constant.
 func (o *outGroup) whole() bool {
 	return o.ready && len(o.varying) == 1 && int(o.varying[0].to-o.varying[0].from) == len(o.slots)
@@ -54,9 +68,11 @@ func (o *outGroup) whole() bool {
 func (x *Machine) Borrow(in []float64, i int, out []float64) {
 	l := &x.loan
 	l.fresh = true
-	if n := int(l.areas[0].N); n > 0 && len(in) == n {
+	switch n := int(l.areas[0].N); {
+	case l.unread:
+	case n > 0 && len(in) == n:
 		l.in = in
-	} else {
+	default:
 		copy(x.Input(0), in)
 	}
 	l.out = nil

@@ -172,6 +172,7 @@ func newMachine(p *Program, c coding) *Machine {
 	if x.parts != nil {
 		x.loan.areas = x.parts.Areas()
 	}
+	x.loan.unread = x.constant()
 	return x
 }
 
