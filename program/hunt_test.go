@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nabla-ad/nabla/internal/longtest"
+	"github.com/nabla-ad/nabla/rules"
 )
 
 var (
@@ -56,6 +57,8 @@ func hunt(t *testing.T, seed uint64, operations, sweeps *atomic.Int64) {
 	rng := rand.New(rand.NewPCG(seed, 31))
 	r := []recipe{anything, zeroes, smooth, kinked, smooth.withLanes(), kinked.withLanes()}[rng.IntN(6)]
 	r.size = 5 + rng.IntN(60)
+	// The sign of a NaN, which copysign reads, is that which the processor gives it.
+	r.binary = slices.DeleteFunc(slices.Clone(r.binary), func(op rules.Op) bool { return op == rules.Copysign })
 	x := r.random(rng)
 	p := x.p
 	if rng.IntN(3) == 0 {
