@@ -20,7 +20,8 @@ const (
 )
 
 // Compile returns the machine that runs p fastest: of machine code where the platform has it, otherwise of the
-// scheduled program. It computes the same bits either way. p need not be scheduled.
+// scheduled program. It computes the same bits either way, but for the payload and the sign of a NaN. p need not be
+// scheduled.
 func Compile(p *Program) *Machine {
 	var scheduled *Program
 	if native.Supported() {

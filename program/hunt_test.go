@@ -3,10 +3,7 @@ package program
 import (
 	"flag"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,30 +22,23 @@ var (
 //	go test ./program -run TestHunt -v -timeout 0 -args -programs 1000000
 func TestHunt(t *testing.T) {
 	n := longtest.Cases(*huntPrograms, 200, 1000, 20000)
-	var next, operations, sweeps atomic.Int64
+	operations, sweeps := 0, 0
 	start := time.Now()
-	var group sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for !t.Failed() {
-				i := next.Add(1) - 1
-				if i >= int64(n) {
-					return
-				}
-				if i%100000 == 99999 {
-					t.Logf("%d programs agree, %v", i+1, time.Since(start).Round(time.Second))
-				}
-				hunt(t, *huntSeed+uint64(i), &operations, &sweeps)
-			}
-		})
+	for i := range n {
+		hunt(t, *huntSeed+uint64(i), &operations, &sweeps)
+		if t.Failed() {
+			return
+		}
+		if i%100000 == 99999 {
+			t.Logf("%d programs agree, %v", i+1, time.Since(start).Round(time.Second))
+		}
 	}
-	group.Wait()
 	t.Logf("%d programs from seed %d, %d reverse sweeps, %d operations; %d runs borrowed an input and %d an output", n,
-		*huntSeed, sweeps.Load(), operations.Load(), loans[0].Load(), loans[1].Load())
+		*huntSeed, sweeps, operations, loans[0].Load(), loans[1].Load())
 }
 
 // hunt compares one program.
-func hunt(t *testing.T, seed uint64, operations, sweeps *atomic.Int64) {
+func hunt(t *testing.T, seed uint64, operations, sweeps *int) {
 	defer func() {
 		if v := recover(); v != nil {
 			t.Errorf("seed %d: %v", seed, v)
@@ -64,7 +54,7 @@ func hunt(t *testing.T, seed uint64, operations, sweeps *atomic.Int64) {
 	if rng.IntN(3) == 0 {
 		p = repeatedly(rng, p)
 	}
-	operations.Add(int64(p.Operations()))
+	*operations += p.Operations()
 	runMachine(p, x.ins, x.params)
 	for _, in := range x.ins {
 		for i := range in {
@@ -75,7 +65,7 @@ func hunt(t *testing.T, seed uint64, operations, sweeps *atomic.Int64) {
 		runMachine(p, x.ins, x.params)
 		return
 	}
-	sweeps.Add(1)
+	*sweeps++
 	q := Simplify(VJP(p, VJPOptions{Lanes: 1 + rng.IntN(3)}))
 	ins := slices.Clone(x.ins)
 	for _, g := range q.Ins[len(ins):] {
