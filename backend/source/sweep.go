@@ -142,23 +142,7 @@ func (s *sweeper) name(i int) string {
 
 // settle4 settles out4, the result of a sweep in vector mode.
 func (s *sweeper) settle4(x []float64) error {
-	// A NaN from infinities of both signs costs only time. Two rows at a time, sums do not wait for each other.
-	var sums, others [width]float64
-	rest := s.out4
-	for ; len(rest) > 1; rest = rest[2:] {
-		a, b := &rest[0], &rest[1]
-		sums[0], sums[1], sums[2], sums[3] = sums[0]+a[0], sums[1]+a[1], sums[2]+a[2], sums[3]+a[3]
-		others[0], others[1], others[2], others[3] = others[0]+b[0], others[1]+b[1], others[2]+b[2], others[3]+b[3]
-	}
-	for i := range rest {
-		for k, v := range rest[i] {
-			sums[k] += v
-		}
-	}
-	for k, v := range others {
-		sums[k] += v
-	}
-	if s.sure(sums[:]) {
+	if len(s.out4) == 0 || s.sure(unsafe.Slice(&s.out4[0][0], width*len(s.out4))) {
 		return nil
 	}
 	if s.flat == nil {
@@ -297,10 +281,25 @@ func (j *jacobian) store(jac engine.Block, first, k int) {
 		}
 		return
 	}
-	for i := range k {
-		row := jac.Row(first + i)
+	n := len(j.out4)
+	switch k { // all rows at a time
+	case 2:
+		a, b := jac.Row(first)[:n], jac.Row(first + 1)[:n]
 		for c := range j.out4 {
-			row[c] = j.out4[c][i]
+			a[c], b[c] = j.out4[c][0], j.out4[c][1]
+		}
+	case width:
+		a, b, c, d := jac.Row(first)[:n], jac.Row(first + 1)[:n], jac.Row(first + 2)[:n], jac.Row(first + 3)[:n]
+		for i := range j.out4 {
+			o := &j.out4[i]
+			a[i], b[i], c[i], d[i] = o[0], o[1], o[2], o[3]
+		}
+	default:
+		for i := range k {
+			row := jac.Row(first + i)[:n]
+			for c := range j.out4 {
+				row[c] = j.out4[c][i]
+			}
 		}
 	}
 }
