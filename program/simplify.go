@@ -176,7 +176,7 @@ func merge(p *Program) *Program {
 			vals.index = append(vals.index, at)
 		}
 		if merges {
-			seen.put(r.p, int32(len(r.p.Stmts)-1), h)
+			seen.put(int32(len(r.p.Stmts)-1), h)
 		}
 		r.place(s, d)
 	}
@@ -298,48 +298,60 @@ func defining(stmts []Stmt, slot int32) *Stmt {
 // table is a hash table of statements by operation and operands. Open addressing over statement numbers keeps it free
 // of pointers.
 type table struct {
-	slots []int32 // statement+1
-	n     int
+	entries []tagged
+	n       int
 }
+
+// A tagged is the number of a statement, +1, and above it 32 bits of its hash, so that other statements need not be
+// read to be told apart; 0 if there is none.
+type tagged uint64
 
 // newTable returns a table with room for n statements.
 func newTable(n int) *table {
 	size := 64
-	for size < 2*n {
+	for 4*size < 5*n {
 		size *= 2
 	}
-	return &table{slots: make([]int32, size)}
+	return &table{entries: make([]tagged, size)}
 }
 
 // find returns the first slot of a statement of p equal to s, whose hash is h.
 func (t *table) find(p *Program, s *Stmt, h uint64) (int32, bool) {
-	mask := uint64(len(t.slots) - 1)
-	for h &= mask; t.slots[h] != 0; h = (h + 1) & mask {
-		if c := &p.Stmts[t.slots[h]-1]; same(p, c, s) {
-			return c.D, true
+	mask := uint64(len(t.entries) - 1)
+	for at := h & mask; t.entries[at] != 0; at = (at + 1) & mask {
+		if e := t.entries[at]; uint32(e>>32) == uint32(h) {
+			if c := &p.Stmts[uint32(e)-1]; same(p, c, s) {
+				return c.D, true
+			}
 		}
 	}
 	return 0, false
 }
 
 // put adds statement i, whose hash is h.
-func (t *table) put(p *Program, i int32, h uint64) {
-	mask := uint64(len(t.slots) - 1)
-	h &= mask
-	for t.slots[h] != 0 {
-		h = (h + 1) & mask
+func (t *table) put(i int32, h uint64) {
+	t.insert(tagged(h<<32 | uint64(i+1)))
+	if 5*t.n <= 4*len(t.entries) {
+		return
 	}
-	t.slots[h] = i + 1
-	t.n++
-	if 2*t.n > len(t.slots) {
-		old := t.slots
-		t.slots, t.n = make([]int32, 2*len(old)), 0
-		for _, e := range old {
-			if e != 0 {
-				t.put(p, e-1, hash(p, &p.Stmts[e-1]))
-			}
+	old := t.entries
+	t.entries, t.n = make([]tagged, 2*len(old)), 0
+	for _, e := range old {
+		if e != 0 {
+			t.insert(e)
 		}
 	}
+}
+
+// insert adds an entry, at the first free place from that of its hash on.
+func (t *table) insert(e tagged) {
+	mask := uint64(len(t.entries) - 1)
+	at := uint64(e>>32) & mask
+	for t.entries[at] != 0 {
+		at = (at + 1) & mask
+	}
+	t.entries[at] = e
+	t.n++
 }
 
 // mix adds v to the hash h.
