@@ -20,7 +20,9 @@ import (
 //	}
 //
 // the adjoint of the second statement reads u, which a sweep of its own finds overwritten by later iterations. If x and
-// c are invariant, u is one subtraction: the reverse sweep declares it again, and reads x[i] and c instead.
+// c are invariant, u is one subtraction: the reverse sweep declares it again, and reads x[i] and c instead. In an
+// innermost loop they need not be invariant beyond the iteration: x, and what it holds, is recorded where it is
+// overwritten, which is less often than u is.
 
 // chooseRecomputed computes recomputable, needed and recomputed from the current marks, for the nodes of list within
 // depth loops. At depth 0 a variable is still alive when the reverse sweep runs in the same function, so recomputation
@@ -37,7 +39,8 @@ func (pl *planner) chooseRecomputed(list []*node, depth int) {
 // findRecomputable fills pl.recomputable. An iteration of a fused loop has its reverse sweep in the same block, like
 // depth 0.
 func (pl *planner) findRecomputable(list []*node, depth int) {
-	for _, n := range list {
+	last := depth > 0 && isInnermost(list)
+	for i, n := range list {
 		inner := depth
 		switch {
 		case pl.isFused(n):
@@ -47,7 +50,11 @@ func (pl *planner) findRecomputable(list []*node, depth int) {
 		}
 		// A candidate is assigned only by its declaration.
 		if l, ok := n.s.(*ir.Let); ok && depth > 0 && l.E != nil && pl.assignments[l.V] == 1 {
-			if cost, ok := pl.recomputeCost(l.E); ok && cost <= maxRecomputeCost {
+			invariant := func(p *ir.Place, content bool) bool { return pl.invariant(p, content) }
+			if last && !pl.reads(ir.Block{l}).intersects(pl.effects(list[i+1:]...).modified()) {
+				invariant = func(*ir.Place, bool) bool { return true }
+			}
+			if cost, ok := pl.recomputeCost(l.E, invariant); ok && cost <= maxRecomputeCost {
 				pl.recomputable[l.V] = n
 			}
 		}
@@ -60,9 +67,17 @@ func (pl *planner) findRecomputable(list []*node, depth int) {
 // and the bookkeeping of a stack.
 const maxRecomputeCost = 6
 
+// isInnermost reports whether list has neither loops nor calls of functions with sweeps.
+func isInnermost(list []*node) bool {
+	ok := true
+	each(list, func(n *node) { ok = ok && n.loop == nil && n.callee == nil })
+	return ok
+}
+
 // recomputeCost returns the approximate number of operations of e, and whether e has the same value at any later time
-// of the iteration. Elementary functions and values of array type count as more than maxRecomputeCost allows.
-func (pl *planner) recomputeCost(e ir.Expr) (cost int, ok bool) {
+// of the iteration, as places are invariant. Elementary functions and values of array type count as more than
+// maxRecomputeCost allows.
+func (pl *planner) recomputeCost(e ir.Expr, invariant func(p *ir.Place, content bool) bool) (cost int, ok bool) {
 	ok = true
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		switch e := e.(type) {
@@ -82,7 +97,7 @@ func (pl *planner) recomputeCost(e ir.Expr) (cost int, ok bool) {
 			cost++
 		case *ir.Load:
 			// The value must be the same whenever it is read again.
-			ok = ok && pl.invariant(e.P, true)
+			ok = ok && invariant(e.P, true)
 			if _, aggregate := e.T.Underlying().(*types.Array); aggregate {
 				cost += maxRecomputeCost
 			}
@@ -90,9 +105,9 @@ func (pl *planner) recomputeCost(e ir.Expr) (cost int, ok bool) {
 		case *ir.Make, *ir.New, *ir.Literal, *ir.Opaque:
 			ok = false
 		case *ir.Addr:
-			ok = ok && pl.invariant(e.P, false)
+			ok = ok && invariant(e.P, false)
 		case *ir.SliceAt:
-			ok = ok && pl.invariant(e.P, false)
+			ok = ok && invariant(e.P, false)
 		}
 		return ok
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// Recognition of counted loops: for i := lo; i op bound; i += step with a constant step and a
-// variable that no closure modifies.
+// Recognition of counted loops: for i := lo; i + shift op bound; i += step with constants shift and
+// step, and a variable that no closure modifies.
 
 // A counting holds the parts of a for statement that has the form of a counted loop.
 type counting struct {
@@ -17,6 +17,7 @@ type counting struct {
 	lo     ast.Expr
 	op     token.Token // <, <=, > or >=, with i on its left
 	bound  ast.Expr
+	shift  int64 // what the condition adds to i
 	step   int64
 }
 
@@ -37,14 +38,14 @@ func (l *lowerer) counting(s *ast.ForStmt) *counting {
 		return nil
 	}
 	c := &counting{object: o, lo: init.Rhs[0], op: cond.Op, bound: cond.Y}
-	switch {
-	case flipped[cond.Op] == 0:
+	if flipped[cond.Op] == 0 {
 		return nil
-	case l.isVar(cond.X, o):
-	case l.isVar(cond.Y, o):
+	}
+	if c.shift, ok = l.shifted(cond.X, o); !ok {
+		if c.shift, ok = l.shifted(cond.Y, o); !ok {
+			return nil
+		}
 		c.op, c.bound = flipped[cond.Op], cond.X
-	default:
-		return nil
 	}
 	// The bound is evaluated once before the loop, where the variable has another value.
 	if l.mentions(c.bound, o) {
@@ -57,6 +58,35 @@ func (l *lowerer) counting(s *ast.ForStmt) *counting {
 		return nil
 	}
 	return c
+}
+
+// shifted returns the constant that e adds to the variable o, and whether e has that form.
+func (l *lowerer) shifted(e ast.Expr, o types.Object) (int64, bool) {
+	if l.isVar(e, o) {
+		return 0, true
+	}
+	x, ok := ast.Unparen(e).(*ast.BinaryExpr)
+	switch {
+	case !ok:
+	case x.Op == token.ADD && l.isVar(x.X, o):
+		return l.small(x.Y)
+	case x.Op == token.ADD && l.isVar(x.Y, o):
+		return l.small(x.X)
+	case x.Op == token.SUB && l.isVar(x.X, o):
+		k, ok := l.small(x.Y)
+		return -k, ok
+	}
+	return 0, false
+}
+
+// small returns the value of a constant of at most 30 bits.
+func (l *lowerer) small(e ast.Expr) (int64, bool) {
+	tv := l.info.Types[e]
+	if tv.Value == nil {
+		return 0, false
+	}
+	k, ok := constInt(l.constant(e, tv.Value, types.Typ[types.Int]))
+	return k, ok && k <= 1<<30 && k >= -1<<30
 }
 
 // isVar reports whether e is the variable o.
@@ -80,15 +110,10 @@ func (l *lowerer) mentions(n ast.Node, o types.Object) bool {
 // step returns the constant that a statement adds to o, or 0 if it does something else.
 func (l *lowerer) step(s ast.Stmt, o types.Object) int64 {
 	value := func(e ast.Expr) int64 {
-		tv := l.info.Types[e]
-		if tv.Value == nil {
-			return 0
+		if k, ok := l.small(e); ok {
+			return k
 		}
-		k, _ := constInt(l.constant(e, tv.Value, types.Typ[types.Int]))
-		if k > 1<<30 || k < -1<<30 {
-			return 0
-		}
-		return k
+		return 0
 	}
 	switch s := s.(type) {
 	case *ast.IncDecStmt:

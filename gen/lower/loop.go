@@ -129,7 +129,7 @@ func (l *lowerer) countedLoop(s *ast.ForStmt, label string, c *counting) bool {
 	// the lowered code, in which calls and closures are visible.
 	body := l.loopBody(s.Body, label, loop.L, loop.Next)
 	if !assigns(body, v) && !l.clobbers(body, bound) {
-		loop.V, loop.Lo, loop.Hi, loop.Step, loop.Body = v, lo, strictBound(bound, c.op), c.step, body
+		loop.V, loop.Lo, loop.Hi, loop.Step, loop.Body = v, lo, strictBound(bound, c.op, c.shift), c.step, body
 		l.emit(loop)
 		return true
 	}
@@ -137,7 +137,11 @@ func (l *lowerer) countedLoop(s *ast.ForStmt, label string, c *counting) bool {
 	cont := loop.Next
 	loop.Next = &ir.Label{Name: l.names.fresh("next")}
 	loop.Body = l.block(func() {
-		cond := &ir.Binary{Typed: ir.Typed{T: types.Typ[types.Bool]}, Op: c.op, X: v.Load(), Y: bound}
+		x := ir.Expr(v.Load())
+		if c.shift != 0 {
+			x = ir.NewBinary(t, token.ADD, x, integer(c.shift, t))
+		}
+		cond := ir.Compare(c.op, x, bound)
 		l.leaveUnless(s.Cond, cond, loop.L)
 	})
 	l.finishWhile(s, loop, body, cont, l.block(func() { l.stmt(s.Post) }))
@@ -148,10 +152,13 @@ func (l *lowerer) countedLoop(s *ast.ForStmt, label string, c *counting) bool {
 // integers that is assumed.
 func (l *lowerer) noOverflow(t types.Type, c *counting) bool {
 	strict := c.op == token.LSS || c.op == token.GTR
+	b, ok := t.Underlying().(*types.Basic)
+	if ok && c.shift != 0 { // the bound may not be one of t
+		return wide(b, true) && wide(b, false)
+	}
 	if strict && (c.step == 1 || c.step == -1) {
 		return true
 	}
-	b, ok := t.Underlying().(*types.Basic)
 	if !ok {
 		return false
 	}
@@ -186,16 +193,18 @@ func wide(b *types.Basic, up bool) bool {
 	return false
 }
 
-// strictBound returns the bound of a loop with < or > that is equivalent to one with op.
-func strictBound(bound ir.Expr, op token.Token) ir.Expr {
+// strictBound returns the bound of a loop with < or > that is equivalent to one whose condition compares its variable
+// plus shift by op.
+func strictBound(bound ir.Expr, op token.Token, shift int64) ir.Expr {
 	t := bound.Type()
-	var by int64
+	by := -shift
 	switch op {
 	case token.LEQ:
-		by = 1
+		by++
 	case token.GEQ:
-		by = -1
-	default:
+		by--
+	}
+	if by == 0 {
 		return bound
 	}
 	if k, ok := constInt(bound); ok {
@@ -208,7 +217,7 @@ func strictBound(bound ir.Expr, op token.Token) ir.Expr {
 		}
 	}
 	if by < 0 {
-		return &ir.Binary{Typed: ir.Typed{T: t}, Op: token.SUB, X: bound, Y: integer(1, t)}
+		return ir.NewBinary(t, token.SUB, bound, integer(-by, t))
 	}
-	return &ir.Binary{Typed: ir.Typed{T: t}, Op: token.ADD, X: bound, Y: integer(1, t)}
+	return ir.NewBinary(t, token.ADD, bound, integer(by, t))
 }

@@ -13,12 +13,6 @@ type reprojectionPlainFrame struct {
 	y1 float64
 }
 
-// adjustmentPlainFrame is a type of values that generated functions record or pass to each other.
-type adjustmentPlainFrame struct {
-	c     int
-	inPtr float64
-}
-
 // AdjustmentPlainTangent computes AdjustmentPlain(y, x, a) and its derivative in the direction xDot, from adjustment.go:37.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
@@ -129,7 +123,8 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	if xBar == nil {
 		xBar = make([]float64, len(x), cap(x))
 	}
-	ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:0]
+	ws.t1 = ws.t1[:0]
+	ws.inPtr = ws.inPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
 	ws.w = ws.w[:0]
 	ws.reprojectionPlainFrames = ws.reprojectionPlainFrames[:0]
@@ -145,7 +140,7 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		_ = a.Points
 		_ = a.Features
 	}
-	var c int
+	var t [15]int
 	var w float64
 	seen := len(a.Features) / 2
 	if ws.inPtrBar == nil {
@@ -153,14 +148,15 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	}
 	*ws.inPtrBar = [15]float64{}
 	inPtrBar := ws.inPtrBar
-	if ws.inPtr == nil {
-		ws.inPtr = new([15]float64)
+	if ws.inPtr1 == nil {
+		ws.inPtr1 = new([15]float64)
 	}
-	*ws.inPtr = [15]float64{}
-	inPtr := ws.inPtr
+	*ws.inPtr1 = [15]float64{}
+	inPtr := ws.inPtr1
 	fPtr := new(Feature)
 	for i := 0; i < seen; i++ {
-		var t [15]int
+		ws.t1 = append(ws.t1, t)
+		t = [15]int{}
 		for k1 := 0; k1 < 11; k1++ {
 			t[k1] = 11*(i%a.Cameras) + k1
 		}
@@ -170,11 +166,8 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
-			ws.adjustmentPlainFrames = append(ws.adjustmentPlainFrames, adjustmentPlainFrame{})
-			top := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
-			top.c = c
-			c = t[k]
-			top.inPtr = inPtr[k]
+			c := t[k]
+			ws.inPtr = append(ws.inPtr, inPtr[k])
 			inPtr[k] = x[c]
 		}
 		ws.fPtr = append(ws.fPtr, fPtr.Z)
@@ -209,14 +202,15 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
 		for k2 := 14; k2 > -1; k2-- {
+			c1 := t[k2]
 			t1 := inPtrBar[k2]
 			inPtrBar[k2] = 0
-			top1 := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
-			inPtr[k2] = top1.inPtr
-			xBar[c] += t1
-			c = top1.c
-			ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:len(ws.adjustmentPlainFrames)-1]
+			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
+			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
+			xBar[c1] += t1
 		}
+		t = ws.t1[len(ws.t1)-1]
+		ws.t1 = ws.t1[:len(ws.t1)-1]
 	}
 	copy(y[:cap(y)], ws.left)
 	if a != nil {
@@ -238,7 +232,8 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	if xBar == nil {
 		xBar = make([][4]float64, len(x), cap(x))
 	}
-	ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:0]
+	ws.t1 = ws.t1[:0]
+	ws.inPtr = ws.inPtr[:0]
 	ws.fPtr = ws.fPtr[:0]
 	ws.w = ws.w[:0]
 	ws.reprojectionPlainFrames = ws.reprojectionPlainFrames[:0]
@@ -254,7 +249,7 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		_ = a.Points
 		_ = a.Features
 	}
-	var c int
+	var t [15]int
 	var w float64
 	seen := len(a.Features) / 2
 	if ws.inPtrBar1 == nil {
@@ -262,14 +257,15 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	}
 	*ws.inPtrBar1 = [15][4]float64{}
 	inPtrBar := ws.inPtrBar1
-	if ws.inPtr == nil {
-		ws.inPtr = new([15]float64)
+	if ws.inPtr1 == nil {
+		ws.inPtr1 = new([15]float64)
 	}
-	*ws.inPtr = [15]float64{}
-	inPtr := ws.inPtr
+	*ws.inPtr1 = [15]float64{}
+	inPtr := ws.inPtr1
 	fPtr := new(Feature)
 	for i := 0; i < seen; i++ {
-		var t [15]int
+		ws.t1 = append(ws.t1, t)
+		t = [15]int{}
 		for k1 := 0; k1 < 11; k1++ {
 			t[k1] = 11*(i%a.Cameras) + k1
 		}
@@ -279,11 +275,8 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
-			ws.adjustmentPlainFrames = append(ws.adjustmentPlainFrames, adjustmentPlainFrame{})
-			top := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
-			top.c = c
-			c = t[k]
-			top.inPtr = inPtr[k]
+			c := t[k]
+			ws.inPtr = append(ws.inPtr, inPtr[k])
 			inPtr[k] = x[c]
 		}
 		ws.fPtr = append(ws.fPtr, fPtr.Z)
@@ -329,25 +322,26 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
 		for k2 := 14; k2 > -1; k2-- {
+			c1 := t[k2]
 			inPtrBarRow1 := &inPtrBar[k2]
-			top1 := &ws.adjustmentPlainFrames[len(ws.adjustmentPlainFrames)-1]
-			inPtr[k2] = top1.inPtr
-			xBarRow := &xBar[c]
+			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
 			t10 := inPtrBarRow1[0]
 			t11 := inPtrBarRow1[1]
 			inPtrBarRow1[0] = 0
 			inPtrBarRow1[1] = 0
-			xBarRow[0] += t10
-			xBarRow[1] += t11
 			t12 := inPtrBarRow1[2]
 			t13 := inPtrBarRow1[3]
 			inPtrBarRow1[2] = 0
 			inPtrBarRow1[3] = 0
+			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
+			xBarRow := &xBar[c1]
+			xBarRow[0] += t10
+			xBarRow[1] += t11
 			xBarRow[2] += t12
 			xBarRow[3] += t13
-			c = top1.c
-			ws.adjustmentPlainFrames = ws.adjustmentPlainFrames[:len(ws.adjustmentPlainFrames)-1]
 		}
+		t = ws.t1[len(ws.t1)-1]
+		ws.t1 = ws.t1[:len(ws.t1)-1]
 	}
 	copy(y[:cap(y)], ws.left)
 	if a != nil {
@@ -392,8 +386,9 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	tapeDot.adjustmentPlainFrames = tapeDot.adjustmentPlainFrames[:0]
-	tape.adjustmentPlainFrames = tape.adjustmentPlainFrames[:0]
+	tape.t1 = tape.t1[:0]
+	tapeDot.inPtr = tapeDot.inPtr[:0]
+	tape.inPtr = tape.inPtr[:0]
 	tapeDot.fPtr = tapeDot.fPtr[:0]
 	tape.fPtr = tape.fPtr[:0]
 	tapeDot.w = tapeDot.w[:0]
@@ -419,7 +414,7 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		_ = a.Points
 		_ = a.Features
 	}
-	var c int
+	var t [15]int
 	var wDot float64
 	var w float64
 	seen := len(a.Features) / 2
@@ -431,18 +426,19 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	*tape.inPtrBar = [15]float64{}
 	inPtrBarDot := tapeDot.inPtrBar
 	inPtrBar := tape.inPtrBar
-	if tape.inPtr == nil {
-		tapeDot.inPtr = new([15]float64)
-		tape.inPtr = new([15]float64)
+	if tape.inPtr1 == nil {
+		tapeDot.inPtr1 = new([15]float64)
+		tape.inPtr1 = new([15]float64)
 	}
-	*tapeDot.inPtr = [15]float64{}
-	*tape.inPtr = [15]float64{}
-	inPtrDot := tapeDot.inPtr
-	inPtr := tape.inPtr
+	*tapeDot.inPtr1 = [15]float64{}
+	*tape.inPtr1 = [15]float64{}
+	inPtrDot := tapeDot.inPtr1
+	inPtr := tape.inPtr1
 	fPtrDot := new(Feature)
 	fPtr := new(Feature)
 	for i := 0; i < seen; i++ {
-		var t [15]int
+		tape.t1 = append(tape.t1, t)
+		t = [15]int{}
 		for k1 := 0; k1 < 11; k1++ {
 			t[k1] = 11*(i%a.Cameras) + k1
 		}
@@ -452,14 +448,9 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
 		for k := 0; k < 15; k++ {
-			tapeDot.adjustmentPlainFrames = append(tapeDot.adjustmentPlainFrames, adjustmentPlainFrame{})
-			tape.adjustmentPlainFrames = append(tape.adjustmentPlainFrames, adjustmentPlainFrame{})
-			topDot := &tapeDot.adjustmentPlainFrames[len(tape.adjustmentPlainFrames)-1]
-			top := &tape.adjustmentPlainFrames[len(tape.adjustmentPlainFrames)-1]
-			top.c = c
-			c = t[k]
-			topDot.inPtr = inPtrDot[k]
-			top.inPtr = inPtr[k]
+			c := t[k]
+			tapeDot.inPtr = append(tapeDot.inPtr, inPtrDot[k])
+			tape.inPtr = append(tape.inPtr, inPtr[k])
 			inPtrDot[k] = xDot[c]
 			inPtr[k] = x[c]
 		}
@@ -521,20 +512,20 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		tapeDot.fPtr = tapeDot.fPtr[:len(tape.fPtr)-1]
 		tape.fPtr = tape.fPtr[:len(tape.fPtr)-1]
 		for k2 := 14; k2 > -1; k2-- {
+			c1 := t[k2]
 			t1Dot := inPtrBarDot[k2]
 			t1 := inPtrBar[k2]
 			inPtrBarDot[k2] = 0
 			inPtrBar[k2] = 0
-			top1Dot := &tapeDot.adjustmentPlainFrames[len(tape.adjustmentPlainFrames)-1]
-			top1 := &tape.adjustmentPlainFrames[len(tape.adjustmentPlainFrames)-1]
-			inPtrDot[k2] = top1Dot.inPtr
-			inPtr[k2] = top1.inPtr
-			xBarDot[c] += t1Dot
-			xBar[c] += t1
-			c = top1.c
-			tapeDot.adjustmentPlainFrames = tapeDot.adjustmentPlainFrames[:len(tape.adjustmentPlainFrames)-1]
-			tape.adjustmentPlainFrames = tape.adjustmentPlainFrames[:len(tape.adjustmentPlainFrames)-1]
+			inPtrDot[k2] = tapeDot.inPtr[len(tape.inPtr)-1]
+			inPtr[k2] = tape.inPtr[len(tape.inPtr)-1]
+			tapeDot.inPtr = tapeDot.inPtr[:len(tape.inPtr)-1]
+			tape.inPtr = tape.inPtr[:len(tape.inPtr)-1]
+			xBarDot[c1] += t1Dot
+			xBar[c1] += t1
 		}
+		t = tape.t1[len(tape.t1)-1]
+		tape.t1 = tape.t1[:len(tape.t1)-1]
 	}
 	copy(yDot[:cap(y)], tapeDot.left)
 	copy(y[:cap(y)], tape.left)

@@ -534,7 +534,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	if pBar == nil {
 		pBar = make([]float64, len(p), cap(p))
 	}
-	ws.t1 = ws.t1[:0]
+	ws.t11 = ws.t11[:0]
 	ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:0]
 	ws.exp3 = ws.exp3[:0]
 	ws.arg4 = ws.arg4[:0]
@@ -571,11 +571,11 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	}
 	clear(ws.t1Bar[:b])
 	t1Bar := ws.t1Bar[0:b:b]
-	if cap(ws.t11) < b {
-		ws.t11 = make([]float64, b)
+	if cap(ws.t12) < b {
+		ws.t12 = make([]float64, b)
 	}
-	clear(ws.t11[:b])
-	t1 := ws.t11[0:b:b]
+	clear(ws.t12[:b])
+	t1 := ws.t12[0:b:b]
 	if cap(ws.t2Bar) < b {
 		ws.t2Bar = make([]float64, b)
 	}
@@ -594,7 +594,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			t11 := t1[:len(t1):len(t1)][:b]
 			extra1 := extra[:len(extra):len(extra)][:b]
 			for i := 0; i < b; i++ {
-				ws.t1 = append(ws.t1, t11[i])
+				ws.t11 = append(ws.t11, t11[i])
 				t11[i] = d.Text[t3*b+i] * extra1[i]
 			}
 		}
@@ -840,8 +840,8 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			for i4 := b - 1; i4 > -1; i4-- {
 				t := t1Bar3[i4]
 				t1Bar3[i4] = 0
-				t16[i4] = ws.t1[len(ws.t1)-1]
-				ws.t1 = ws.t1[:len(ws.t1)-1]
+				t16[i4] = ws.t11[len(ws.t11)-1]
+				ws.t11 = ws.t11[:len(ws.t11)-1]
 				extraBar3[i4] += t * d.Text[t31*b+i4]
 			}
 		}
@@ -876,8 +876,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	tapeDot.t1 = tapeDot.t1[:0]
-	tape.t1 = tape.t1[:0]
+	tapeDot.t11 = tapeDot.t11[:0]
+	tape.t11 = tape.t11[:0]
 	tapeDot.recurrentLossPlainFrames = tapeDot.recurrentLossPlainFrames[:0]
 	tape.recurrentLossPlainFrames = tape.recurrentLossPlainFrames[:0]
 	tapeDot.exp3 = tapeDot.exp3[:0]
@@ -939,14 +939,14 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	clear(tape.t1Bar[:b])
 	t1BarDot := tapeDot.t1Bar[0:b:b]
 	t1Bar := tape.t1Bar[0:b:b]
-	if cap(tape.t11) < b {
-		tapeDot.t11 = make([]float64, b)
-		tape.t11 = make([]float64, b)
+	if cap(tape.t12) < b {
+		tapeDot.t12 = make([]float64, b)
+		tape.t12 = make([]float64, b)
 	}
-	clear(tapeDot.t11[:b])
-	clear(tape.t11[:b])
-	t1Dot := tapeDot.t11[0:b:b]
-	t1 := tape.t11[0:b:b]
+	clear(tapeDot.t12[:b])
+	clear(tape.t12[:b])
+	t1Dot := tapeDot.t12[0:b:b]
+	t1 := tape.t12[0:b:b]
 	if cap(tape.t2Bar) < b {
 		tapeDot.t2Bar = make([]float64, b)
 		tape.t2Bar = make([]float64, b)
@@ -973,8 +973,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			extra1Dot := extraDot[:len(extra):len(extra)][:b]
 			extra1 := extra[:len(extra):len(extra)][:b]
 			for i := 0; i < b; i++ {
-				tapeDot.t1 = append(tapeDot.t1, t11Dot[i])
-				tape.t1 = append(tape.t1, t11[i])
+				tapeDot.t11 = append(tapeDot.t11, t11Dot[i])
+				tape.t11 = append(tape.t11, t11[i])
 				t9 := d.Text[t3*b+i]
 				t11Dot[i] = t9 * extra1Dot[i]
 				t11[i] = t9 * extra1[i]
@@ -1491,10 +1491,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				t := t1Bar3[i4]
 				t1Bar3Dot[i4] = 0
 				t1Bar3[i4] = 0
-				t16Dot[i4] = tapeDot.t1[len(tape.t1)-1]
-				t16[i4] = tape.t1[len(tape.t1)-1]
-				tapeDot.t1 = tapeDot.t1[:len(tape.t1)-1]
-				tape.t1 = tape.t1[:len(tape.t1)-1]
+				t16Dot[i4] = tapeDot.t11[len(tape.t11)-1]
+				t16[i4] = tape.t11[len(tape.t11)-1]
+				tapeDot.t11 = tapeDot.t11[:len(tape.t11)-1]
+				tape.t11 = tape.t11[:len(tape.t11)-1]
 				t80 := d.Text[t31*b+i4]
 				extraBar3Dot[i4] += tDot * t80
 				extraBar3[i4] += t * t80

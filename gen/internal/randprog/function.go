@@ -202,7 +202,7 @@ func (g *generator) arrayLoop(to string) []*Node {
 
 // reduction returns a loop that accumulates sums in the place to or in elements of y.
 func (g *generator) reduction(to string) *Node {
-	head := g.oneOf("for i := range x", "for i := 0; i < len(x); i++", "for i := 0; i < len(x)-1; i++",
+	head := g.oneOf("for i := range x", "for i := 0; i < len(x); i++", "for i := 0; i+1 < len(x); i++",
 		"for i := len(x) - 1; i >= 0; i--", "for i := range len(x)")
 	first := g.oneOf("x[i]*$0", "math.Sin(x[i]) - $0*0.5", "x[i]*x[(i+1)%len(x)]", "(x[i] - b)*(x[i] - a)",
 		"x[i] - x[len(x)-1-i]*$0")
