@@ -430,6 +430,7 @@ func (u *unit) write() error {
 	if err := u.overwrite(); err != nil {
 		return err
 	}
+	u.keepStacks()
 	var funcs []print.Func
 	for _, t := range u.targets {
 		for _, b := range t.built {

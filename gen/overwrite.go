@@ -37,6 +37,31 @@ func (u *unit) overwrite() error {
 	return nil
 }
 
+// keepStacks moves stacks of the tape into local variables in the loops of all derivatives. It is last, since other
+// passes know the tape by its workspace.
+func (u *unit) keepStacks() {
+	source := map[*ir.Func]bool{}
+	for _, t := range u.targets {
+		for _, f := range reached(t.f) {
+			source[f] = true
+		}
+	}
+	for _, t := range u.targets {
+		for _, b := range t.built {
+			list := reached(b.fn)
+			if b.overwriting != nil {
+				list = append(list, b.overwriting.fn)
+			}
+			for _, f := range list {
+				if !source[f] {
+					simplify.Stacks(f, u.isWorkspace)
+					source[f] = true
+				}
+			}
+		}
+	}
+}
+
 // overwritingOf returns the overwriting form of b, nil if it has none.
 func (u *unit) overwritingOf(t *target, b *built) *overwriting {
 	x := slices.Index(b.params, role{of: t.shape.x})

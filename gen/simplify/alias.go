@@ -16,26 +16,30 @@ type aliases struct {
 	unknown   map[*ir.Var]bool    // representatives of the classes that may overlap any other class
 	use       *usage              // of the whole body
 	workspace *ir.Var             // the parameter that leads to the tape, or nil
-	fromTape  *ir.Var             // represents all memory that the tape refers to
+	fromTape  *ir.Var             // represents all memory that the tape refers to, apart from cotangents
+	barsThere *ir.Var             // represents the cotangents that the tape refers to
+	// adjoint reports whether a variable holds cotangents or leads to them. Their memory is apart from all other.
+	adjoint func(*ir.Var) bool
 }
 
 // analyseAliases computes the alias classes of f in one pass: unions do not depend on the order of the statements. If
 // distinct is set, the memory of two parameters does not overlap; otherwise all parameters with references are one
 // class. Slices and pointers loaded from the tape, which workspace leads to if it is not nil, were stored by another
-// function and may lead anywhere, and so may global variables.
-func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
+// function and may lead anywhere, and so may global variables; but those that lead to cotangents, as adjoint reports,
+// lead to nothing else.
+func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var, adjoint func(*ir.Var) bool) *aliases {
 	m := &aliases{parent: map[*ir.Var]*ir.Var{}, unknown: map[*ir.Var]bool{}, use: usageOf(f.Body),
-		workspace: workspace, fromTape: new(ir.Var)}
+		workspace: workspace, fromTape: new(ir.Var), barsThere: new(ir.Var), adjoint: adjoint}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		switch s := s.(type) {
 		case *ir.Let:
-			m.unionExpr(s.V, s.E)
+			m.flow(s.V, s.E)
 		case *ir.Set:
-			m.unionExpr(s.P.Root, s.E)
+			m.flow(s.P.Root, s.E)
 		case *ir.Append:
 			m.unionExpr(s.P.Root, s.S)
 			for _, e := range s.Elems {
-				m.unionExpr(s.P.Root, e)
+				m.flow(s.P.Root, e)
 			}
 		// Elements with references may be shared after the copy.
 		case *ir.Copy:
@@ -70,6 +74,7 @@ func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var) *aliases {
 		}
 	}
 	m.unknown[m.find(m.fromTape)] = true
+	m.unknown[m.find(m.barsThere)] = true
 	return m
 }
 
@@ -107,21 +112,41 @@ func (m *aliases) union(v, w *ir.Var) *ir.Var {
 	return v
 }
 
-// unionExpr merges the class of v, which may be nil, with the classes of all places in e with references, and returns a
-// variable of the class, nil if there is none.
-func (m *aliases) unionExpr(v *ir.Var, e ir.Expr) *ir.Var {
+// flow merges classes for an assignment of e to v, or to memory that v leads to. If only one of v and the root of a
+// place in e holds cotangents, as where these are stored on the tape or loaded from it, that one joins barsThere.
+func (m *aliases) flow(v *ir.Var, e ir.Expr) {
+	m.eachReference(e, func(p *ir.Place) {
+		switch bar := m.adjoint(p.Root); {
+		case bar == m.adjoint(v):
+			m.union(v, m.root(p))
+		case bar:
+			m.union(m.barsThere, p.Root)
+		default:
+			m.union(m.barsThere, v)
+		}
+	})
+}
+
+// eachReference calls visit for the places in e with references.
+func (m *aliases) eachReference(e ir.Expr, visit func(p *ir.Place)) {
 	if e == nil || !ir.HasRefs(e.Type()) {
-		return v
+		return
 	}
 	ir.WalkExpr(e, func(e ir.Expr) bool {
 		if !ir.HasRefs(e.Type()) {
 			return false
 		}
 		if p := ir.PlaceOf(e); p != nil {
-			v = m.union(v, m.root(p))
+			visit(p)
 		}
 		return true
 	})
+}
+
+// unionExpr merges the class of v, which may be nil, with the classes of all places in e with references, and returns a
+// variable of the class, nil if there is none.
+func (m *aliases) unionExpr(v *ir.Var, e ir.Expr) *ir.Var {
+	m.eachReference(e, func(p *ir.Place) { v = m.union(v, m.root(p)) })
 	return v
 }
 
@@ -145,8 +170,9 @@ func (m *aliases) mayAlias(p, q *ir.Place) bool {
 		}
 	}
 	a, b := m.find(p.Root), m.find(q.Root)
-	// Different classes are disjoint unless one of them is unknown.
-	if a != b && !m.unknown[a] && !m.unknown[b] {
+	// Different classes are disjoint unless one of them is unknown, and slices of cotangents from others in any case.
+	if a != b && (!m.unknown[a] && !m.unknown[b] || m.adjoint(p.Root) != m.adjoint(q.Root) &&
+		ir.ElemOf(p.Root.Type) != nil && ir.ElemOf(q.Root.Type) != nil) {
 		return false
 	}
 	return typesOverlap(p.Type(), q.Type())

@@ -20,12 +20,13 @@
 //	Calls       deletion of calls of functions without effects
 //	Unread      deletion of stores to a slice parameter that is never read
 //	Overwrite   stores instead of the first accumulations into a slice parameter
+//	Stacks      stacks of the tape in local variables during innermost loops
 //
 // # Stages
 //
 // A function goes through one stage, a list of passes, wherever it has been built. DeadCode is repeated until Checks
-// changes nothing. Unread, Calls and Overwrite are in no stage: package gen calls Unread between two runs of Prune,
-// Calls when all functions are complete, and Overwrite for a copy of the complete function.
+// changes nothing. Unread, Calls, Overwrite and Stacks are in no stage: package gen calls Unread between two runs of
+// Prune, Calls when all functions are complete, Overwrite for a copy of the complete function, and Stacks at the end.
 //
 //	Primal    Inline Clones Unroll Copies Scalars Copies
 //	Body      Clones Unroll Copies Scalars Copies

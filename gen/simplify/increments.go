@@ -30,7 +30,8 @@ func increments(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) b
 	seen := newOccurrences()
 	for range maxRounds {
 		// Alias classes change with the rewrites, so they are computed again.
-		m := &merger{aliases: analyseAliases(f, distinct, work), adjoint: adjoint, cache: map[ir.Stmt]*effects{}}
+		m := &merger{aliases: analyseAliases(f, distinct, work, adjoint), adjoint: adjoint,
+			cache: map[ir.Stmt]*effects{}}
 		f.Body = m.block(f.Body)
 		c := newCopyPropagator(f, seen)
 		c.substitutes, c.isSum = true, adjoint

@@ -62,6 +62,12 @@ var untestedPasses = map[string]func(f *ir.Func){
 			f.Params = f.Params[1:]
 		}
 	},
+	"tape": func(f *ir.Func) {
+		simplify.Stacks(f, func(v *ir.Var) bool { return v.Name == "ws" || v.Name == "tape" })
+	},
+	"bars": func(f *ir.Func) {
+		simplify.Adjoint(f, nil, true, f.Params[1], func(v *ir.Var) bool { return strings.HasSuffix(v.Name, "Bar") })
+	},
 	"overwrite": func(f *ir.Func) { simplify.Overwrite(f, f.Params[0], f.Params[1]) },
 }
 

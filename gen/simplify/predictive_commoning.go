@@ -35,7 +35,7 @@ func windows(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool
 	if adjoint == nil {
 		adjoint = func(*ir.Var) bool { return true }
 	}
-	w := &commoner{names: ir.NamerOf(f), aliases: analyseAliases(f, distinct, work), adjoint: adjoint}
+	w := &commoner{names: ir.NamerOf(f), aliases: analyseAliases(f, distinct, work, adjoint), adjoint: adjoint}
 	f.Body = w.block(f.Body)
 }
 

@@ -165,11 +165,13 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		t[12] = points + 3*(i%a.Points) + 1
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
+		stack := ws.inPtr
 		for k := 0; k < 15; k++ {
 			c := t[k]
-			ws.inPtr = append(ws.inPtr, inPtr[k])
+			stack = append(stack, inPtr[k])
 			inPtr[k] = x[c]
 		}
+		ws.inPtr = stack
 		ws.fPtr = append(ws.fPtr, fPtr.Z)
 		fPtr.Z = a.Features[2*i : 2*i+2]
 		argBar := yBar[2*i : 2*i+2]
@@ -201,14 +203,16 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		reprojectionPlainReverse(arg3, arg11, arg21, argBar1, arg1Bar1, ws)
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
+		stack1 := ws.inPtr
 		for k2 := 14; k2 > -1; k2-- {
 			c1 := t[k2]
 			t1 := inPtrBar[k2]
 			inPtrBar[k2] = 0
-			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
-			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
+			inPtr[k2] = stack1[len(stack1)-1]
+			stack1 = stack1[:len(stack1)-1]
 			xBar[c1] += t1
 		}
+		ws.inPtr = stack1
 		t = ws.t1[len(ws.t1)-1]
 		ws.t1 = ws.t1[:len(ws.t1)-1]
 	}
@@ -274,11 +278,13 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		t[12] = points + 3*(i%a.Points) + 1
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
+		stack := ws.inPtr
 		for k := 0; k < 15; k++ {
 			c := t[k]
-			ws.inPtr = append(ws.inPtr, inPtr[k])
+			stack = append(stack, inPtr[k])
 			inPtr[k] = x[c]
 		}
+		ws.inPtr = stack
 		ws.fPtr = append(ws.fPtr, fPtr.Z)
 		fPtr.Z = a.Features[2*i : 2*i+2]
 		argBar := yBar[2*i : 2*i+2]
@@ -321,10 +327,11 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		reprojectionPlainReverseLanes4(arg3, arg11, arg21, argBar1, arg1Bar1, ws)
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
+		stack1 := ws.inPtr
 		for k2 := 14; k2 > -1; k2-- {
 			c1 := t[k2]
 			inPtrBarRow1 := &inPtrBar[k2]
-			inPtr[k2] = ws.inPtr[len(ws.inPtr)-1]
+			inPtr[k2] = stack1[len(stack1)-1]
 			t10 := inPtrBarRow1[0]
 			t11 := inPtrBarRow1[1]
 			inPtrBarRow1[0] = 0
@@ -333,13 +340,14 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 			t13 := inPtrBarRow1[3]
 			inPtrBarRow1[2] = 0
 			inPtrBarRow1[3] = 0
-			ws.inPtr = ws.inPtr[:len(ws.inPtr)-1]
+			stack1 = stack1[:len(stack1)-1]
 			xBarRow := &xBar[c1]
 			xBarRow[0] += t10
 			xBarRow[1] += t11
 			xBarRow[2] += t12
 			xBarRow[3] += t13
 		}
+		ws.inPtr = stack1
 		t = ws.t1[len(ws.t1)-1]
 		ws.t1 = ws.t1[:len(ws.t1)-1]
 	}
@@ -447,13 +455,17 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		t[12] = points + 3*(i%a.Points) + 1
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
+		stack := tapeDot.inPtr
+		stack1 := tape.inPtr
 		for k := 0; k < 15; k++ {
 			c := t[k]
-			tapeDot.inPtr = append(tapeDot.inPtr, inPtrDot[k])
-			tape.inPtr = append(tape.inPtr, inPtr[k])
+			stack = append(stack, inPtrDot[k])
+			stack1 = append(stack1, inPtr[k])
 			inPtrDot[k] = xDot[c]
 			inPtr[k] = x[c]
 		}
+		tapeDot.inPtr = stack
+		tape.inPtr = stack1
 		tapeDot.fPtr = append(tapeDot.fPtr, fPtrDot.Z)
 		tape.fPtr = append(tape.fPtr, fPtr.Z)
 		fPtrDot.Z = aDot.Features[2*i : 2*i+2]
@@ -511,19 +523,23 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		fPtr.Z = tape.fPtr[len(tape.fPtr)-1]
 		tapeDot.fPtr = tapeDot.fPtr[:len(tape.fPtr)-1]
 		tape.fPtr = tape.fPtr[:len(tape.fPtr)-1]
+		stack2 := tapeDot.inPtr
+		stack3 := tape.inPtr
 		for k2 := 14; k2 > -1; k2-- {
 			c1 := t[k2]
 			t1Dot := inPtrBarDot[k2]
 			t1 := inPtrBar[k2]
 			inPtrBarDot[k2] = 0
 			inPtrBar[k2] = 0
-			inPtrDot[k2] = tapeDot.inPtr[len(tape.inPtr)-1]
-			inPtr[k2] = tape.inPtr[len(tape.inPtr)-1]
-			tapeDot.inPtr = tapeDot.inPtr[:len(tape.inPtr)-1]
-			tape.inPtr = tape.inPtr[:len(tape.inPtr)-1]
+			inPtrDot[k2] = stack2[len(stack3)-1]
+			inPtr[k2] = stack3[len(stack3)-1]
+			stack2 = stack2[:len(stack3)-1]
+			stack3 = stack3[:len(stack3)-1]
 			xBarDot[c1] += t1Dot
 			xBar[c1] += t1
 		}
+		tapeDot.inPtr = stack2
+		tape.inPtr = stack3
 		t = tape.t1[len(tape.t1)-1]
 		tape.t1 = tape.t1[:len(tape.t1)-1]
 	}

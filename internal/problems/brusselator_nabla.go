@@ -459,10 +459,11 @@ func brusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			u2 := u[south:len(u):len(u)][:n]
 			v1 := v[north:len(v):len(v)][:n]
 			v2 := v[south:len(v):len(v)][:n]
+			stack := ws.brusselatorPlainFrames
 			for i := 0; i < n; i++ {
 				at := here + i
-				ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
-				top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				stack = append(stack, brusselatorPlainFrame{})
+				top1 := &stack[len(stack)-1]
 				top1.west = west
 				west = here + i - 1
 				top1.east = east
@@ -483,6 +484,7 @@ func brusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *
 				top1.dv = dv[at]
 				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
 			}
+			ws.brusselatorPlainFrames = stack
 		}
 	}
 	ws.south = append(ws.south, south)
@@ -518,11 +520,12 @@ func brusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			vBar12 := vBar1[south1:len(vBar1):len(vBar1)][:n]
 			uBar11 := uBar1[north1:len(uBar1):len(uBar1)][:n]
 			uBar12 := uBar1[south1:len(uBar1):len(uBar1)][:n]
+			stack := ws.brusselatorPlainFrames
 			for i1 := n - 1; i1 > -1; i1-- {
 				at1 := here1 + i1
 				t2 := dvBar1[at1]
 				dvBar1[at1] = 0
-				top2 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				top2 := &stack[len(stack)-1]
 				dv1[at1] = top2.dv
 				lvBar := t2 * alpha1
 				uBar1[at1] += t2 * brusselatorA
@@ -548,8 +551,9 @@ func brusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 				uBar1[at1] -= luBar * 4
 				east1 = top2.east
 				west1 = top2.west
-				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+				stack = stack[:len(stack)-1]
 			}
+			ws.brusselatorPlainFrames = stack
 		}
 		top3 := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
 		north1 = top3.north
@@ -595,10 +599,11 @@ func brusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			u2 := u[south:len(u):len(u)][:n]
 			v1 := v[north:len(v):len(v)][:n]
 			v2 := v[south:len(v):len(v)][:n]
+			stack := ws.brusselatorPlainFrames
 			for i := 0; i < n; i++ {
 				at := here + i
-				ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
-				top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				stack = append(stack, brusselatorPlainFrame{})
+				top1 := &stack[len(stack)-1]
 				top1.west = west
 				west = here + i - 1
 				top1.east = east
@@ -619,6 +624,7 @@ func brusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 				top1.dv = dv[at]
 				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
 			}
+			ws.brusselatorPlainFrames = stack
 		}
 	}
 	ws.south = append(ws.south, south)
@@ -658,10 +664,11 @@ func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			vBar12 := vBar1[south1:len(vBar1):len(vBar1)][:n]
 			uBar11 := uBar1[north1:len(uBar1):len(uBar1)][:n]
 			uBar12 := uBar1[south1:len(uBar1):len(uBar1)][:n]
+			stack := ws.brusselatorPlainFrames
 			for i1 := n - 1; i1 > -1; i1-- {
 				at1 := here1 + i1
 				dvBar1Row := &dvBar1[at1]
-				top2 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				top2 := &stack[len(stack)-1]
 				dv1[at1] = top2.dv
 				uBar1Row := &uBar1[at1]
 				duBar1Row := &duBar1[at1]
@@ -772,8 +779,9 @@ func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 				uBar1Row[3] -= luBar3 * 4
 				east1 = top2.east
 				west1 = top2.west
-				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+				stack = stack[:len(stack)-1]
 			}
+			ws.brusselatorPlainFrames = stack
 		}
 		top3 := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
 		north1 = top3.north
@@ -834,12 +842,14 @@ func brusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 			v1 := v[north:len(v):len(v)][:n]
 			v2Dot := vDot[south:len(v):len(v)][:n]
 			v2 := v[south:len(v):len(v)][:n]
+			stack := wsDot.brusselatorPlainFrames
+			stack1 := ws.brusselatorPlainFrames
 			for i := 0; i < n; i++ {
 				at := here + i
-				wsDot.brusselatorPlainFrames = append(wsDot.brusselatorPlainFrames, brusselatorPlainFrame{})
-				ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, brusselatorPlainFrame{})
-				top1Dot := &wsDot.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
-				top1 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				stack = append(stack, brusselatorPlainFrame{})
+				stack1 = append(stack1, brusselatorPlainFrame{})
+				top1Dot := &stack[len(stack1)-1]
+				top1 := &stack1[len(stack1)-1]
 				top1.west = west
 				west = here + i - 1
 				top1.east = east
@@ -870,6 +880,8 @@ func brusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 				dvDot[at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
 				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
 			}
+			wsDot.brusselatorPlainFrames = stack
+			ws.brusselatorPlainFrames = stack1
 		}
 	}
 	ws.south = append(ws.south, south)
@@ -917,14 +929,16 @@ func brusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			uBar11 := uBar1[north1:len(uBar1):len(uBar1)][:n]
 			uBar12Dot := uBar1Dot[south1:len(uBar1):len(uBar1)][:n]
 			uBar12 := uBar1[south1:len(uBar1):len(uBar1)][:n]
+			stack := wsDot.brusselatorPlainFrames
+			stack1 := ws.brusselatorPlainFrames
 			for i1 := n - 1; i1 > -1; i1-- {
 				at1 := here1 + i1
 				t2Dot := dvBar1Dot[at1]
 				t2 := dvBar1[at1]
 				dvBar1Dot[at1] = 0
 				dvBar1[at1] = 0
-				top2Dot := &wsDot.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
-				top2 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
+				top2Dot := &stack[len(stack1)-1]
+				top2 := &stack1[len(stack1)-1]
 				dv1Dot[at1] = top2Dot.dv
 				dv1[at1] = top2.dv
 				lvBarDot := t2Dot * alpha1
@@ -978,9 +992,11 @@ func brusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 				uBar1[at1] -= luBar * 4
 				east1 = top2.east
 				west1 = top2.west
-				wsDot.brusselatorPlainFrames = wsDot.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
-				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
+				stack = stack[:len(stack1)-1]
+				stack1 = stack1[:len(stack1)-1]
 			}
+			wsDot.brusselatorPlainFrames = stack
+			ws.brusselatorPlainFrames = stack1
 		}
 		top3 := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
 		north1 = top3.north
@@ -1117,6 +1133,7 @@ func brusselatorModuloPlainForward(dx, x []float64, n int, dxBar, xBar []float64
 	_ = xBar[n*n:]
 	v := x[n*n:]
 	for j := 0; j < n; j++ {
+		stack := ws.brusselatorModuloPlainFrames
 		for i := 0; i < n; i++ {
 			k := i - 1
 			t := (k + n) % n
@@ -1134,13 +1151,14 @@ func brusselatorModuloPlainForward(dx, x []float64, n int, dxBar, xBar []float64
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			uuv := u[at] * u[at] * v[at]
-			ws.brusselatorModuloPlainFrames = append(ws.brusselatorModuloPlainFrames, brusselatorModuloPlainFrame{})
-			top := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
+			stack = append(stack, brusselatorModuloPlainFrame{})
+			top := &stack[len(stack)-1]
 			top.dx = dx[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
 			top.dx1 = dx[n*n+at]
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
+		ws.brusselatorModuloPlainFrames = stack
 	}
 }
 
@@ -1152,6 +1170,7 @@ func brusselatorModuloPlainReverse(dx, x []float64, n int, dxBar, xBar []float64
 	vBar1 := xBar[n*n:]
 	v1 := x[n*n:]
 	for j1 := n - 1; j1 > -1; j1-- {
+		stack := ws.brusselatorModuloPlainFrames
 		for i1 := n - 1; i1 > -1; i1-- {
 			k4 := i1 - 1
 			t7 := (k4 + n) % n
@@ -1168,7 +1187,7 @@ func brusselatorModuloPlainReverse(dx, x []float64, n int, dxBar, xBar []float64
 			north1 := i1 + n*t31
 			t6 := dxBar[n*n+at1]
 			dxBar[n*n+at1] = 0
-			top1 := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
+			top1 := &stack[len(stack)-1]
 			dx[n*n+at1] = top1.dx1
 			lvBar := t6 * alpha1
 			uBar1[at1] += t6 * brusselatorA
@@ -1176,7 +1195,7 @@ func brusselatorModuloPlainReverse(dx, x []float64, n int, dxBar, xBar []float64
 			t5 := dxBar[at1]
 			dxBar[at1] = 0
 			dx[at1] = top1.dx
-			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:len(ws.brusselatorModuloPlainFrames)-1]
+			stack = stack[:len(stack)-1]
 			luBar := t5 * alpha1
 			uuvBar += t5
 			uBar1[at1] -= t5 * (brusselatorA + 1)
@@ -1194,6 +1213,7 @@ func brusselatorModuloPlainReverse(dx, x []float64, n int, dxBar, xBar []float64
 			uBar1[south1] += luBar
 			uBar1[at1] -= luBar * 4
 		}
+		ws.brusselatorModuloPlainFrames = stack
 	}
 }
 
@@ -1205,6 +1225,7 @@ func brusselatorModuloPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][
 	_ = xBar[n*n:]
 	v := x[n*n:]
 	for j := 0; j < n; j++ {
+		stack := ws.brusselatorModuloPlainFrames
 		for i := 0; i < n; i++ {
 			k := i - 1
 			t := (k + n) % n
@@ -1222,13 +1243,14 @@ func brusselatorModuloPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][
 			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
 			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
 			uuv := u[at] * u[at] * v[at]
-			ws.brusselatorModuloPlainFrames = append(ws.brusselatorModuloPlainFrames, brusselatorModuloPlainFrame{})
-			top := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
+			stack = append(stack, brusselatorModuloPlainFrame{})
+			top := &stack[len(stack)-1]
 			top.dx = dx[at]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
 			top.dx1 = dx[n*n+at]
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
+		ws.brusselatorModuloPlainFrames = stack
 	}
 }
 
@@ -1244,6 +1266,7 @@ func brusselatorModuloPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][
 	vBar1 := xBar[n*n:]
 	v1 := x[n*n:]
 	for j1 := n - 1; j1 > -1; j1-- {
+		stack := ws.brusselatorModuloPlainFrames
 		for i1 := n - 1; i1 > -1; i1-- {
 			k4 := i1 - 1
 			t7 := (k4 + n) % n
@@ -1259,7 +1282,7 @@ func brusselatorModuloPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][
 			south1 := i1 + n*t21
 			north1 := i1 + n*t31
 			dxBarRow := &dxBar[n*n+at1]
-			top1 := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
+			top1 := &stack[len(stack)-1]
 			dx[n*n+at1] = top1.dx1
 			uBar1Row := &uBar1[at1]
 			dxBarRow1 := &dxBar[at1]
@@ -1292,7 +1315,7 @@ func brusselatorModuloPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][
 			t53 := dxBarRow1[3]
 			dxBarRow1[2] = 0
 			dxBarRow1[3] = 0
-			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:len(ws.brusselatorModuloPlainFrames)-1]
+			stack = stack[:len(stack)-1]
 			uBar1Row1 := &uBar1[at1]
 			t := v1[at1]
 			t1 := u1[at1]
@@ -1371,6 +1394,7 @@ func brusselatorModuloPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][
 			uBar1Row1[2] -= luBar2 * 4
 			uBar1Row1[3] -= luBar3 * 4
 		}
+		ws.brusselatorModuloPlainFrames = stack
 	}
 }
 
@@ -1389,6 +1413,8 @@ func brusselatorModuloPlainForwardTangent111011(dx, x []float64, n int, dxBar, x
 	vDot := xDot[n*n:]
 	v := x[n*n:]
 	for j := 0; j < n; j++ {
+		stack := wsDot.brusselatorModuloPlainFrames
+		stack1 := ws.brusselatorModuloPlainFrames
 		for i := 0; i < n; i++ {
 			k := i - 1
 			t := (k + n) % n
@@ -1412,10 +1438,10 @@ func brusselatorModuloPlainForwardTangent111011(dx, x []float64, n int, dxBar, x
 			t6 := v[at]
 			uuvDot := (t4+t4)*uDot[at]*t6 + t5*vDot[at]
 			uuv := t5 * t6
-			wsDot.brusselatorModuloPlainFrames = append(wsDot.brusselatorModuloPlainFrames, brusselatorModuloPlainFrame{})
-			ws.brusselatorModuloPlainFrames = append(ws.brusselatorModuloPlainFrames, brusselatorModuloPlainFrame{})
-			topDot := &wsDot.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
-			top := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
+			stack = append(stack, brusselatorModuloPlainFrame{})
+			stack1 = append(stack1, brusselatorModuloPlainFrame{})
+			topDot := &stack[len(stack1)-1]
+			top := &stack1[len(stack1)-1]
 			topDot.dx = dxDot[at]
 			top.dx = dx[at]
 			dxDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
@@ -1425,6 +1451,8 @@ func brusselatorModuloPlainForwardTangent111011(dx, x []float64, n int, dxBar, x
 			dxDot[n*n+at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
 		}
+		wsDot.brusselatorModuloPlainFrames = stack
+		ws.brusselatorModuloPlainFrames = stack1
 	}
 }
 
@@ -1440,6 +1468,8 @@ func brusselatorModuloPlainReverseTangent111011(dx, x []float64, n int, dxBar, x
 	v1Dot := xDot[n*n:]
 	v1 := x[n*n:]
 	for j1 := n - 1; j1 > -1; j1-- {
+		stack := wsDot.brusselatorModuloPlainFrames
+		stack1 := ws.brusselatorModuloPlainFrames
 		for i1 := n - 1; i1 > -1; i1-- {
 			k4 := i1 - 1
 			t7 := (k4 + n) % n
@@ -1458,8 +1488,8 @@ func brusselatorModuloPlainReverseTangent111011(dx, x []float64, n int, dxBar, x
 			t6 := dxBar[n*n+at1]
 			dxBarDot[n*n+at1] = 0
 			dxBar[n*n+at1] = 0
-			top1Dot := &wsDot.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
-			top1 := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
+			top1Dot := &stack[len(stack1)-1]
+			top1 := &stack1[len(stack1)-1]
 			dxDot[n*n+at1] = top1Dot.dx1
 			dx[n*n+at1] = top1.dx1
 			lvBarDot := t6Dot * alpha1
@@ -1474,8 +1504,8 @@ func brusselatorModuloPlainReverseTangent111011(dx, x []float64, n int, dxBar, x
 			dxBar[at1] = 0
 			dxDot[at1] = top1Dot.dx
 			dx[at1] = top1.dx
-			wsDot.brusselatorModuloPlainFrames = wsDot.brusselatorModuloPlainFrames[:len(ws.brusselatorModuloPlainFrames)-1]
-			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:len(ws.brusselatorModuloPlainFrames)-1]
+			stack = stack[:len(stack1)-1]
+			stack1 = stack1[:len(stack1)-1]
 			luBarDot := t5Dot * alpha1
 			luBar := t5 * alpha1
 			uuvBarDot += t5Dot
@@ -1514,6 +1544,8 @@ func brusselatorModuloPlainReverseTangent111011(dx, x []float64, n int, dxBar, x
 			uBar1Dot[at1] -= luBarDot * 4
 			uBar1[at1] -= luBar * 4
 		}
+		wsDot.brusselatorModuloPlainFrames = stack
+		ws.brusselatorModuloPlainFrames = stack1
 	}
 }
 
@@ -1642,7 +1674,7 @@ func init() {
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
 	"126+3|.BrusselatorOn|brusselator.go:17|1:0",
-	"700+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
-	"528+36|.BrusselatorPlain|brusselator.go:29|1:1 2:1 3:1 5:2 6:2 7:2 9:5 10:5 11:5 20:13 21:13",
+	"716+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
+	"544+36|.BrusselatorPlain|brusselator.go:29|1:1 2:1 3:1 5:2 6:2 7:2 9:5 10:5 11:5 20:13 21:13",
 	"122+15|.BrusselatorModuloPlain|brusselator.go:59|1:1 3:2",
 )

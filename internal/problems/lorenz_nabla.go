@@ -322,12 +322,13 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 	s := p[3]
 	r1 := p[4]
 	b := p[5]
+	stack := ws.lorenzPlainFrames
 	for i := 0; i < lorenzSteps; i++ {
 		x1 := s * (y - x)
 		y1 := x*(r1-z) - y
 		z1 := x*y - b*z
-		ws.lorenzPlainFrames = append(ws.lorenzPlainFrames, lorenzPlainFrame{})
-		top := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		stack = append(stack, lorenzPlainFrame{})
+		top := &stack[len(stack)-1]
 		top.u = u
 		u = x + 0.005*x1
 		top.v = v
@@ -362,6 +363,7 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 		top.z = z
 		z += 0.0016666666666666668 * (z1 + 2*z2 + 2*z3 + z4)
 	}
+	ws.lorenzPlainFrames = stack
 	r = x*x + y*y + z*z
 	var sBar float64
 	var r1Bar float64
@@ -369,8 +371,9 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 	xBar := (rBar + rBar) * x
 	yBar := (rBar + rBar) * y
 	zBar := (rBar + rBar) * z
+	stack1 := ws.lorenzPlainFrames
 	for i1 := 999; i1 > -1; i1-- {
-		top1 := &ws.lorenzPlainFrames[len(ws.lorenzPlainFrames)-1]
+		top1 := &stack1[len(stack1)-1]
 		z = top1.z
 		t16 := zBar * 0.0016666666666666668
 		z1Bar := t16
@@ -452,7 +455,7 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 		xBar += uBar
 		x1Bar += uBar * 0.005
 		u = top1.u
-		ws.lorenzPlainFrames = ws.lorenzPlainFrames[:len(ws.lorenzPlainFrames)-1]
+		stack1 = stack1[:len(stack1)-1]
 		xBar += z1Bar * y
 		yBar += z1Bar * x
 		bBar -= z1Bar * z
@@ -467,6 +470,7 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 		yBar += t
 		xBar -= t
 	}
+	ws.lorenzPlainFrames = stack1
 	pBar[5] += bBar
 	pBar[4] += r1Bar
 	pBar[3] += sBar
@@ -521,6 +525,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	r1 := p[4]
 	bDot := pDot[5]
 	b := p[5]
+	stack := tapeDot.lorenzPlainFrames
+	stack1 := tape.lorenzPlainFrames
 	for i := 0; i < lorenzSteps; i++ {
 		t4 := y - x
 		x1Dot := sDot*t4 + s*(yDot-xDot)
@@ -530,10 +536,10 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		y1 := x*t5 - y
 		z1Dot := xDot*y + x*yDot - (bDot*z + b*zDot)
 		z1 := x*y - b*z
-		tapeDot.lorenzPlainFrames = append(tapeDot.lorenzPlainFrames, lorenzPlainFrame{})
-		tape.lorenzPlainFrames = append(tape.lorenzPlainFrames, lorenzPlainFrame{})
-		topDot := &tapeDot.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
-		top := &tape.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
+		stack = append(stack, lorenzPlainFrame{})
+		stack1 = append(stack1, lorenzPlainFrame{})
+		topDot := &stack[len(stack1)-1]
+		top := &stack1[len(stack1)-1]
 		topDot.u = uDot
 		top.u = u
 		uDot = xDot + 0.005*x1Dot
@@ -607,6 +613,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		zDot += 0.0016666666666666668 * (z1Dot + 2*z2Dot + 2*z3Dot + z4Dot)
 		z += 0.0016666666666666668 * (z1 + 2*z2 + 2*z3 + z4)
 	}
+	tapeDot.lorenzPlainFrames = stack
+	tape.lorenzPlainFrames = stack1
 	r = x*x + y*y + z*z
 	var sBarDot float64
 	var sBar float64
@@ -623,9 +631,11 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	t21 := rBar + rBar
 	zBarDot := t21 * zDot
 	zBar := t21 * z
+	stack2 := tapeDot.lorenzPlainFrames
+	stack3 := tape.lorenzPlainFrames
 	for i1 := 999; i1 > -1; i1-- {
-		top1Dot := &tapeDot.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
-		top1 := &tape.lorenzPlainFrames[len(tape.lorenzPlainFrames)-1]
+		top1Dot := &stack2[len(stack3)-1]
+		top1 := &stack3[len(stack3)-1]
 		zDot = top1Dot.z
 		z = top1.z
 		t16Dot := zBarDot * 0.0016666666666666668
@@ -794,8 +804,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		x1Bar += uBar * 0.005
 		uDot = top1Dot.u
 		u = top1.u
-		tapeDot.lorenzPlainFrames = tapeDot.lorenzPlainFrames[:len(tape.lorenzPlainFrames)-1]
-		tape.lorenzPlainFrames = tape.lorenzPlainFrames[:len(tape.lorenzPlainFrames)-1]
+		stack2 = stack2[:len(stack3)-1]
+		stack3 = stack3[:len(stack3)-1]
 		xBarDot += z1BarDot*y + z1Bar*yDot
 		xBar += z1Bar * y
 		yBarDot += z1BarDot*x + z1Bar*xDot
@@ -825,6 +835,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		xBarDot -= tDot
 		xBar -= t
 	}
+	tapeDot.lorenzPlainFrames = stack2
+	tape.lorenzPlainFrames = stack3
 	pBarDot[5] += bBarDot
 	pBar[5] += bBar
 	pBarDot[4] += r1BarDot
@@ -1166,12 +1178,13 @@ func LorenzArraysPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) 
 	s := p[3]
 	r1 := p[4]
 	b := p[5]
+	stack := ws.lorenzArraysPlainFrames
 	for i1 := 0; i1 < lorenzSteps; i1++ {
 		k10 := s * (u1 - u0)
 		k11 := u0*(r1-u2) - u1
 		k12 := u0*u1 - b*u2
-		ws.lorenzArraysPlainFrames = append(ws.lorenzArraysPlainFrames, lorenzArraysPlainFrame{})
-		top := &ws.lorenzArraysPlainFrames[len(ws.lorenzArraysPlainFrames)-1]
+		stack = append(stack, lorenzArraysPlainFrame{})
+		top := &stack[len(stack)-1]
 		top.t0 = t0
 		t0 = u0 + (lorenzStep/2)*k10
 		top.t11 = t11
@@ -1206,6 +1219,7 @@ func LorenzArraysPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) 
 		top.u2 = u2
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
+	ws.lorenzArraysPlainFrames = stack
 	r = u0*u0 + u1*u1 + u2*u2
 	var sBar float64
 	var r1Bar float64
@@ -1213,8 +1227,9 @@ func LorenzArraysPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) 
 	u0Bar := (rBar + rBar) * u0
 	u1Bar := (rBar + rBar) * u1
 	u2Bar := (rBar + rBar) * u2
+	stack1 := ws.lorenzArraysPlainFrames
 	for i11 := 999; i11 > -1; i11-- {
-		top1 := &ws.lorenzArraysPlainFrames[len(ws.lorenzArraysPlainFrames)-1]
+		top1 := &stack1[len(stack1)-1]
 		u2 = top1.u2
 		t13 := u2Bar * (lorenzStep / 6)
 		k12Bar := t13
@@ -1296,7 +1311,7 @@ func LorenzArraysPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) 
 		u0Bar += t0Bar
 		k10Bar += t0Bar * (lorenzStep / 2)
 		t0 = top1.t0
-		ws.lorenzArraysPlainFrames = ws.lorenzArraysPlainFrames[:len(ws.lorenzArraysPlainFrames)-1]
+		stack1 = stack1[:len(stack1)-1]
 		u0Bar += k12Bar * u1
 		u1Bar += k12Bar * u0
 		bBar -= k12Bar * u2
@@ -1311,6 +1326,7 @@ func LorenzArraysPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) 
 		u1Bar += t
 		u0Bar -= t
 	}
+	ws.lorenzArraysPlainFrames = stack1
 	pBar[5] += bBar
 	pBar[4] += r1Bar
 	pBar[3] += sBar
@@ -1377,6 +1393,8 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 	r1 := p[4]
 	bDot := pDot[5]
 	b := p[5]
+	stack := tapeDot.lorenzArraysPlainFrames
+	stack1 := tape.lorenzArraysPlainFrames
 	for i1 := 0; i1 < lorenzSteps; i1++ {
 		t14 := u1 - u0
 		k10Dot := sDot*t14 + s*(u1Dot-u0Dot)
@@ -1386,10 +1404,10 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 		k11 := u0*t15 - u1
 		k12Dot := u0Dot*u1 + u0*u1Dot - (bDot*u2 + b*u2Dot)
 		k12 := u0*u1 - b*u2
-		tapeDot.lorenzArraysPlainFrames = append(tapeDot.lorenzArraysPlainFrames, lorenzArraysPlainFrame{})
-		tape.lorenzArraysPlainFrames = append(tape.lorenzArraysPlainFrames, lorenzArraysPlainFrame{})
-		topDot := &tapeDot.lorenzArraysPlainFrames[len(tape.lorenzArraysPlainFrames)-1]
-		top := &tape.lorenzArraysPlainFrames[len(tape.lorenzArraysPlainFrames)-1]
+		stack = append(stack, lorenzArraysPlainFrame{})
+		stack1 = append(stack1, lorenzArraysPlainFrame{})
+		topDot := &stack[len(stack1)-1]
+		top := &stack1[len(stack1)-1]
 		topDot.t0 = t0Dot
 		top.t0 = t0
 		t0Dot = u0Dot + (lorenzStep/2)*k10Dot
@@ -1463,6 +1481,8 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 		u2Dot += (lorenzStep / 6) * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
+	tapeDot.lorenzArraysPlainFrames = stack
+	tape.lorenzArraysPlainFrames = stack1
 	r = u0*u0 + u1*u1 + u2*u2
 	var sBarDot float64
 	var sBar float64
@@ -1479,9 +1499,11 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 	t27 := rBar + rBar
 	u2BarDot := t27 * u2Dot
 	u2Bar := t27 * u2
+	stack2 := tapeDot.lorenzArraysPlainFrames
+	stack3 := tape.lorenzArraysPlainFrames
 	for i11 := 999; i11 > -1; i11-- {
-		top1Dot := &tapeDot.lorenzArraysPlainFrames[len(tape.lorenzArraysPlainFrames)-1]
-		top1 := &tape.lorenzArraysPlainFrames[len(tape.lorenzArraysPlainFrames)-1]
+		top1Dot := &stack2[len(stack3)-1]
+		top1 := &stack3[len(stack3)-1]
 		u2Dot = top1Dot.u2
 		u2 = top1.u2
 		t13Dot := u2BarDot * (lorenzStep / 6)
@@ -1650,8 +1672,8 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 		k10Bar += t0Bar * (lorenzStep / 2)
 		t0Dot = top1Dot.t0
 		t0 = top1.t0
-		tapeDot.lorenzArraysPlainFrames = tapeDot.lorenzArraysPlainFrames[:len(tape.lorenzArraysPlainFrames)-1]
-		tape.lorenzArraysPlainFrames = tape.lorenzArraysPlainFrames[:len(tape.lorenzArraysPlainFrames)-1]
+		stack2 = stack2[:len(stack3)-1]
+		stack3 = stack3[:len(stack3)-1]
 		u0BarDot += k12BarDot*u1 + k12Bar*u1Dot
 		u0Bar += k12Bar * u1
 		u1BarDot += k12BarDot*u0 + k12Bar*u0Dot
@@ -1681,6 +1703,8 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 		u0BarDot -= tDot
 		u0Bar -= t
 	}
+	tapeDot.lorenzArraysPlainFrames = stack2
+	tape.lorenzArraysPlainFrames = stack3
 	pBarDot[5] += bBarDot
 	pBar[5] += bBar
 	pBarDot[4] += r1BarDot
@@ -1796,7 +1820,7 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"856+35|.LorenzPlain|lorenz.go:17|1:2 2:2 3:2 5:3 6:3 9:5 10:5 12:6 13:6 15:7 16:7 18:8 19:8 21:9 22:9 24:10 25:10 27:11 28:11",
+	"868+35|.LorenzPlain|lorenz.go:17|1:2 2:2 3:2 5:3 6:3 9:5 10:5 12:6 13:6 15:7 16:7 18:8 19:8 21:9 22:9 24:10 25:10 27:11 28:11",
 	"21+19|.LorenzArraysPlain|lorenz.go:39|1:1 3:2 4:2 8:5 10:6 12:7",
 	"5+3|.lorenzPlain|lorenz.go:54|1:1",
 	"72+3|.alongPlain|lorenz.go:58|1:1",

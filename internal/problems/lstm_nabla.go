@@ -593,10 +593,12 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 		if 0 < b {
 			t11 := t1[:len(t1):len(t1)][:b]
 			extra1 := extra[:len(extra):len(extra)][:b]
+			stack := ws.t11
 			for i := 0; i < b; i++ {
-				ws.t11 = append(ws.t11, t11[i])
+				stack = append(stack, t11[i])
 				t11[i] = d.Text[t3*b+i] * extra1[i]
 			}
+			ws.t11 = stack
 		}
 		hi2 := d.Layers
 		for k := 0; k < hi2; k++ {
@@ -620,11 +622,12 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				w5 := w[3*b : len(w) : len(w)][:b]
 				bias4 := bias[3*b : len(bias) : len(bias)][:b]
 				cell2 := cell[:len(cell):len(cell)][:b]
+				stack1 := ws.recurrentLossPlainFrames
 				for i1 := 0; i1 < b; i1++ {
 					x1 := t12[i1]*w2[i1] + bias1[i1]
 					arg := -x1
-					ws.recurrentLossPlainFrames = append(ws.recurrentLossPlainFrames, recurrentLossPlainFrame{})
-					top := &ws.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
+					stack1 = append(stack1, recurrentLossPlainFrame{})
+					top := &stack1[len(stack1)-1]
 					top.exp = exp
 					exp = math.Exp(arg)
 					forget := 1 / (1 + exp)
@@ -651,6 +654,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					top.t1 = t12[i1]
 					t12[i1] = hidden2[i1]
 				}
+				ws.recurrentLossPlainFrames = stack1
 			}
 		}
 		sum := 0.0
@@ -659,12 +663,14 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			extra2 := extra[b:len(extra):len(extra)][:b]
 			extra3 := extra[2*b : len(extra) : len(extra)][:b]
 			t21 := t2[:len(t2):len(t2)][:b]
+			stack2 := ws.exp3
 			for i2 := 0; i2 < b; i2++ {
 				t21[i2] = t13[i2]*extra2[i2] + extra3[i2]
-				ws.exp3 = append(ws.exp3, exp3)
+				stack2 = append(stack2, exp3)
 				exp3 = math.Exp(t21[i2])
 				sum += exp3
 			}
+			ws.exp3 = stack2
 		}
 		ws.arg4 = append(ws.arg4, arg4)
 		arg4 = 2 + sum
@@ -709,20 +715,22 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			t14 := t1[:len(t1):len(t1)][:b]
 			extraBar1 := extraBar[b:len(extraBar):len(extraBar)][:b]
 			extraBar2 := extraBar[2*b : len(extraBar) : len(extraBar)][:b]
+			stack3 := ws.exp3
 			for i21 := b - 1; i21 > -1; i21-- {
 				if arg4Bar != 0 || exp3-exp3 == 0 {
 					t2Bar2[i21] += arg4Bar * exp3
 				} else {
 					t2Bar2[i21] += rt.Skip()
 				}
-				exp3 = ws.exp3[len(ws.exp3)-1]
-				ws.exp3 = ws.exp3[:len(ws.exp3)-1]
+				exp3 = stack3[len(stack3)-1]
+				stack3 = stack3[:len(stack3)-1]
 				t7 := t2Bar2[i21]
 				t2Bar2[i21] = 0
 				t1Bar1[i21] += t7 * extra4[i21]
 				extraBar1[i21] += t7 * t14[i21]
 				extraBar2[i21] += t7
 			}
+			ws.exp3 = stack3
 		}
 		for k1 := hi21 - 1; k1 > -1; k1-- {
 			wBar1 := pBar[8*k1*b:]
@@ -751,6 +759,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				w14 := w1[:len(w1):len(w1)][:b]
 				wBar14 := wBar1[:len(wBar1):len(wBar1)][:b]
 				biasBar14 := biasBar1[:len(biasBar1):len(biasBar1)][:b]
+				stack4 := ws.recurrentLossPlainFrames
 				for i11 := b - 1; i11 > -1; i11-- {
 					var argBar float64
 					var expBar float64
@@ -763,7 +772,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					out1 := 1 / (1 + exp2)
 					t6 := t1Bar2[i11]
 					t1Bar2[i11] = 0
-					top1 := &ws.recurrentLossPlainFrames[len(ws.recurrentLossPlainFrames)-1]
+					top1 := &stack4[len(stack4)-1]
 					t15[i11] = top1.t1
 					hiddenBar11[i11] += t6
 					t5 := hiddenBar11[i11]
@@ -825,25 +834,28 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 						argBar += rt.Skip()
 					}
 					exp = top1.exp
-					ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:len(ws.recurrentLossPlainFrames)-1]
+					stack4 = stack4[:len(stack4)-1]
 					x1Bar := -argBar
 					t1Bar2[i11] += x1Bar * w14[i11]
 					wBar14[i11] += x1Bar * t15[i11]
 					biasBar14[i11] += x1Bar
 				}
+				ws.recurrentLossPlainFrames = stack4
 			}
 		}
 		if b > 0 {
 			t1Bar3 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
 			t16 := t1[:len(t1):len(t1)][:b]
 			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
+			stack5 := ws.t11
 			for i4 := b - 1; i4 > -1; i4-- {
 				t := t1Bar3[i4]
 				t1Bar3[i4] = 0
-				t16[i4] = ws.t11[len(ws.t11)-1]
-				ws.t11 = ws.t11[:len(ws.t11)-1]
+				t16[i4] = stack5[len(stack5)-1]
+				stack5 = stack5[:len(stack5)-1]
 				extraBar3[i4] += t * d.Text[t31*b+i4]
 			}
+			ws.t11 = stack5
 		}
 	}
 	clear(windowBar)
@@ -972,13 +984,17 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			t11 := t1[:len(t1):len(t1)][:b]
 			extra1Dot := extraDot[:len(extra):len(extra)][:b]
 			extra1 := extra[:len(extra):len(extra)][:b]
+			stack := tapeDot.t11
+			stack1 := tape.t11
 			for i := 0; i < b; i++ {
-				tapeDot.t11 = append(tapeDot.t11, t11Dot[i])
-				tape.t11 = append(tape.t11, t11[i])
+				stack = append(stack, t11Dot[i])
+				stack1 = append(stack1, t11[i])
 				t9 := d.Text[t3*b+i]
 				t11Dot[i] = t9 * extra1Dot[i]
 				t11[i] = t9 * extra1[i]
 			}
+			tapeDot.t11 = stack
+			tape.t11 = stack1
 		}
 		hi2 := d.Layers
 		for k := 0; k < hi2; k++ {
@@ -1021,6 +1037,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				bias4 := bias[3*b : len(bias) : len(bias)][:b]
 				cell2Dot := cellDot[:len(cell):len(cell)][:b]
 				cell2 := cell[:len(cell):len(cell)][:b]
+				stack2 := tapeDot.recurrentLossPlainFrames
+				stack3 := tape.recurrentLossPlainFrames
 				for i1 := 0; i1 < b; i1++ {
 					t10 := t12[i1]
 					t17 := w2[i1]
@@ -1028,10 +1046,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x1 := t10*t17 + bias1[i1]
 					argDot := -x1Dot
 					arg := -x1
-					tapeDot.recurrentLossPlainFrames = append(tapeDot.recurrentLossPlainFrames, recurrentLossPlainFrame{})
-					tape.recurrentLossPlainFrames = append(tape.recurrentLossPlainFrames, recurrentLossPlainFrame{})
-					topDot := &tapeDot.recurrentLossPlainFrames[len(tape.recurrentLossPlainFrames)-1]
-					top := &tape.recurrentLossPlainFrames[len(tape.recurrentLossPlainFrames)-1]
+					stack2 = append(stack2, recurrentLossPlainFrame{})
+					stack3 = append(stack3, recurrentLossPlainFrame{})
+					topDot := &stack2[len(stack3)-1]
+					top := &stack3[len(stack3)-1]
 					topDot.exp = expDot
 					top.exp = exp
 					t18 := math.Exp(arg)
@@ -1120,6 +1138,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t12Dot[i1] = hidden2Dot[i1]
 					t12[i1] = hidden2[i1]
 				}
+				tapeDot.recurrentLossPlainFrames = stack2
+				tape.recurrentLossPlainFrames = stack3
 			}
 		}
 		var sumDot float64
@@ -1133,13 +1153,15 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			extra3 := extra[2*b : len(extra) : len(extra)][:b]
 			t21Dot := t2Dot[:len(t2):len(t2)][:b]
 			t21 := t2[:len(t2):len(t2)][:b]
+			stack4 := tapeDot.exp3
+			stack5 := tape.exp3
 			for i2 := 0; i2 < b; i2++ {
 				t40 := t13[i2]
 				t41 := extra2[i2]
 				t21Dot[i2] = t13Dot[i2]*t41 + t40*extra2Dot[i2] + extra3Dot[i2]
 				t21[i2] = t40*t41 + extra3[i2]
-				tapeDot.exp3 = append(tapeDot.exp3, exp3Dot)
-				tape.exp3 = append(tape.exp3, exp3)
+				stack4 = append(stack4, exp3Dot)
+				stack5 = append(stack5, exp3)
 				t42 := t21[i2]
 				t43 := math.Exp(t42)
 				var d4 float64
@@ -1154,6 +1176,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				sumDot += exp3Dot
 				sum += exp3
 			}
+			tapeDot.exp3 = stack4
+			tape.exp3 = stack5
 		}
 		tapeDot.arg4 = append(tapeDot.arg4, arg4Dot)
 		tape.arg4 = append(tape.arg4, arg4)
@@ -1218,6 +1242,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			extraBar1 := extraBar[b:len(extraBar):len(extraBar)][:b]
 			extraBar2Dot := extraBarDot[2*b : len(extraBar) : len(extraBar)][:b]
 			extraBar2 := extraBar[2*b : len(extraBar) : len(extraBar)][:b]
+			stack6 := tapeDot.exp3
+			stack7 := tape.exp3
 			for i21 := b - 1; i21 > -1; i21-- {
 				if arg4Bar != 0 || exp3-exp3 == 0 {
 					t2Bar2Dot[i21] += arg4BarDot*exp3 + arg4Bar*exp3Dot
@@ -1226,10 +1252,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t2Bar2Dot[i21] += rt.Skip()
 					t2Bar2[i21] += rt.Skip()
 				}
-				exp3Dot = tapeDot.exp3[len(tape.exp3)-1]
-				exp3 = tape.exp3[len(tape.exp3)-1]
-				tapeDot.exp3 = tapeDot.exp3[:len(tape.exp3)-1]
-				tape.exp3 = tape.exp3[:len(tape.exp3)-1]
+				exp3Dot = stack6[len(stack7)-1]
+				exp3 = stack7[len(stack7)-1]
+				stack6 = stack6[:len(stack7)-1]
+				stack7 = stack7[:len(stack7)-1]
 				t7Dot := t2Bar2Dot[i21]
 				t7 := t2Bar2[i21]
 				t2Bar2Dot[i21] = 0
@@ -1243,6 +1269,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				extraBar2Dot[i21] += t7Dot
 				extraBar2[i21] += t7
 			}
+			tapeDot.exp3 = stack6
+			tape.exp3 = stack7
 		}
 		for k1 := hi21 - 1; k1 > -1; k1-- {
 			wBar1Dot := pBarDot[8*k1*b:]
@@ -1296,6 +1324,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				wBar14 := wBar1[:len(wBar1):len(wBar1)][:b]
 				biasBar14Dot := biasBar1Dot[:len(biasBar1):len(biasBar1)][:b]
 				biasBar14 := biasBar1[:len(biasBar1):len(biasBar1)][:b]
+				stack8 := tapeDot.recurrentLossPlainFrames
+				stack9 := tape.recurrentLossPlainFrames
 				for i11 := b - 1; i11 > -1; i11-- {
 					var argBarDot float64
 					var argBar float64
@@ -1325,8 +1355,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t6 := t1Bar2[i11]
 					t1Bar2Dot[i11] = 0
 					t1Bar2[i11] = 0
-					top1Dot := &tapeDot.recurrentLossPlainFrames[len(tape.recurrentLossPlainFrames)-1]
-					top1 := &tape.recurrentLossPlainFrames[len(tape.recurrentLossPlainFrames)-1]
+					top1Dot := &stack8[len(stack9)-1]
+					top1 := &stack9[len(stack9)-1]
 					t15Dot[i11] = top1Dot.t1
 					t15[i11] = top1.t1
 					hiddenBar11Dot[i11] += t6Dot
@@ -1464,8 +1494,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					}
 					expDot = top1Dot.exp
 					exp = top1.exp
-					tapeDot.recurrentLossPlainFrames = tapeDot.recurrentLossPlainFrames[:len(tape.recurrentLossPlainFrames)-1]
-					tape.recurrentLossPlainFrames = tape.recurrentLossPlainFrames[:len(tape.recurrentLossPlainFrames)-1]
+					stack8 = stack8[:len(stack9)-1]
+					stack9 = stack9[:len(stack9)-1]
 					x1BarDot := -argBarDot
 					x1Bar := -argBar
 					t78 := w14[i11]
@@ -1477,6 +1507,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					biasBar14Dot[i11] += x1BarDot
 					biasBar14[i11] += x1Bar
 				}
+				tapeDot.recurrentLossPlainFrames = stack8
+				tape.recurrentLossPlainFrames = stack9
 			}
 		}
 		if b > 0 {
@@ -1486,19 +1518,23 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			t16 := t1[:len(t1):len(t1)][:b]
 			extraBar3Dot := extraBarDot[:len(extraBar):len(extraBar)][:b]
 			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
+			stack10 := tapeDot.t11
+			stack11 := tape.t11
 			for i4 := b - 1; i4 > -1; i4-- {
 				tDot := t1Bar3Dot[i4]
 				t := t1Bar3[i4]
 				t1Bar3Dot[i4] = 0
 				t1Bar3[i4] = 0
-				t16Dot[i4] = tapeDot.t11[len(tape.t11)-1]
-				t16[i4] = tape.t11[len(tape.t11)-1]
-				tapeDot.t11 = tapeDot.t11[:len(tape.t11)-1]
-				tape.t11 = tape.t11[:len(tape.t11)-1]
+				t16Dot[i4] = stack10[len(stack11)-1]
+				t16[i4] = stack11[len(stack11)-1]
+				stack10 = stack10[:len(stack11)-1]
+				stack11 = stack11[:len(stack11)-1]
 				t80 := d.Text[t31*b+i4]
 				extraBar3Dot[i4] += tDot * t80
 				extraBar3[i4] += t * t80
 			}
+			tapeDot.t11 = stack10
+			tape.t11 = stack11
 		}
 	}
 	clear(windowBarDot)

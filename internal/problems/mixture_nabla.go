@@ -728,13 +728,15 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		if 0 < d {
 			icf1 := icf[j*tri : len(icf) : len(icf)][:d]
 			diag1 := diag[j*d : len(diag) : len(diag)][:d]
+			stack := ws.exp
 			for i := 0; i < d; i++ {
 				q := icf1[i]
-				ws.exp = append(ws.exp, exp)
+				stack = append(stack, exp)
 				exp = math.Exp(q)
 				diag1[i] = exp
 				sums[j] += q
 			}
+			ws.exp = stack
 		}
 	}
 	if cap(ws.termsBar) < k {
@@ -787,25 +789,29 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	s2Bar := alphasBar[1:]
 	s2 := alphas[1:]
 	hi13 := len(s2)
+	stack1 := ws.logPosteriorPlainFrames
 	for i6 := 0; i6 < hi13; i6++ {
 		v2 := s2[i6]
-		ws.logPosteriorPlainFrames = append(ws.logPosteriorPlainFrames, logPosteriorPlainFrame{})
-		top := &ws.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
+		stack1 = append(stack1, logPosteriorPlainFrame{})
+		top := &stack1[len(stack1)-1]
 		top.max2 = max2
 		max2 = math.Max(shift1, v2)
 		top.shift1 = shift1
 		shift1 = max2
 	}
+	ws.logPosteriorPlainFrames = stack1
 	s11Bar := 0.0
 	s11 := 0.0
 	hi14 := len(alphas)
+	stack2 := ws.exp2
 	for i12 := 0; i12 < hi14; i12++ {
 		v11 := alphas[i12]
 		arg1 := v11 - shift1
-		ws.exp2 = append(ws.exp2, exp2)
+		stack2 = append(stack2, exp2)
 		exp2 = math.Exp(arg1)
 		s11 += exp2
 	}
+	ws.exp2 = stack2
 	t1 := math.Log(s11) + shift1
 	t2 := c.constant()
 	t1Bar := -(rBar * float64(n))
@@ -819,14 +825,16 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				means1 := means[j1*d : len(means) : len(means)][:d]
 				qx1 := qx[:len(qx):len(qx)][:d]
 				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
+				stack3 := ws.logPosteriorPlainFrames1
 				for i1 := 0; i1 < d; i1++ {
-					ws.logPosteriorPlainFrames1 = append(ws.logPosteriorPlainFrames1, logPosteriorPlainFrame1{})
-					top1 := &ws.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
+					stack3 = append(stack3, logPosteriorPlainFrame1{})
+					top1 := &stack3[len(stack3)-1]
 					top1.xc = xc1[i1]
 					xc1[i1] = c.Points[p*d+i1] - means1[i1]
 					top1.qx = qx1[i1]
 					qx1[i1] = diag3[i1] * xc1[i1]
 				}
+				ws.logPosteriorPlainFrames1 = stack3
 			}
 			ws.l = append(ws.l, l)
 			l = j1*tri + d
@@ -850,24 +858,28 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		sBar := termsBar[1:]
 		s := terms[1:]
 		hi7 := len(s)
+		stack4 := ws.logPosteriorPlainFrames2
 		for i5 := 0; i5 < hi7; i5++ {
 			v := s[i5]
-			ws.logPosteriorPlainFrames2 = append(ws.logPosteriorPlainFrames2, logPosteriorPlainFrame2{})
-			top2 := &ws.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
+			stack4 = append(stack4, logPosteriorPlainFrame2{})
+			top2 := &stack4[len(stack4)-1]
 			top2.max1 = max1
 			max1 = math.Max(shift, v)
 			top2.shift = shift
 			shift = max1
 		}
+		ws.logPosteriorPlainFrames2 = stack4
 		s1 := 0.0
 		hi8 := len(terms)
+		stack5 := ws.exp1
 		for i11 := 0; i11 < hi8; i11++ {
 			v1 := terms[i11]
 			arg := v1 - shift
-			ws.exp1 = append(ws.exp1, exp1)
+			stack5 = append(stack5, exp1)
 			exp1 = math.Exp(arg)
 			s1 += exp1
 		}
+		ws.exp1 = stack5
 		total += math.Log(s1) + shift
 		var s1Bar float64
 		shiftBar := rBar
@@ -878,6 +890,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		}
 		if hi8 > 0 {
 			termsBar1 := termsBar[:len(termsBar):len(termsBar)][:hi8]
+			stack6 := ws.exp1
 			for i111 := hi8 - 1; i111 > -1; i111-- {
 				var argBar float64
 				if s1Bar != 0 || exp1-exp1 == 0 {
@@ -885,19 +898,21 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				} else {
 					argBar += rt.Skip()
 				}
-				exp1 = ws.exp1[len(ws.exp1)-1]
-				ws.exp1 = ws.exp1[:len(ws.exp1)-1]
+				exp1 = stack6[len(stack6)-1]
+				stack6 = stack6[:len(stack6)-1]
 				shiftBar -= argBar
 				termsBar1[i111] += argBar
 			}
+			ws.exp1 = stack6
 		}
 		if hi7 > 0 {
 			sBar1 := sBar[:len(sBar):len(sBar)][:hi7]
+			stack7 := ws.logPosteriorPlainFrames2
 			for i51 := hi7 - 1; i51 > -1; i51-- {
 				var vBar float64
 				t7 := shiftBar
 				shiftBar = 0
-				top3 := &ws.logPosteriorPlainFrames2[len(ws.logPosteriorPlainFrames2)-1]
+				top3 := &stack7[len(stack7)-1]
 				shift = top3.shift
 				if shift == max1 || shift != shift && max1 != max1 {
 					shiftBar += t7
@@ -905,9 +920,10 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 					vBar += t7
 				}
 				max1 = top3.max1
-				ws.logPosteriorPlainFrames2 = ws.logPosteriorPlainFrames2[:len(ws.logPosteriorPlainFrames2)-1]
+				stack7 = stack7[:len(stack7)-1]
 				sBar1[i51] += vBar
 			}
+			ws.logPosteriorPlainFrames2 = stack7
 		}
 		termsBar[0] += shiftBar
 		for j11 := k - 1; j11 > -1; j11-- {
@@ -943,19 +959,21 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				diag4 := diag[j11*d : len(diag) : len(diag)][:d]
 				xcBar1 := xcBar[:len(xcBar):len(xcBar)][:d]
 				meansBar1 := meansBar[j11*d : len(meansBar) : len(meansBar)][:d]
+				stack8 := ws.logPosteriorPlainFrames1
 				for i13 := d - 1; i13 > -1; i13-- {
 					t4 := qxBar2[i13]
 					qxBar2[i13] = 0
-					top4 := &ws.logPosteriorPlainFrames1[len(ws.logPosteriorPlainFrames1)-1]
+					top4 := &stack8[len(stack8)-1]
 					qx4[i13] = top4.qx
 					diagBar1[i13] += t4 * xc2[i13]
 					xcBar1[i13] += t4 * diag4[i13]
 					t3 := xcBar1[i13]
 					xcBar1[i13] = 0
 					xc2[i13] = top4.xc
-					ws.logPosteriorPlainFrames1 = ws.logPosteriorPlainFrames1[:len(ws.logPosteriorPlainFrames1)-1]
+					stack8 = stack8[:len(stack8)-1]
 					meansBar1[i13] -= t3
 				}
+				ws.logPosteriorPlainFrames1 = stack8
 			}
 		}
 	}
@@ -968,6 +986,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	}
 	if hi14 > 0 {
 		alphasBar1 := alphasBar[:len(alphasBar):len(alphasBar)][:hi14]
+		stack9 := ws.exp2
 		for i121 := hi14 - 1; i121 > -1; i121-- {
 			var arg1Bar float64
 			if s11Bar != 0 || exp2-exp2 == 0 {
@@ -975,19 +994,21 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			} else {
 				arg1Bar += rt.Skip()
 			}
-			exp2 = ws.exp2[len(ws.exp2)-1]
-			ws.exp2 = ws.exp2[:len(ws.exp2)-1]
+			exp2 = stack9[len(stack9)-1]
+			stack9 = stack9[:len(stack9)-1]
 			shift1Bar -= arg1Bar
 			alphasBar1[i121] += arg1Bar
 		}
+		ws.exp2 = stack9
 	}
 	if hi13 > 0 {
 		s2Bar1 := s2Bar[:len(s2Bar):len(s2Bar)][:hi13]
+		stack10 := ws.logPosteriorPlainFrames
 		for i61 := hi13 - 1; i61 > -1; i61-- {
 			var v2Bar float64
 			t8 := shift1Bar
 			shift1Bar = 0
-			top5 := &ws.logPosteriorPlainFrames[len(ws.logPosteriorPlainFrames)-1]
+			top5 := &stack10[len(stack10)-1]
 			shift1 = top5.shift1
 			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
 				shift1Bar += t8
@@ -995,9 +1016,10 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				v2Bar += t8
 			}
 			max2 = top5.max2
-			ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:len(ws.logPosteriorPlainFrames)-1]
+			stack10 = stack10[:len(stack10)-1]
 			s2Bar1[i61] += v2Bar
 		}
+		ws.logPosteriorPlainFrames = stack10
 	}
 	alphasBar[0] += shift1Bar
 	for j21 := 0; j21 < k; j21++ {
@@ -1021,6 +1043,7 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		if d > 0 {
 			diagBar3 := diagBar[j3*d : len(diagBar) : len(diagBar)][:d]
 			icfBar1 := icfBar[j3*tri : len(icfBar) : len(icfBar)][:d]
+			stack11 := ws.exp
 			for i7 := d - 1; i7 > -1; i7-- {
 				qBar := sumsBar[j3]
 				t := diagBar3[i7]
@@ -1030,10 +1053,11 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				} else {
 					qBar += rt.Skip()
 				}
-				exp = ws.exp[len(ws.exp)-1]
-				ws.exp = ws.exp[:len(ws.exp)-1]
+				exp = stack11[len(stack11)-1]
+				stack11 = stack11[:len(stack11)-1]
 				icfBar1[i7] += qBar
 			}
+			ws.exp = stack11
 		}
 	}
 	return
@@ -1140,11 +1164,13 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			icf1 := icf[j*tri : len(icf) : len(icf)][:d]
 			diag1Dot := diagDot[j*d : len(diag) : len(diag)][:d]
 			diag1 := diag[j*d : len(diag) : len(diag)][:d]
+			stack := tapeDot.exp
+			stack1 := tape.exp
 			for i := 0; i < d; i++ {
 				qDot := icf1Dot[i]
 				q := icf1[i]
-				tapeDot.exp = append(tapeDot.exp, expDot)
-				tape.exp = append(tape.exp, exp)
+				stack = append(stack, expDot)
+				stack1 = append(stack1, exp)
 				t9 := math.Exp(q)
 				var d1 float64
 				if qDot != 0 || t9-t9 == 0 {
@@ -1159,6 +1185,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				sumsDot[j] += qDot
 				sums[j] += q
 			}
+			tapeDot.exp = stack
+			tape.exp = stack1
 		}
 	}
 	if cap(tape.termsBar) < k {
@@ -1239,13 +1267,15 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	s2Dot := alphasDot[1:]
 	s2 := alphas[1:]
 	hi13 := len(s2)
+	stack2 := tapeDot.logPosteriorPlainFrames
+	stack3 := tape.logPosteriorPlainFrames
 	for i6 := 0; i6 < hi13; i6++ {
 		v2Dot := s2Dot[i6]
 		v2 := s2[i6]
-		tapeDot.logPosteriorPlainFrames = append(tapeDot.logPosteriorPlainFrames, logPosteriorPlainFrame{})
-		tape.logPosteriorPlainFrames = append(tape.logPosteriorPlainFrames, logPosteriorPlainFrame{})
-		topDot := &tapeDot.logPosteriorPlainFrames[len(tape.logPosteriorPlainFrames)-1]
-		top := &tape.logPosteriorPlainFrames[len(tape.logPosteriorPlainFrames)-1]
+		stack2 = append(stack2, logPosteriorPlainFrame{})
+		stack3 = append(stack3, logPosteriorPlainFrame{})
+		topDot := &stack2[len(stack3)-1]
+		top := &stack3[len(stack3)-1]
 		topDot.max2 = max2Dot
 		top.max2 = max2
 		t13 := math.Max(shift1, v2)
@@ -1262,18 +1292,22 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		shift1Dot = max2Dot
 		shift1 = max2
 	}
+	tapeDot.logPosteriorPlainFrames = stack2
+	tape.logPosteriorPlainFrames = stack3
 	var s11BarDot float64
 	s11Bar := 0.0
 	var s11Dot float64
 	s11 := 0.0
 	hi14 := len(alphas)
+	stack4 := tapeDot.exp2
+	stack5 := tape.exp2
 	for i12 := 0; i12 < hi14; i12++ {
 		v11Dot := alphasDot[i12]
 		v11 := alphas[i12]
 		arg1Dot := v11Dot - shift1Dot
 		arg1 := v11 - shift1
-		tapeDot.exp2 = append(tapeDot.exp2, exp2Dot)
-		tape.exp2 = append(tape.exp2, exp2)
+		stack4 = append(stack4, exp2Dot)
+		stack5 = append(stack5, exp2)
 		t14 := math.Exp(arg1)
 		var d2 float64
 		if arg1Dot != 0 || t14-t14 == 0 {
@@ -1286,6 +1320,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		s11Dot += exp2Dot
 		s11 += exp2
 	}
+	tapeDot.exp2 = stack4
+	tape.exp2 = stack5
 	t15 := math.Log(s11)
 	t1 := t15 + shift1
 	t2 := c.constant()
@@ -1306,11 +1342,13 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				qx1 := qx[:len(qx):len(qx)][:d]
 				diag3Dot := diagDot[j1*d : len(diag) : len(diag)][:d]
 				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
+				stack6 := tapeDot.logPosteriorPlainFrames1
+				stack7 := tape.logPosteriorPlainFrames1
 				for i1 := 0; i1 < d; i1++ {
-					tapeDot.logPosteriorPlainFrames1 = append(tapeDot.logPosteriorPlainFrames1, logPosteriorPlainFrame1{})
-					tape.logPosteriorPlainFrames1 = append(tape.logPosteriorPlainFrames1, logPosteriorPlainFrame1{})
-					top1Dot := &tapeDot.logPosteriorPlainFrames1[len(tape.logPosteriorPlainFrames1)-1]
-					top1 := &tape.logPosteriorPlainFrames1[len(tape.logPosteriorPlainFrames1)-1]
+					stack6 = append(stack6, logPosteriorPlainFrame1{})
+					stack7 = append(stack7, logPosteriorPlainFrame1{})
+					top1Dot := &stack6[len(stack7)-1]
+					top1 := &stack7[len(stack7)-1]
 					top1Dot.xc = xc1Dot[i1]
 					top1.xc = xc1[i1]
 					xc1Dot[i1] = -means1Dot[i1]
@@ -1322,6 +1360,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					qx1Dot[i1] = diag3Dot[i1]*t17 + t16*xc1Dot[i1]
 					qx1[i1] = t16 * t17
 				}
+				tapeDot.logPosteriorPlainFrames1 = stack6
+				tape.logPosteriorPlainFrames1 = stack7
 			}
 			tape.l = append(tape.l, l)
 			l = j1*tri + d
@@ -1356,13 +1396,15 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		sDot := termsDot[1:]
 		s := terms[1:]
 		hi7 := len(s)
+		stack8 := tapeDot.logPosteriorPlainFrames2
+		stack9 := tape.logPosteriorPlainFrames2
 		for i5 := 0; i5 < hi7; i5++ {
 			vDot := sDot[i5]
 			v := s[i5]
-			tapeDot.logPosteriorPlainFrames2 = append(tapeDot.logPosteriorPlainFrames2, logPosteriorPlainFrame2{})
-			tape.logPosteriorPlainFrames2 = append(tape.logPosteriorPlainFrames2, logPosteriorPlainFrame2{})
-			top2Dot := &tapeDot.logPosteriorPlainFrames2[len(tape.logPosteriorPlainFrames2)-1]
-			top2 := &tape.logPosteriorPlainFrames2[len(tape.logPosteriorPlainFrames2)-1]
+			stack8 = append(stack8, logPosteriorPlainFrame2{})
+			stack9 = append(stack9, logPosteriorPlainFrame2{})
+			top2Dot := &stack8[len(stack9)-1]
+			top2 := &stack9[len(stack9)-1]
 			top2Dot.max1 = max1Dot
 			top2.max1 = max1
 			t21 := math.Max(shift, v)
@@ -1379,16 +1421,20 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			shiftDot = max1Dot
 			shift = max1
 		}
+		tapeDot.logPosteriorPlainFrames2 = stack8
+		tape.logPosteriorPlainFrames2 = stack9
 		var s1Dot float64
 		s1 := 0.0
 		hi8 := len(terms)
+		stack10 := tapeDot.exp1
+		stack11 := tape.exp1
 		for i11 := 0; i11 < hi8; i11++ {
 			v1Dot := termsDot[i11]
 			v1 := terms[i11]
 			argDot := v1Dot - shiftDot
 			arg := v1 - shift
-			tapeDot.exp1 = append(tapeDot.exp1, exp1Dot)
-			tape.exp1 = append(tape.exp1, exp1)
+			stack10 = append(stack10, exp1Dot)
+			stack11 = append(stack11, exp1)
 			t22 := math.Exp(arg)
 			var d4 float64
 			if argDot != 0 || t22-t22 == 0 {
@@ -1401,6 +1447,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			s1Dot += exp1Dot
 			s1 += exp1
 		}
+		tapeDot.exp1 = stack10
+		tape.exp1 = stack11
 		t23 := math.Log(s1)
 		total += t23 + shift
 		var s1BarDot float64
@@ -1418,6 +1466,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		if hi8 > 0 {
 			termsBar1Dot := termsBarDot[:len(termsBar):len(termsBar)][:hi8]
 			termsBar1 := termsBar[:len(termsBar):len(termsBar)][:hi8]
+			stack12 := tapeDot.exp1
+			stack13 := tape.exp1
 			for i111 := hi8 - 1; i111 > -1; i111-- {
 				var argBarDot float64
 				var argBar float64
@@ -1428,19 +1478,23 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					argBarDot += rt.Skip()
 					argBar += rt.Skip()
 				}
-				exp1Dot = tapeDot.exp1[len(tape.exp1)-1]
-				exp1 = tape.exp1[len(tape.exp1)-1]
-				tapeDot.exp1 = tapeDot.exp1[:len(tape.exp1)-1]
-				tape.exp1 = tape.exp1[:len(tape.exp1)-1]
+				exp1Dot = stack12[len(stack13)-1]
+				exp1 = stack13[len(stack13)-1]
+				stack12 = stack12[:len(stack13)-1]
+				stack13 = stack13[:len(stack13)-1]
 				shiftBarDot -= argBarDot
 				shiftBar -= argBar
 				termsBar1Dot[i111] += argBarDot
 				termsBar1[i111] += argBar
 			}
+			tapeDot.exp1 = stack12
+			tape.exp1 = stack13
 		}
 		if hi7 > 0 {
 			sBar1Dot := sBarDot[:len(sBar):len(sBar)][:hi7]
 			sBar1 := sBar[:len(sBar):len(sBar)][:hi7]
+			stack14 := tapeDot.logPosteriorPlainFrames2
+			stack15 := tape.logPosteriorPlainFrames2
 			for i51 := hi7 - 1; i51 > -1; i51-- {
 				var vBarDot float64
 				var vBar float64
@@ -1448,8 +1502,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				t7 := shiftBar
 				shiftBarDot = 0
 				shiftBar = 0
-				top3Dot := &tapeDot.logPosteriorPlainFrames2[len(tape.logPosteriorPlainFrames2)-1]
-				top3 := &tape.logPosteriorPlainFrames2[len(tape.logPosteriorPlainFrames2)-1]
+				top3Dot := &stack14[len(stack15)-1]
+				top3 := &stack15[len(stack15)-1]
 				_ = top3Dot.shift
 				shift = top3.shift
 				if shift == max1 || shift != shift && max1 != max1 {
@@ -1461,11 +1515,13 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				}
 				_ = top3Dot.max1
 				max1 = top3.max1
-				tapeDot.logPosteriorPlainFrames2 = tapeDot.logPosteriorPlainFrames2[:len(tape.logPosteriorPlainFrames2)-1]
-				tape.logPosteriorPlainFrames2 = tape.logPosteriorPlainFrames2[:len(tape.logPosteriorPlainFrames2)-1]
+				stack14 = stack14[:len(stack15)-1]
+				stack15 = stack15[:len(stack15)-1]
 				sBar1Dot[i51] += vBarDot
 				sBar1[i51] += vBar
 			}
+			tapeDot.logPosteriorPlainFrames2 = stack14
+			tape.logPosteriorPlainFrames2 = stack15
 		}
 		termsBarDot[0] += shiftBarDot
 		termsBar[0] += shiftBar
@@ -1524,13 +1580,15 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				xcBar1 := xcBar[:len(xcBar):len(xcBar)][:d]
 				meansBar1Dot := meansBarDot[j11*d : len(meansBar) : len(meansBar)][:d]
 				meansBar1 := meansBar[j11*d : len(meansBar) : len(meansBar)][:d]
+				stack16 := tapeDot.logPosteriorPlainFrames1
+				stack17 := tape.logPosteriorPlainFrames1
 				for i13 := d - 1; i13 > -1; i13-- {
 					t4Dot := qxBar2Dot[i13]
 					t4 := qxBar2[i13]
 					qxBar2Dot[i13] = 0
 					qxBar2[i13] = 0
-					top4Dot := &tapeDot.logPosteriorPlainFrames1[len(tape.logPosteriorPlainFrames1)-1]
-					top4 := &tape.logPosteriorPlainFrames1[len(tape.logPosteriorPlainFrames1)-1]
+					top4Dot := &stack16[len(stack17)-1]
+					top4 := &stack17[len(stack17)-1]
 					qx4Dot[i13] = top4Dot.qx
 					qx4[i13] = top4.qx
 					t28 := xc2[i13]
@@ -1545,11 +1603,13 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					xcBar1[i13] = 0
 					xc2Dot[i13] = top4Dot.xc
 					xc2[i13] = top4.xc
-					tapeDot.logPosteriorPlainFrames1 = tapeDot.logPosteriorPlainFrames1[:len(tape.logPosteriorPlainFrames1)-1]
-					tape.logPosteriorPlainFrames1 = tape.logPosteriorPlainFrames1[:len(tape.logPosteriorPlainFrames1)-1]
+					stack16 = stack16[:len(stack17)-1]
+					stack17 = stack17[:len(stack17)-1]
 					meansBar1Dot[i13] -= t3Dot
 					meansBar1[i13] -= t3
 				}
+				tapeDot.logPosteriorPlainFrames1 = stack16
+				tape.logPosteriorPlainFrames1 = stack17
 			}
 		}
 	}
@@ -1568,6 +1628,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	if hi14 > 0 {
 		alphasBar1Dot := alphasBarDot[:len(alphasBar):len(alphasBar)][:hi14]
 		alphasBar1 := alphasBar[:len(alphasBar):len(alphasBar)][:hi14]
+		stack18 := tapeDot.exp2
+		stack19 := tape.exp2
 		for i121 := hi14 - 1; i121 > -1; i121-- {
 			var arg1BarDot float64
 			var arg1Bar float64
@@ -1578,19 +1640,23 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				arg1BarDot += rt.Skip()
 				arg1Bar += rt.Skip()
 			}
-			exp2Dot = tapeDot.exp2[len(tape.exp2)-1]
-			exp2 = tape.exp2[len(tape.exp2)-1]
-			tapeDot.exp2 = tapeDot.exp2[:len(tape.exp2)-1]
-			tape.exp2 = tape.exp2[:len(tape.exp2)-1]
+			exp2Dot = stack18[len(stack19)-1]
+			exp2 = stack19[len(stack19)-1]
+			stack18 = stack18[:len(stack19)-1]
+			stack19 = stack19[:len(stack19)-1]
 			shift1BarDot -= arg1BarDot
 			shift1Bar -= arg1Bar
 			alphasBar1Dot[i121] += arg1BarDot
 			alphasBar1[i121] += arg1Bar
 		}
+		tapeDot.exp2 = stack18
+		tape.exp2 = stack19
 	}
 	if hi13 > 0 {
 		s2Bar1Dot := s2BarDot[:len(s2Bar):len(s2Bar)][:hi13]
 		s2Bar1 := s2Bar[:len(s2Bar):len(s2Bar)][:hi13]
+		stack20 := tapeDot.logPosteriorPlainFrames
+		stack21 := tape.logPosteriorPlainFrames
 		for i61 := hi13 - 1; i61 > -1; i61-- {
 			var v2BarDot float64
 			var v2Bar float64
@@ -1598,8 +1664,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			t8 := shift1Bar
 			shift1BarDot = 0
 			shift1Bar = 0
-			top5Dot := &tapeDot.logPosteriorPlainFrames[len(tape.logPosteriorPlainFrames)-1]
-			top5 := &tape.logPosteriorPlainFrames[len(tape.logPosteriorPlainFrames)-1]
+			top5Dot := &stack20[len(stack21)-1]
+			top5 := &stack21[len(stack21)-1]
 			_ = top5Dot.shift1
 			shift1 = top5.shift1
 			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
@@ -1611,11 +1677,13 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 			_ = top5Dot.max2
 			max2 = top5.max2
-			tapeDot.logPosteriorPlainFrames = tapeDot.logPosteriorPlainFrames[:len(tape.logPosteriorPlainFrames)-1]
-			tape.logPosteriorPlainFrames = tape.logPosteriorPlainFrames[:len(tape.logPosteriorPlainFrames)-1]
+			stack20 = stack20[:len(stack21)-1]
+			stack21 = stack21[:len(stack21)-1]
 			s2Bar1Dot[i61] += v2BarDot
 			s2Bar1[i61] += v2Bar
 		}
+		tapeDot.logPosteriorPlainFrames = stack20
+		tape.logPosteriorPlainFrames = stack21
 	}
 	alphasBarDot[0] += shift1BarDot
 	alphasBar[0] += shift1Bar
@@ -1647,6 +1715,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			diagBar3 := diagBar[j3*d : len(diagBar) : len(diagBar)][:d]
 			icfBar1Dot := icfBarDot[j3*tri : len(icfBar) : len(icfBar)][:d]
 			icfBar1 := icfBar[j3*tri : len(icfBar) : len(icfBar)][:d]
+			stack22 := tapeDot.exp
+			stack23 := tape.exp
 			for i7 := d - 1; i7 > -1; i7-- {
 				qBarDot := sumsBarDot[j3]
 				qBar := sumsBar[j3]
@@ -1661,13 +1731,15 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					qBarDot += rt.Skip()
 					qBar += rt.Skip()
 				}
-				expDot = tapeDot.exp[len(tape.exp)-1]
-				exp = tape.exp[len(tape.exp)-1]
-				tapeDot.exp = tapeDot.exp[:len(tape.exp)-1]
-				tape.exp = tape.exp[:len(tape.exp)-1]
+				expDot = stack22[len(stack23)-1]
+				exp = stack23[len(stack23)-1]
+				stack22 = stack22[:len(stack23)-1]
+				stack23 = stack23[:len(stack23)-1]
 				icfBar1Dot[i7] += qBarDot
 				icfBar1[i7] += qBar
 			}
+			tapeDot.exp = stack22
+			tape.exp = stack23
 		}
 	}
 	return
