@@ -1,6 +1,9 @@
 package adjoint
 
 import (
+	"go/types"
+	"slices"
+
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -78,16 +81,53 @@ func (ls *locations) findAllocSites(nodes []*node) {
 	})
 }
 
-// escapes reports whether memory of the class of v may be reachable by the caller, through a parameter or result.
-// Memory that does not escape is taken from the workspace, and reused by the next call.
-func (ls *locations) escapes(v *ir.Var) bool {
-	c := ls.class(v)
-	for _, list := range [][]*ir.Var{ls.sp.g.f.Params, ls.sp.g.f.Results} {
-		for _, p := range list {
-			if ir.HasRefs(p.Type) && ls.class(p) == c {
-				return true
-			}
+// findStored fills ls.stored from the nodes of the function.
+func (ls *locations) findStored(nodes []*node) {
+	ls.stored = map[any]bool{}
+	mark := func(v *ir.Var, t types.Type) {
+		if v != nil && ir.HasRefs(t) {
+			ls.stored[ls.class(v)] = true
 		}
 	}
-	return false
+	each(nodes, func(n *node) {
+		switch s := n.s.(type) {
+		case *ir.Set:
+			if s.P.Indirect() || s.P.Root.Kind == ir.Global {
+				mark(s.P.Root, s.P.Type())
+			}
+		case *ir.Append:
+			mark(s.P.Root, ir.ElemOf(s.P.Type()))
+		case *ir.Copy:
+			ir.WalkExpr(s.Dst, func(e ir.Expr) bool {
+				if p := ir.PlaceOf(e); p != nil {
+					mark(p.Root, ir.ElemOf(s.Dst.Type()))
+				}
+				return true
+			})
+		case *ir.Call:
+			for _, e := range s.Args {
+				ir.WalkExpr(e, func(e ir.Expr) bool {
+					if p := ir.PlaceOf(e); p != nil {
+						mark(p.Root, p.Root.Type)
+					}
+					return true
+				})
+			}
+			for _, r := range s.Results {
+				if r != nil {
+					mark(r, r.Type)
+				}
+			}
+		}
+	})
+}
+
+// escapes reports whether memory of the class of v may be reachable by the caller: through a result, or through a
+// parameter if a reference is stored anywhere. A variable that is assigned now memory of a parameter, now an allocation
+// only puts both in one class. Memory that does not escape is taken from the workspace, and reused by the next call.
+func (ls *locations) escapes(v *ir.Var) bool {
+	c := ls.class(v)
+	refers := func(p *ir.Var) bool { return ir.HasRefs(p.Type) && ls.class(p) == c }
+	return slices.ContainsFunc(ls.sp.g.f.Results, refers) ||
+		ls.stored[c] && slices.ContainsFunc(ls.sp.g.f.Params, refers)
 }

@@ -25,6 +25,7 @@ type locations struct {
 	modified   locationSet
 	definition map[*ir.Var]*ir.Let // variable → its declaration
 	allocSites map[any]*allocSite  // class → where its memory comes from
+	stored     map[any]bool        // classes of which a reference is stored in memory, or passed to a call
 	// ActiveClass holds the classes of memory with cotangents, except those of results. A loop that assigns such memory
 	// is not fused, unless it is privatizable: an iteration would consume cotangents that belong to another one.
 	activeClass map[any]bool
@@ -153,6 +154,7 @@ func (ls *locations) collect(list []*node) {
 	})
 	ls.mergeDeclarations(list)
 	ls.findAllocSites(list)
+	ls.findStored(list)
 }
 
 // findClass returns the representative of class c after the joins by the alias groups.

@@ -411,6 +411,12 @@ func TestDirect(t *testing.T) {
 	if y := LossAdjoint(m, d, nil, 1, ws); y != Loss(m, d) {
 		t.Errorf("without bars: %v", y)
 	}
+	layers := deep(m, inputs, hidden)
+	deepBar, dBar := DeepLossShadow(layers, d)
+	DeepLossAdjoint(layers, d, deepBar, dBar, 1, ws)
+	if n := testing.AllocsPerRun(10, func() { DeepLossAdjoint(layers, d, deepBar, dBar, 1, ws) }); n != 0 {
+		t.Errorf("layers: %v allocations", n)
+	}
 	part := &MLP{B2: make([]float64, outputs)}
 	LossAdjoint(m, d, part, 1, nil)
 	check(t, "a part", part.B2, bar.B2, 1e-14)
