@@ -28,17 +28,13 @@ func divideJacobian(j Jacobian, f *Function, prepare func(f *Function) (Jacobian
 	if !ok || f.policy.Workers < 2 || first.Sweeps() < 2 {
 		return j, nil
 	}
+	others, err := prepareOthers(f, first.Sweeps(), prepare)
+	if err != nil {
+		return nil, err
+	}
 	_, m := f.Dims()
 	d := &dividedJacobian{workers: []SweptJacobian{first}, ys: [][]float64{nil}, sweeps: first.Sweeps()}
-	for range min(f.policy.Workers, d.sweeps) - 1 {
-		g, err := cloneOf(f)
-		if err != nil {
-			return nil, err
-		}
-		w, err := prepare(g)
-		if err != nil {
-			return nil, err
-		}
+	for _, w := range others {
 		d.workers, d.ys = append(d.workers, w.(SweptJacobian)), append(d.ys, make([]float64, m))
 	}
 	d.team = team.New(len(d.workers), PanicHandler(f.Name()), func(worker, sweep int) error {
@@ -51,10 +47,20 @@ func divideJacobian(j Jacobian, f *Function, prepare func(f *Function) (Jacobian
 	return d, nil
 }
 
-// cloneOf returns a clone of f, or an error if there is none.
-func cloneOf(f *Function) (*Function, error) {
-	g := f.Clone()
-	return g, g.Broken()
+// prepareOthers prepares an operator with some sweeps for clones of f, one for each worker after the first.
+func prepareOthers[T any](f *Function, sweeps int, prepare func(f *Function) (T, error)) (list []T, err error) {
+	for range min(f.policy.Workers, sweeps) - 1 {
+		g := f.Clone()
+		if err := g.Broken(); err != nil {
+			return nil, err
+		}
+		w, err := prepare(g)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, w)
+	}
+	return list, nil
 }
 
 type dividedJacobian struct {
@@ -87,16 +93,12 @@ func divideHessian(h Hessian, f *Function, prepare func(f *Function) (Hessian, e
 	if !ok || f.policy.Workers < 2 || first.Sweeps() < 2 {
 		return h, nil
 	}
+	others, err := prepareOthers(f, first.Sweeps(), prepare)
+	if err != nil {
+		return nil, err
+	}
 	d := &dividedHessian{workers: []SweptHessian{first}, sweeps: first.Sweeps()}
-	for range min(f.policy.Workers, d.sweeps) - 1 {
-		g, err := cloneOf(f)
-		if err != nil {
-			return nil, err
-		}
-		w, err := prepare(g)
-		if err != nil {
-			return nil, err
-		}
+	for _, w := range others {
 		d.workers = append(d.workers, w.(SweptHessian))
 	}
 	d.team = team.New(len(d.workers), PanicHandler(f.Name()), func(worker, sweep int) error {
