@@ -173,11 +173,13 @@ func (p *parser) policy(depth int) nabla.Backend {
 			policy.NoStaleCheck = true
 		case "interpret":
 			policy.Interpret = true
+		case "workers":
+			policy.Workers = int(p.integer(32))
 		case "memory":
 			policy.Memory = p.integer(64)
 		default:
-			p.fail(start, key, "a setting of a Policy: fail, fixedcaptures, nostalecheck, interpret or memory",
-				"fail", "fixedcaptures", "nostalecheck", "interpret", "memory")
+			p.fail(start, key, "a setting of a Policy: fail, fixedcaptures, nostalecheck, interpret, workers or memory",
+				"fail", "fixedcaptures", "nostalecheck", "interpret", "workers", "memory")
 		}
 	}
 	if set {

@@ -71,7 +71,7 @@ func backend(r *rand.Rand, depth int) nabla.Backend {
 			return nabla.MixedMode{Forward: inner(), Reverse: inner()}
 		case 2:
 			return nabla.Policy{Backend: inner(), OnGuard: nabla.GuardPolicy(r.IntN(2)), FixedCaptures: flag(),
-				NoStaleCheck: flag(), Memory: 1 + int64(size())}
+				NoStaleCheck: flag(), Interpret: flag(), Workers: r.IntN(3), Memory: 1 + int64(size())}
 		}
 		s := nabla.AutoSparse{Dense: inner(), ReverseCost: number(), Workers: workers(), NoProbe: flag(),
 			Decompression: coloring.Decompression(r.IntN(2))}
