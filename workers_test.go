@@ -107,7 +107,7 @@ func TestPolicyWorkers(t *testing.T) {
 	}
 }
 
-// TestPolicyWorkersFail: what fails in a worker is the error of the call, and the next call works.
+// TestPolicyWorkersFail: a panic in a worker is the error of the call, and the next call works.
 func TestPolicyWorkersFail(t *testing.T) {
 	const n = 60
 	var calls, bad atomic.Int64

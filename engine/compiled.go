@@ -147,7 +147,8 @@ func (c *Compiled) broken(b *branch) error {
 }
 
 // Into makes the next Run compute output group i in dst, if the program can, and returns c. Output writes it there in
-// any case. It must not overlap the arguments of Run.
+// any case. It must not overlap the arguments of Run. A nil dst selects memory of the machine; an operator that calls
+// Into calls it before every Run, since one that panics may leave dst selected.
 func (c *Compiled) Into(i int, dst []float64) *Compiled {
 	c.group, c.into = i, dst
 	return c

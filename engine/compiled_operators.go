@@ -79,10 +79,11 @@ type compiledJacobian struct {
 func (j *compiledJacobian) Recordings() int { return j.c.records }
 
 func (j *compiledJacobian) ValueAndJacobian(y []float64, jac Block, x []float64) error {
+	var into []float64
 	if jac.Whole() {
-		j.c.Into(1, jac.Data)
+		into = jac.Data
 	}
-	m, err := j.c.Run(x, Block{})
+	m, err := j.c.Into(1, into).Run(x, Block{})
 	if err != nil {
 		return err
 	}

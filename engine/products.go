@@ -43,17 +43,17 @@ func (p *compiledPushforward) Pushforward(y []float64, ydot Block, x []float64, 
 			}
 			in = part
 		}
-		whole := ydot.B == lanes && ydot.Whole()
-		if whole {
-			p.c.Into(1, ydot.Data)
+		var into []float64
+		if ydot.B == lanes && ydot.Whole() {
+			into = ydot.Data
 		}
-		machine, err := p.c.Run(x, in)
+		machine, err := p.c.Into(1, into).Run(x, in)
 		if err != nil {
 			return err
 		}
 		machine.Output(0, y)
-		if whole {
-			machine.Output(1, ydot.Data)
+		if into != nil {
+			machine.Output(1, into)
 			continue
 		}
 		out := Block{N: m, B: lanes, Stride: lanes, Data: p.part.Data}
@@ -105,17 +105,17 @@ func (p *compiledPullback) Pullback(y []float64, xbar Block, x []float64, ybar B
 				clear(row[copy(row, ybar.Row(i)[first:]):])
 			}
 		}
-		whole := xbar.B == lanes && xbar.Whole()
-		if whole {
-			p.c.Into(1, xbar.Data)
+		var into []float64
+		if xbar.B == lanes && xbar.Whole() {
+			into = xbar.Data
 		}
-		machine, err := p.c.Run(x, in)
+		machine, err := p.c.Into(1, into).Run(x, in)
 		if err != nil {
 			return err
 		}
 		machine.Output(0, y)
-		if whole {
-			machine.Output(1, xbar.Data)
+		if into != nil {
+			machine.Output(1, into)
 			continue
 		}
 		out := Block{N: p.n, B: lanes, Stride: lanes, Data: p.part.Data}

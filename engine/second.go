@@ -244,8 +244,9 @@ func (h *hessianByHVP) Sweep(i int, grad []float64, hess Block, x []float64) (fl
 
 // Symmetrise replaces entries (i, j) and (j, i) of a square block, which may differ in rounding, by their mean.
 func Symmetrise(hess Block) {
-	for i := range squares(hess) {
-		symmetrise(hess, i)
+	for from := 0; from < hess.N; from += square {
+		to := min(hess.N, from+square)
+		symmetrise(hess, from, to)
 	}
 }
 
@@ -253,12 +254,8 @@ func Symmetrise(hess Block) {
 // processor while rows are read.
 const square = 32
 
-// squares returns the number of squares on the diagonal of a block.
-func squares(b Block) int { return (b.N + square - 1) / square }
-
-// symmetrise is [Symmetrise] for the squares in a row up to the diagonal, and those on the other side.
-func symmetrise(hess Block, at int) {
-	from, to := at*square, min(hess.N, (at+1)*square)
+// symmetrise is [Symmetrise] for rows up to the diagonal, and the columns on the other side.
+func symmetrise(hess Block, from, to int) {
 	for left := 0; left < to; left += square {
 		for i := from; i < to; i++ {
 			row := hess.Row(i)

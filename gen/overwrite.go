@@ -40,10 +40,10 @@ func (u *unit) overwrite() error {
 // keepStacks moves stacks of the tape into local variables in the loops of all derivatives. It is last, since other
 // passes know the tape by its workspace.
 func (u *unit) keepStacks() {
-	source := map[*ir.Func]bool{}
+	done := map[*ir.Func]bool{}
 	for _, t := range u.targets {
 		for _, f := range reached(t.f) {
-			source[f] = true
+			done[f] = true // functions of the source stay
 		}
 	}
 	for _, t := range u.targets {
@@ -53,9 +53,9 @@ func (u *unit) keepStacks() {
 				list = append(list, b.overwriting.fn)
 			}
 			for _, f := range list {
-				if !source[f] {
+				if !done[f] {
 					simplify.Stacks(f, u.isWorkspace)
-					source[f] = true
+					done[f] = true
 				}
 			}
 		}

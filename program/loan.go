@@ -81,7 +81,7 @@ func (x *Machine) Borrow(in []float64, i int, out []float64) {
 	}
 }
 
-// begin begins a run: what was borrowed for an earlier one is not used.
+// begin begins a run. Memory that was borrowed for an earlier run is not used.
 func (l *loan) begin() {
 	if !l.fresh {
 		l.in, l.out = nil, nil
@@ -89,7 +89,8 @@ func (l *loan) begin() {
 	l.fresh = false
 }
 
-// memory returns where the parts are: in the file m unless they are borrowed. What a run reads is not needed after it.
+// memory returns the addresses of the input group and the output group: in the file m unless they are borrowed. The
+// input is dropped, as only this run reads it.
 func (l *loan) memory(m []float64) (in, out *float64) {
 	if n := l.areas[0].N; n > 0 {
 		in = &m[l.areas[0].First]

@@ -225,7 +225,7 @@ func runMachine(p *Program, ins [][]float64, params []float64) (outs [][]float64
 	return outs, ok
 }
 
-// machines returns machines of all kinds for p: what Compile chooses, and each kind of machine code that it might have
+// machines returns machines of all kinds for p: that of Compile, and each kind of machine code that it might have
 // chosen for a program of more statements.
 func machines(p *Program) map[string]*Machine {
 	all := map[string]*Machine{"compiled": Compile(p), "staged": NewMachine(staged(p))}

@@ -50,7 +50,7 @@ func (pl *planner) findRecomputable(list []*node, depth int) {
 		}
 		// A candidate is assigned only by its declaration.
 		if l, ok := n.s.(*ir.Let); ok && depth > 0 && l.E != nil && pl.assignments[l.V] == 1 {
-			invariant := func(p *ir.Place, content bool) bool { return pl.invariant(p, content) }
+			invariant := pl.invariant
 			if last && !pl.reads(ir.Block{l}).intersects(pl.effects(list[i+1:]...).modified()) {
 				invariant = func(*ir.Place, bool) bool { return true }
 			}

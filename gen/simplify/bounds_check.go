@@ -201,7 +201,7 @@ func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside
 			return
 		}
 		if v := ir.VarOf(tripEnd); base == nil && k <= 0 && v != nil && c.lengthOf[v] == p.Root &&
-			c.assignedOnce(p.Root) {
+			c.use.keeps(p.Root) {
 			return // the compiler eliminates this check without a cut
 		}
 		for _, a := range out {
@@ -234,12 +234,6 @@ func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside
 		}
 	}
 	return out
-}
-
-// assignedOnce reports whether the slice variable v keeps its value: a parameter that is never written, or a local
-// variable written only by its declaration.
-func (c *cutter) assignedOnce(v *ir.Var) bool {
-	return v.Kind == ir.Param && c.use.writes[v] == 0 || v.Kind == ir.Local && c.use.writes[v] == 1
 }
 
 // splitIndex splits the index of p into v + base + k, where v is the loop index, base is invariant in the loop or nil,

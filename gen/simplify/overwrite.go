@@ -121,7 +121,7 @@ func (o *overwriter) inRange(r region) bool {
 	return ok && ok2 && first >= 0 && behind >= 0
 }
 
-// clearOutside returns statements that clear what a loop with the region r does not overwrite, and the statements after
+// clearOutside returns statements that clear the elements outside of the region r of a loop, and the statements after
 // the loop, in which stores may have replaced accumulations into elements that are not cleared then. The numbers in
 // positive are.
 func (o *overwriter) clearOutside(r region, after ir.Block, positive []polynomial) (out, rest ir.Block) {

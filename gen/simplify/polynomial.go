@@ -38,8 +38,7 @@ func newPolynomials(f *ir.Func) *polynomials {
 
 // keeps reports whether v keeps its value: it is never written, or by its declaration only.
 func (p *polynomials) keeps(v *ir.Var) bool {
-	writes := p.use.writes[v]
-	return !p.use.addressed[v] && (v.Kind == ir.Param && writes == 0 || v.Kind == ir.Local && writes == 1)
+	return !p.use.addressed[v] && p.use.keeps(v)
 }
 
 // of returns the polynomial of e, an int.

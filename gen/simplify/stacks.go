@@ -81,9 +81,7 @@ func (k *stackKeeper) loop(l *ir.Loop) ir.Block {
 // isStack reports whether p is a slice in a field of a workspace that a variable points to which keeps its value.
 func (k *stackKeeper) isStack(p *ir.Place) bool {
 	v := p.Root
-	writes := k.use.writes[v]
-	if n := len(p.Path); !k.workspace(v) || k.use.addressed[v] ||
-		!(v.Kind == ir.Param && writes == 0 || v.Kind == ir.Local && writes == 1) ||
+	if n := len(p.Path); !k.workspace(v) || k.use.addressed[v] || !k.use.keeps(v) ||
 		n == 0 || n > 2 || p.Path[n-1].Field < 0 || n == 2 && !p.Path[0].IsDeref() {
 		return false
 	}

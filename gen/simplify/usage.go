@@ -56,6 +56,12 @@ type usage struct {
 	numbers       map[*ir.Var]int  // variable → dense number, for bit sets; all variables that are used have one
 }
 
+// keeps reports whether v keeps its value, unless a pointer writes it: a parameter that is never written, or a local
+// variable written only by its declaration.
+func (u *usage) keeps(v *ir.Var) bool {
+	return v.Kind == ir.Param && u.writes[v] == 0 || v.Kind == ir.Local && u.writes[v] == 1
+}
+
 // number gives v a number if it has none.
 func (u *usage) number(v *ir.Var) {
 	if _, ok := u.numbers[v]; !ok {

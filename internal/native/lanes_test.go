@@ -76,7 +76,7 @@ func (k *lanesMaker) allowed(o Operand, n int32) bool {
 	return !slices.ContainsFunc(k.list[o.Base:o.Base+n], areas.holds)
 }
 
-// anywhere is operand without regard to what is apart.
+// anywhere is operand without regard to apart.
 func (k *lanesMaker) anywhere(n int32) Operand {
 	size := int32(len(k.m))
 	if k.loose > 0 {

@@ -12,7 +12,7 @@ type Team struct {
 	do       func(worker, task int) error
 	panicked func(v any) error
 	members  []member
-	begin    []func() // what the goroutines of members after the first run
+	begin    []func() // the goroutines of members after the first
 	group    sync.WaitGroup
 	next     atomic.Int64 // the first task that nobody has taken
 	tasks    int
@@ -104,7 +104,7 @@ func (t *Team) Run(tasks int) error {
 // take returns the first of the next tasks.
 func (t *Team) take() int { return int(t.next.Add(int64(t.step))) - t.step }
 
-// work runs tasks until there are none that nobody has taken, and returns how many.
+// work takes and runs tasks until none is left, and returns their number.
 func (t *Team) work(worker int) (done int) {
 	for first := t.take(); first < t.tasks; first = t.take() {
 		done += t.part(worker, first, 0)
