@@ -131,12 +131,14 @@ var layering = []struct{ path, contents, imports string }{
 	{"backend/forwarddiff", "the engines of dual and hyper-dual numbers",
 		"engine internal/core internal/team internal/vector"},
 	{"backend/reversediff", "the engine of recorded programs", "engine internal/core internal/vector program rules"},
-	{"backend/source", "the engine of generated code", "engine internal/core internal/vector"},
+	{"backend/source", "the engine of generated code",
+		"coloring engine internal/core internal/vector sparsity"},
 	{"backend/symbolic", "the engine of symbolic derivatives", "engine internal/core program program/expression"},
 	{"backend/taylor", "the engine of truncated power series", "engine internal/core internal/series"},
 	{"backend/tracker", "the engine of a tape for one call", "engine internal/vector"},
 	{"gen", "the stages of `nabla gen`: targets, names, files, registration",
-		"gen/activity gen/adjoint gen/current gen/internal/license gen/internal/lift gen/ir gen/lanes gen/library " +
+		"gen/activity gen/adjoint gen/current gen/entries gen/internal/license gen/internal/lift gen/ir gen/lanes " +
+			"gen/library " +
 			"gen/lower gen/print gen/shortcut gen/simplify gen/tangent gen/traced internal/linetable " +
 			"internal/spelling"},
 	{"gen/current", "whether generated code is out of date, from hashes; for tests of users", ""},
@@ -152,6 +154,8 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/tangent", "the tangent of a function", "gen/activity gen/elementary gen/ir gen/lanes rules"},
 	{"gen/adjoint", "the adjoint: what is taped or computed again, fusion, checkpointing; the two sweeps",
 		"gen/activity gen/elementary gen/ir gen/simplify rules"},
+	{"gen/entries", "entries of sparse matrices one by one, from derivatives that are linear in a direction",
+		"gen/elementary gen/ir"},
 	{"gen/lanes", "derivatives in several directions or for several seeds at once", "gen/activity gen/ir"},
 	{"gen/traced", "the function over `nabla.Real`", "gen/activity gen/ir"},
 	{"gen/simplify", "passes over the representation: inlining, unrolling, dead code, windows, bounds", "gen/ir"},

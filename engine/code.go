@@ -43,6 +43,26 @@ type Code struct {
 	// HVP writes hv = ∇²f(x)·v for a function with one output and computes neither value nor gradient. It is nil if it
 	// would be no cheaper than AdjointTangent.
 	HVP func(hv, x, v []float64, p any)
+
+	// Entries writes y = f(x) and the entries of the Jacobian to the places that a plan gives them. It returns the
+	// number of outputs and whether the plan does not fit: then the results are incomplete.
+	Entries func(y, entries, x []float64, plan []int32, p any) (int, bool)
+
+	// Plan returns the entries that Entries computes at x. It writes y = f(x). See the package comment of gen/entries
+	// for the list and the plan. The list may end at limit or after it.
+	Plan func(y, x []float64, limit int, p any) []int32
+
+	// PlanFixed reports that the plan is the same at all points. It may depend on integers of the bound struct.
+	PlanFixed bool
+
+	// HessianEntries is Entries for the Hessian of a function with one output, and writes the gradient to xbar.
+	HessianEntries func(y, xbar, entries, x []float64, plan []int32, p any) (int, bool)
+
+	// HessianPlan is Plan for HessianEntries.
+	HessianPlan func(y, xbar, x []float64, limit int, p any) []int32
+
+	// HessianPlanFixed is PlanFixed for HessianPlan.
+	HessianPlanFixed bool
 }
 
 // Generated describes the code generated from a function.
@@ -77,7 +97,7 @@ func (g *Generated) Code(n int) Code {
 }
 
 // withOwnX returns c with each function wrapped to pass copies of x and xdot, of length n. The copies belong to the
-// result and are reused between calls.
+// result and are reused between calls. There are no functions for entries, which have no tangents of x to modify.
 func (c Code) withOwnX(n int) (w Code) {
 	own, dot := make([]float64, n), make([]float64, n)
 	if f := c.Tangent; f != nil {
@@ -131,8 +151,10 @@ func (c Code) withOwnX(n int) (w Code) {
 }
 
 // withOutputs returns c with each function that takes y wrapped to panic if an element of y is not written. Gradient
-// and HVP have no y to check and are nil in the result.
-func (c Code) withOutputs() (w Code) {
+// and HVP have no y to check and are nil in the result. Callers of the functions for entries know from the plan which
+// elements are written.
+func (c Code) withOutputs() Code {
+	w := Code{Entries: c.Entries, Plan: c.Plan, PlanFixed: c.PlanFixed}
 	if f := c.Tangent; f != nil {
 		w.Tangent = func(y, ydot, x, xdot []float64, p any) int {
 			Unwrite(y)

@@ -84,7 +84,7 @@ func (a *adapter) function() string {
 		left = append(left, text)
 		define = define || defines
 		switch {
-		case s.isError(r):
+		case s.isError(r), r.name != "":
 		case r.result:
 			assigned["y"+suffixes[r.slot]] = true
 		default:
@@ -125,11 +125,28 @@ func (a *adapter) function() string {
 	}
 	lines := append(append(append([]string{}, a.pre...), call), a.post...)
 	result := ""
-	if a.field.counts {
+	switch further := a.further(); {
+	case a.field.counts && further != "":
+		lines = append(lines, "return "+count+", "+further)
+		result = " (int, " + a.field.returns + ")"
+	case a.field.counts:
 		lines = append(lines, "return "+count)
 		result = " int"
+	case further != "":
+		lines = append(lines, "return "+further)
+		result = " " + a.field.returns
 	}
 	return "func(" + a.signature() + ")" + result + " {\n" + strings.Join(lines, "\n") + "\n}"
+}
+
+// further returns the name of the result for the entries of sparse derivatives, empty if there is none.
+func (a *adapter) further() string {
+	for _, r := range a.b.results {
+		if r.name != "" {
+			return a.names.of(r.name)
+		}
+	}
+	return ""
 }
 
 // signature returns the parameter list of the literal, without parentheses.
@@ -142,7 +159,10 @@ func (a *adapter) signature() string {
 			if of == "Real" {
 				of = nabla(a.scope, "Real")
 			}
-			b.WriteString(" []" + of)
+			if of != "int" {
+				of = "[]" + of
+			}
+			b.WriteString(" " + of)
 		}
 		b.WriteString(", ")
 	}
@@ -158,6 +178,8 @@ func (a *adapter) signature() string {
 func (a *adapter) argument(r role, v *ir.Var) string {
 	s := a.t.shape
 	switch {
+	case r.name != "":
+		return a.names.of(r.name)
 	case r.work:
 		name := a.names.of("work" + [...]string{value: "", dot: "Dot"}[r.slot] + strings.TrimRight(a.field.name, "4"))
 		p := v.Type.Underlying().(*types.Pointer)
@@ -314,6 +336,8 @@ func (a *adapter) capped(name string) string {
 func (a *adapter) result(r role) (text string, defines bool) {
 	s := a.t.shape
 	switch {
+	case r.name != "":
+		return a.names.of(r.name), true
 	case !r.result:
 		return a.number("x", r), false
 	case s.isError(r): // before the results are used

@@ -51,6 +51,7 @@ type built struct {
 	lanes           int    // width of the vector mode; 0 and 1 are scalar
 	doc             string // doc comment without the leading name
 	overwriting     *overwriting
+	of              *built // the derivative that entries are made of
 }
 
 // A slot selects the primal value of a variable or one of its derivatives.
@@ -67,10 +68,11 @@ const (
 // parameter or result of the primal, or the workspace.
 type role struct {
 	slot   slot
-	result bool // it belongs to a result of the primal, otherwise to a parameter
-	of     int  // index of that result or parameter
-	lane   int  // component of a number in vector mode
-	work   bool // it is the workspace; the other fields except slot are unused
+	result bool   // it belongs to a result of the primal, otherwise to a parameter
+	of     int    // index of that result or parameter
+	lane   int    // component of a number in vector mode
+	work   bool   // it is the workspace; the other fields except slot are unused
+	name   string // of what belongs to the entries of a sparse derivative; the other fields are unused
 }
 
 // builds returns the builds that every run makes.
@@ -451,6 +453,7 @@ func (u *unit) write() error {
 				funcs = append(funcs, o.source(u, t, b))
 			}
 		}
+		funcs = append(funcs, u.entriesSource(t)...)
 	}
 	if len(funcs) == 0 && (len(u.refusals) == 0 || u.cyclic) {
 		return nil

@@ -231,6 +231,7 @@ func (p *Program) generate(pkg *packages.Package, targets []lower.Target) (*Pack
 			u.build(t)
 		}
 		u.errorsLast()
+		u.makeEntries()
 	}
 	p.timed("derive", began)
 	h.unfollowed()

@@ -3,6 +3,7 @@ package gen
 import (
 	"fmt"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,9 +17,10 @@ const codeVersion = 1
 
 // A codeField is a function-valued field of nabla.Code with its parameters in order, or Traced of nabla.Generated.
 type codeField struct {
-	name   string
-	slots  []operand
-	counts bool // it returns the number of outputs
+	name    string
+	slots   []operand
+	counts  bool   // it returns the number of outputs
+	returns string // the type of a further result, empty if there is none
 }
 
 // An operand is a slice parameter of such a function: x, y or one of their derivatives.
@@ -31,16 +33,23 @@ const direction4 = "[4]float64"
 
 // codeFields lists the fields in the order in which they are written.
 var codeFields = []codeField{
-	{"Tangent", []operand{{"y", "float64"}, {"ydot", "float64"}, {"x", "float64"}, {"xdot", "float64"}}, true},
-	{"Tangent4", []operand{{"y", "float64"}, {"ydot", direction4}, {"x", "float64"}, {"xdot", direction4}}, true},
-	{"Adjoint", []operand{{"y", "float64"}, {"xbar", "float64"}, {"x", "float64"}, {"ybar", "float64"}}, true},
-	{"Adjoint4", []operand{{"y", "float64"}, {"xbar", direction4}, {"x", "float64"}, {"ybar", direction4}}, true},
-	{"Gradient", []operand{{"xbar", "float64"}, {"x", "float64"}}, false},
+	{"Tangent", []operand{{"y", "float64"}, {"ydot", "float64"}, {"x", "float64"}, {"xdot", "float64"}}, true, ""},
+	{"Tangent4", []operand{{"y", "float64"}, {"ydot", direction4}, {"x", "float64"}, {"xdot", direction4}}, true, ""},
+	{"Adjoint", []operand{{"y", "float64"}, {"xbar", "float64"}, {"x", "float64"}, {"ybar", "float64"}}, true, ""},
+	{"Adjoint4", []operand{{"y", "float64"}, {"xbar", direction4}, {"x", "float64"}, {"ybar", direction4}}, true, ""},
+	{"Gradient", []operand{{"xbar", "float64"}, {"x", "float64"}}, false, ""},
 	{"AdjointTangent",
 		[]operand{{"y", "float64"}, {"xbar", "float64"}, {"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"},
-			{"ybar", "float64"}}, true},
-	{"HVP", []operand{{"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"}}, false},
-	{"Traced", []operand{{"y", "Real"}, {"x", "Real"}}, true},
+			{"ybar", "float64"}}, true, ""},
+	{"HVP", []operand{{"xbardot", "float64"}, {"x", "float64"}, {"xdot", "float64"}}, false, ""},
+	{"Entries", []operand{{"y", "float64"}, {"entries", "float64"}, {"x", "float64"}, {"plan", "int32"}}, true, "bool"},
+	{"Plan", []operand{{"y", "float64"}, {"x", "float64"}, {"limit", "int"}}, false, "[]int32"},
+	{"HessianEntries",
+		[]operand{{"y", "float64"}, {"xbar", "float64"}, {"entries", "float64"}, {"x", "float64"}, {"plan", "int32"}},
+		true, "bool"},
+	{"HessianPlan", []operand{{"y", "float64"}, {"xbar", "float64"}, {"x", "float64"}, {"limit", "int"}}, false,
+		"[]int32"},
+	{"Traced", []operand{{"y", "Real"}, {"x", "Real"}}, true, ""},
 }
 
 // registration returns the init function of a file that registers targets, or "" if there is nothing to register.
@@ -117,7 +126,7 @@ func (t *target) register(s *print.Scope) string {
 	names := newNames(s)
 	for i := range codeFields {
 		f := &codeFields[i]
-		for _, b := range t.built {
+		for _, b := range t.allBuilt() {
 			if b.build.code != f.name || unregistered(t, b, false) != "" {
 				continue
 			}
@@ -135,6 +144,9 @@ func (t *target) register(s *print.Scope) string {
 				continue
 			}
 			code.WriteString(f.name + ": " + text + ",\n")
+			if slices.Contains(t.fixed, f.name) {
+				code.WriteString(f.name + "Fixed: true,\n")
+			}
 			if of := t.lanesStruct(b); of != nil {
 				lanes = "LanesStruct: (" + s.Type(of) + ")(nil),\n"
 			}

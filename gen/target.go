@@ -34,6 +34,8 @@ type target struct {
 	called   []string      // suffixes of further ones that the package calls
 	words    []string      // operators that the directive lists
 	built    []*built
+	entries  []*built          // functions for the entries of sparse derivatives
+	fixed    []string          // fields of nabla.Code for plans of entries that are the same at all points
 	shadow   string            // name of the function that returns shadows, empty if there is none
 	why      map[string]string // name of a field of nabla.Code, or Traced → why it is missing
 }

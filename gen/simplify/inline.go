@@ -27,7 +27,12 @@ const (
 //	let y float64
 //	y = call sq(b)
 func Inline(f *ir.Func, pkg *types.Package) {
-	(&inliner{inlined: map[*ir.Func]*ir.Func{}, pkg: pkg}).expand(f)
+	(&inliner{inlined: map[*ir.Func]*ir.Func{}, pkg: pkg, maxCallee: maxCalleeSize}).expand(f)
+}
+
+// InlineLarge is [Inline] for callees of any size, as long as the caller does not become large.
+func InlineLarge(f *ir.Func, pkg *types.Package) {
+	(&inliner{inlined: map[*ir.Func]*ir.Func{}, pkg: pkg, maxCallee: maxCallerSize}).expand(f)
 }
 
 // packageOf returns the package that declares f, or nil for a generated function.
@@ -40,8 +45,9 @@ func packageOf(f *ir.Func) *types.Package {
 
 // An inliner inlines into one function. Callees are expanded once, in copies.
 type inliner struct {
-	inlined map[*ir.Func]*ir.Func // callee → its copy after inlining, nil if calls of it stay
-	pkg     *types.Package        // of the generated code, or nil
+	inlined   map[*ir.Func]*ir.Func // callee → its copy after inlining, nil if calls of it stay
+	pkg       *types.Package        // of the generated code, or nil
+	maxCallee int                   // size of a callee
 }
 
 // expand inlines into f itself and restores the normal form, see [ir.Normalize].
@@ -67,7 +73,7 @@ func (in *inliner) inlinedBody(g *ir.Func) *ir.Func {
 	in.expand(h)
 	ir.Normalize(h)
 	// The size counts after inlining into the callee.
-	if size(h.Body) > maxCalleeSize {
+	if size(h.Body) > in.maxCallee {
 		return nil
 	}
 	in.inlined[g] = h

@@ -168,6 +168,143 @@ func BrusselatorOnTraced(dx, x []nabla.Real, g *Grid) {
 	brusselatorPlainTraced11(dx, x, g.N)
 }
 
+// brusselatorOnTangentEntries computes the entries of the Jacobian,
+// from brusselator.go:17.
+func brusselatorOnTangentEntries(dx, x []float64, g *Grid, entries1 []float64, plan []int32) (changed bool) {
+	n := g.N
+	alpha := 10 * float64(n-1) * float64(n-1)
+	nn := n * n
+	u := x[:nn]
+	v := x[nn:]
+	du := dx[:nn]
+	dv := dx[nn:]
+	for j := 0; j < n; j++ {
+		here := n * j
+		south := n * (j - 1)
+		north := n * (j + 1)
+		if j == 0 {
+			south = n * (n - 1)
+		}
+		if j == n-1 {
+			north = 0
+		}
+		for i := 0; i < n; i++ {
+			at := here + i
+			west := here + i - 1
+			east := here + i + 1
+			if i == 0 {
+				west = here + n - 1
+			}
+			if i == n-1 {
+				east = here
+			}
+			k := west
+			k1 := east
+			k2 := north + i
+			k3 := south + i
+			lu := u[west] + u[east] + u[north+i] + u[south+i] - 4*u[at]
+			k4 := nn + west
+			k5 := nn + east
+			k6 := nn + (north + i)
+			k7 := nn + (south + i)
+			k8 := nn + at
+			lv := v[west] + v[east] + v[north+i] + v[south+i] - 4*v[at]
+			t1 := u[at]
+			t2 := t1 * t1
+			t3 := v[at]
+			uuvDot1 := t3 * (t1 + t1)
+			uuv := t2 * t3
+			if len(plan) < 13 || plan[0] != -1-int32(at) || plan[1] != int32(k) || plan[3] != int32(k1) || plan[5] != int32(k2) || plan[7] != int32(k3) || plan[9] != int32(at) || plan[11] != int32(k8) {
+				return true
+			}
+			entries1[plan[2]] = alpha
+			entries1[plan[4]] = alpha
+			entries1[plan[6]] = alpha
+			entries1[plan[8]] = alpha
+			entries1[plan[10]] = alpha*-4 + uuvDot1 + -4.4
+			entries1[plan[12]] = t2
+			plan = plan[13:]
+			du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+			if len(plan) < 13 || plan[0] != -1-int32(k8) || plan[1] != int32(k4) || plan[3] != int32(k5) || plan[5] != int32(k6) || plan[7] != int32(k7) || plan[9] != int32(k8) || plan[11] != int32(at) {
+				return true
+			}
+			entries1[plan[2]] = alpha
+			entries1[plan[4]] = alpha
+			entries1[plan[6]] = alpha
+			entries1[plan[8]] = alpha
+			entries1[plan[10]] = alpha*-4 - t2
+			entries1[plan[12]] = 3.4 - uuvDot1
+			plan = plan[13:]
+			dv[at] = alpha*lv + brusselatorA*u[at] - uuv
+		}
+	}
+	return len(plan) != 0
+}
+
+// brusselatorOnTangentPlan lists the entries of the Jacobian, from
+// brusselator.go:17.
+func brusselatorOnTangentPlan(dx, x []float64, g *Grid, limit int) (plan []int32) {
+	plan = append(plan, 0)
+	if !(len(plan) > limit) {
+		n := g.N
+		alpha := 10 * float64(n-1) * float64(n-1)
+		nn := n * n
+		u := x[:nn]
+		v := x[nn:]
+		du := dx[:nn]
+		dv := dx[nn:]
+	loop:
+		for j := 0; j < n; j++ {
+			here := n * j
+			south := n * (j - 1)
+			north := n * (j + 1)
+			if j == 0 {
+				south = n * (n - 1)
+			}
+			if j == n-1 {
+				north = 0
+			}
+			for i := 0; i < n; i++ {
+				at := here + i
+				west := here + i - 1
+				east := here + i + 1
+				if i == 0 {
+					west = here + n - 1
+				}
+				if i == n-1 {
+					east = here
+				}
+				k := west
+				k1 := east
+				k2 := north + i
+				k3 := south + i
+				lu := u[west] + u[east] + u[north+i] + u[south+i] - 4*u[at]
+				k4 := nn + west
+				k5 := nn + east
+				k6 := nn + (north + i)
+				k7 := nn + (south + i)
+				k8 := nn + at
+				lv := v[west] + v[east] + v[north+i] + v[south+i] - 4*v[at]
+				t1 := u[at]
+				t2 := t1 * t1
+				t3 := v[at]
+				uuv := t2 * t3
+				plan = append(plan, 12, int32(at), int32(k), int32(k1), int32(k2), int32(k3), int32(at), int32(k8))
+				if len(plan) > limit {
+					break loop
+				}
+				du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+				plan = append(plan, 12, int32(k8), int32(k4), int32(k5), int32(k6), int32(k7), int32(k8), int32(at))
+				if len(plan) > limit {
+					break loop
+				}
+				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
+			}
+		}
+	}
+	return
+}
+
 // BrusselatorModuloOnTangent computes BrusselatorModuloOn(dx, x, g) and its derivative in the direction xDot, from brusselator.go:22.
 // The derivatives of memory that it writes are written to the directions of the arguments,
 // which must have the lengths of the arguments and overlap as these do.
@@ -292,6 +429,121 @@ func BrusselatorModuloOnAdjointTangent(dx, x []float64, g *Grid, dxBar, xBar []f
 // BrusselatorModuloOnTraced is BrusselatorModuloOn over Reals, from brusselator.go:22.
 func BrusselatorModuloOnTraced(dx, x []nabla.Real, g *Grid) {
 	brusselatorModuloPlainTraced11(dx, x, g.N)
+}
+
+// brusselatorModuloOnTangentEntries computes the entries of the Jacobian,
+// from brusselator.go:22.
+func brusselatorModuloOnTangentEntries(dx, x []float64, g *Grid, entries1 []float64, plan []int32) (changed bool) {
+	n := g.N
+	alpha := 10 * float64(n-1) * float64(n-1)
+	u := x[:n*n]
+	k4 := n * n
+	v := x[n*n:]
+	for j := 0; j < n; j++ {
+		for i := 0; i < n; i++ {
+			k := i - 1
+			t3 := (k + n) % n
+			k1 := i + 1
+			t11 := (k1 + n) % n
+			k2 := j - 1
+			t21 := (k2 + n) % n
+			k3 := j + 1
+			t31 := (k3 + n) % n
+			at := i + n*j
+			west := t3 + n*j
+			east := t11 + n*j
+			south := i + n*t21
+			north := i + n*t31
+			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+			k5 := k4 + west
+			k6 := k4 + east
+			k7 := k4 + north
+			k8 := k4 + south
+			k9 := k4 + at
+			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+			t := u[at]
+			t1 := t * t
+			t2 := v[at]
+			uuvDot1 := t2 * (t + t)
+			uuv := t1 * t2
+			if len(plan) < 13 || plan[0] != -1-int32(at) || plan[1] != int32(west) || plan[3] != int32(east) || plan[5] != int32(north) || plan[7] != int32(south) || plan[9] != int32(at) || plan[11] != int32(k9) {
+				return true
+			}
+			entries1[plan[2]] = alpha
+			entries1[plan[4]] = alpha
+			entries1[plan[6]] = alpha
+			entries1[plan[8]] = alpha
+			entries1[plan[10]] = alpha*-4 + uuvDot1 + -4.4
+			entries1[plan[12]] = t1
+			plan = plan[13:]
+			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+			if len(plan) < 13 || plan[0] != -1-int32(k9) || plan[1] != int32(k5) || plan[3] != int32(k6) || plan[5] != int32(k7) || plan[7] != int32(k8) || plan[9] != int32(k9) || plan[11] != int32(at) {
+				return true
+			}
+			entries1[plan[2]] = alpha
+			entries1[plan[4]] = alpha
+			entries1[plan[6]] = alpha
+			entries1[plan[8]] = alpha
+			entries1[plan[10]] = alpha*-4 - t1
+			entries1[plan[12]] = 3.4 - uuvDot1
+			plan = plan[13:]
+			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+		}
+	}
+	return len(plan) != 0
+}
+
+// brusselatorModuloOnTangentPlan lists the entries of the Jacobian, from
+// brusselator.go:22.
+func brusselatorModuloOnTangentPlan(dx, x []float64, g *Grid, limit int) (plan []int32) {
+	plan = append(plan, 0)
+	if !(len(plan) > limit) {
+		n := g.N
+		alpha := 10 * float64(n-1) * float64(n-1)
+		u := x[:n*n]
+		k4 := n * n
+		v := x[n*n:]
+	loop:
+		for j := 0; j < n; j++ {
+			for i := 0; i < n; i++ {
+				k := i - 1
+				t3 := (k + n) % n
+				k1 := i + 1
+				t11 := (k1 + n) % n
+				k2 := j - 1
+				t21 := (k2 + n) % n
+				k3 := j + 1
+				t31 := (k3 + n) % n
+				at := i + n*j
+				west := t3 + n*j
+				east := t11 + n*j
+				south := i + n*t21
+				north := i + n*t31
+				lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+				k5 := k4 + west
+				k6 := k4 + east
+				k7 := k4 + north
+				k8 := k4 + south
+				k9 := k4 + at
+				lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+				t := u[at]
+				t1 := t * t
+				t2 := v[at]
+				uuv := t1 * t2
+				plan = append(plan, 12, int32(at), int32(west), int32(east), int32(north), int32(south), int32(at), int32(k9))
+				if len(plan) > limit {
+					break loop
+				}
+				dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+				plan = append(plan, 12, int32(k9), int32(k5), int32(k6), int32(k7), int32(k8), int32(k9), int32(at))
+				if len(plan) > limit {
+					break loop
+				}
+				dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+			}
+		}
+	}
+	return
 }
 
 // brusselatorPlainTangent11 is problems.BrusselatorPlain_tangent_11, from brusselator.go:29.
@@ -1611,6 +1863,15 @@ func init() {
 					BrusselatorOnAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)])
 					return len(y)
 				},
+				Entries: func(y, entries1, x []float64, plan []int32, p any) (int, bool) {
+					changed := brusselatorOnTangentEntries(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), entries1, plan)
+					return len(y), changed
+				},
+				Plan: func(y, x []float64, limit int, p any) []int32 {
+					plan := brusselatorOnTangentPlan(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), limit)
+					return plan
+				},
+				PlanFixed: true,
 			}
 		},
 		Traced: func(y, x []nabla.Real, p any) int {
@@ -1662,6 +1923,15 @@ func init() {
 					BrusselatorModuloOnAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)])
 					return len(y)
 				},
+				Entries: func(y, entries1, x []float64, plan []int32, p any) (int, bool) {
+					changed := brusselatorModuloOnTangentEntries(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), entries1, plan)
+					return len(y), changed
+				},
+				Plan: func(y, x []float64, limit int, p any) []int32 {
+					plan := brusselatorModuloOnTangentPlan(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Grid), limit)
+					return plan
+				},
+				PlanFixed: true,
 			}
 		},
 		Traced: func(y, x []nabla.Real, p any) int {
@@ -1673,8 +1943,8 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"126+3|.BrusselatorOn|brusselator.go:17|1:0",
-	"716+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
+	"263+3|.BrusselatorOn|brusselator.go:17|1:0",
+	"831+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
 	"544+36|.BrusselatorPlain|brusselator.go:29|1:1 2:1 3:1 5:2 6:2 7:2 9:5 10:5 11:5 20:13 21:13",
-	"122+15|.BrusselatorModuloPlain|brusselator.go:59|1:1 3:2",
+	"140+15|.BrusselatorModuloPlain|brusselator.go:59|1:1 3:2",
 )

@@ -3,6 +3,8 @@
 package problems
 
 import (
+	"math"
+
 	"github.com/nabla-ad/nabla"
 	"github.com/nabla-ad/nabla/gen/rt"
 )
@@ -821,6 +823,400 @@ func ReprojectionPlainTraced(y, x []nabla.Real, f *Feature) {
 	y[1] = weight.Mul(v.Mul(l).Mul(cam[6]).Add(cam[8]).Sub(nabla.Const(f.Z[1])))
 }
 
+// reprojectionPlainTangentEntries computes the entries of the Jacobian,
+// from bundle.go:17.
+func reprojectionPlainTangentEntries(y, x []float64, f *Feature, entries1 []float64, plan []int32) (changed bool) {
+	cam := x[:11]
+	point := x[11:14]
+	weight := x[14]
+	a0 := point[0] - cam[3]
+	a1 := point[1] - cam[4]
+	a2 := point[2] - cam[5]
+	t0 := cam[0]
+	t115 := cam[1]
+	t25 := cam[2]
+	var pDot01 float64
+	var pDot02 float64
+	var pDot03 float64
+	var pDot04 float64
+	var pDot05 float64
+	var pDot06 float64
+	var pDot07 float64
+	var pDot08 float64
+	var pDot09 float64
+	var pDot11 float64
+	var pDot12 float64
+	var pDot13 float64
+	var pDot14 float64
+	var pDot15 float64
+	var pDot16 float64
+	var pDot17 float64
+	var pDot18 float64
+	var pDot19 float64
+	var pDot21 float64
+	var pDot22 float64
+	var pDot23 float64
+	var pDot24 float64
+	var pDot25 float64
+	var pDot26 float64
+	var pDot27 float64
+	var pDot28 float64
+	var pDot29 float64
+	var p0 float64
+	var p1 float64
+	var p2 float64
+	sqDot1 := t0 + t0
+	sqDot2 := t115 + t115
+	sqDot3 := t25 + t25
+	sq := t0*t0 + t115*t115 + t25*t25
+	if sq == 0 {
+		cDot01 := -t115
+		cDot02 := -a1
+		cDot03 := -t25
+		cDot11 := -t25
+		cDot12 := -a2
+		cDot13 := -t0
+		cDot21 := -t0
+		cDot22 := -a0
+		cDot23 := -t115
+		c0 := t115*a2 - t25*a1
+		c11 := t25*a0 - t0*a2
+		c2 := t0*a1 - t115*a0
+		pDot01 = 1
+		pDot02 = -1
+		pDot03 = a2
+		pDot04 = t115
+		pDot05 = cDot01
+		pDot06 = cDot02
+		pDot07 = cDot03
+		pDot08 = t25
+		pDot09 = 0
+		pDot11 = 1
+		pDot12 = -1
+		pDot13 = a0
+		pDot14 = t25
+		pDot15 = cDot11
+		pDot16 = cDot12
+		pDot17 = cDot13
+		pDot18 = t0
+		pDot19 = 0
+		pDot21 = 1
+		pDot22 = -1
+		pDot23 = a1
+		pDot24 = t0
+		pDot25 = cDot21
+		pDot26 = cDot22
+		pDot27 = cDot23
+		pDot28 = t115
+		pDot29 = 0
+		p0 = a0 + c0
+		p1 = a1 + c11
+		p2 = a2 + c2
+	} else {
+		t32 := math.Sqrt(sq)
+		t42 := 0.5 / t32
+		var d2 float64
+		if sqDot1 != 0 || t42-t42 == 0 {
+			d2 = t42 * sqDot1
+		} else if rt.Skip() != 0 {
+			return true
+		}
+		d14 := d2
+		var d3 float64
+		if sqDot2 != 0 || t42-t42 == 0 {
+			d3 = t42 * sqDot2
+		} else if rt.Skip() != 0 {
+			return true
+		}
+		d15 := d3
+		var d4 float64
+		if sqDot3 != 0 || t42-t42 == 0 {
+			d4 = t42 * sqDot3
+		} else if rt.Skip() != 0 {
+			return true
+		}
+		d16 := d4
+		t52 := math.Sin(t32)
+		t := math.Cos(t32)
+		sinDot1 := t * d14
+		sinDot2 := t * d15
+		sinDot3 := t * d16
+		t62 := math.Cos(t32)
+		t1 := math.Sin(t32)
+		cosDot1 := -(t1 * d14)
+		cosDot2 := -(t1 * d15)
+		cosDot3 := -(t1 * d16)
+		t72 := t0 / t32
+		t82 := t115 / t32
+		t92 := t25 / t32
+		vDot101 := (1 - t72*d14) / t32
+		vDot102 := -(t72 * d15) / t32
+		vDot103 := -(t72 * d16) / t32
+		vDot111 := (1 - t82*d15) / t32
+		vDot112 := -(t82 * d14) / t32
+		vDot113 := -(t82 * d16) / t32
+		vDot121 := (1 - t92*d16) / t32
+		vDot122 := -(t92 * d14) / t32
+		vDot123 := -(t92 * d15) / t32
+		c1Dot01 := a2*vDot111 - a1*vDot123
+		c1Dot02 := a2*vDot112 - a1*vDot122
+		c1Dot03 := a2*vDot113 - a1*vDot121
+		c1Dot04 := -t82
+		c1Dot05 := -t92
+		c1Dot11 := a0*vDot121 - a2*vDot103
+		c1Dot12 := a0*vDot122 - a2*vDot101
+		c1Dot13 := a0*vDot123 - a2*vDot102
+		c1Dot14 := -t92
+		c1Dot15 := -t72
+		c1Dot21 := a1*vDot101 - a0*vDot112
+		c1Dot22 := a1*vDot102 - a0*vDot111
+		c1Dot23 := a1*vDot103 - a0*vDot113
+		c1Dot24 := -t72
+		c1Dot25 := -t82
+		c10 := t82*a2 - t92*a1
+		c111 := t92*a0 - t72*a2
+		c12 := t72*a1 - t82*a0
+		t16 := t72*a0 + t82*a1 + t92*a2
+		t17 := 1 - t62
+		dDot1 := t17*(a0*vDot101+a1*vDot112+a2*vDot122) + t16*-cosDot1
+		dDot2 := t17*(a0*vDot102+a1*vDot111+a2*vDot123) + t16*-cosDot2
+		dDot3 := t17*(a0*vDot103+a1*vDot113+a2*vDot121) + t16*-cosDot3
+		dDot4 := t17 * t72
+		dDot5 := t17 * -t72
+		dDot6 := t17 * t82
+		dDot7 := t17 * -t82
+		dDot8 := t17 * t92
+		dDot9 := t17 * -t92
+		d := t16 * t17
+		outDot01 := t62 + t72*dDot4
+		outDot02 := -t62 + t72*dDot5
+		outDot03 := a0*cosDot1 + (t52*c1Dot02 + c10*sinDot1) + (d*vDot101 + t72*dDot1)
+		outDot04 := a0*cosDot2 + (t52*c1Dot01 + c10*sinDot2) + (d*vDot102 + t72*dDot2)
+		outDot05 := a0*cosDot3 + (t52*c1Dot03 + c10*sinDot3) + (d*vDot103 + t72*dDot3)
+		outDot06 := t52*t82 + t72*dDot8
+		outDot07 := t52*c1Dot04 + t72*dDot9
+		outDot08 := t52*c1Dot05 + t72*dDot6
+		outDot09 := t52*t92 + t72*dDot7
+		out0 := a0*t62 + c10*t52 + t72*d
+		outDot11 := t62 + t82*dDot6
+		outDot12 := -t62 + t82*dDot7
+		outDot13 := a1*cosDot1 + (t52*c1Dot12 + c111*sinDot1) + (d*vDot112 + t82*dDot1)
+		outDot14 := a1*cosDot2 + (t52*c1Dot13 + c111*sinDot2) + (d*vDot111 + t82*dDot2)
+		outDot15 := a1*cosDot3 + (t52*c1Dot11 + c111*sinDot3) + (d*vDot113 + t82*dDot3)
+		outDot16 := t52*t92 + t82*dDot4
+		outDot17 := t52*c1Dot14 + t82*dDot5
+		outDot18 := t52*c1Dot15 + t82*dDot8
+		outDot19 := t52*t72 + t82*dDot9
+		out1 := a1*t62 + c111*t52 + t82*d
+		outDot21 := t62 + t92*dDot8
+		outDot22 := -t62 + t92*dDot9
+		outDot23 := a2*cosDot1 + (t52*c1Dot21 + c12*sinDot1) + (d*vDot122 + t92*dDot1)
+		outDot24 := a2*cosDot2 + (t52*c1Dot22 + c12*sinDot2) + (d*vDot123 + t92*dDot2)
+		outDot25 := a2*cosDot3 + (t52*c1Dot23 + c12*sinDot3) + (d*vDot121 + t92*dDot3)
+		outDot26 := t52*t72 + t92*dDot6
+		outDot27 := t52*c1Dot24 + t92*dDot7
+		outDot28 := t52*c1Dot25 + t92*dDot4
+		outDot29 := t52*t82 + t92*dDot5
+		out2 := a2*t62 + c12*t52 + t92*d
+		pDot01 = outDot01
+		pDot02 = outDot02
+		pDot03 = outDot04
+		pDot04 = outDot06
+		pDot05 = outDot07
+		pDot06 = outDot05
+		pDot07 = outDot08
+		pDot08 = outDot09
+		pDot09 = outDot03
+		pDot11 = outDot11
+		pDot12 = outDot12
+		pDot13 = outDot15
+		pDot14 = outDot16
+		pDot15 = outDot17
+		pDot16 = outDot13
+		pDot17 = outDot18
+		pDot18 = outDot19
+		pDot19 = outDot14
+		pDot21 = outDot21
+		pDot22 = outDot22
+		pDot23 = outDot23
+		pDot24 = outDot26
+		pDot25 = outDot27
+		pDot26 = outDot24
+		pDot27 = outDot28
+		pDot28 = outDot29
+		pDot29 = outDot25
+		p0 = out0
+		p1 = out1
+		p2 = out2
+	}
+	t2 := p0 / p2
+	t3 := p2
+	uDot1 := (pDot01 - t2*pDot27) / t3
+	uDot2 := (pDot02 - t2*pDot28) / t3
+	uDot3 := (pDot03 - t2*pDot26) / t3
+	uDot4 := (pDot04 - t2*pDot21) / t3
+	uDot5 := (pDot05 - t2*pDot22) / t3
+	uDot6 := (pDot06 - t2*pDot29) / t3
+	uDot7 := (pDot07 - t2*pDot24) / t3
+	uDot8 := (pDot08 - t2*pDot25) / t3
+	uDot9 := (pDot09 - t2*pDot23) / t3
+	t4 := p1 / p2
+	t14 := p2
+	vDot1 := (pDot11 - t4*pDot24) / t14
+	vDot2 := (pDot12 - t4*pDot25) / t14
+	vDot3 := (pDot13 - t4*pDot29) / t14
+	vDot4 := (pDot14 - t4*pDot27) / t14
+	vDot5 := (pDot15 - t4*pDot28) / t14
+	vDot6 := (pDot16 - t4*pDot23) / t14
+	vDot7 := (pDot17 - t4*pDot21) / t14
+	vDot8 := (pDot18 - t4*pDot22) / t14
+	vDot9 := (pDot19 - t4*pDot26) / t14
+	t15 := t2 + t2
+	t18 := t4 + t4
+	sDot1 := t15*uDot1 + t18*vDot4
+	sDot2 := t15*uDot2 + t18*vDot5
+	sDot3 := t15*uDot3 + t18*vDot9
+	sDot4 := t15*uDot4 + t18*vDot7
+	sDot5 := t15*uDot5 + t18*vDot8
+	sDot6 := t15*uDot6 + t18*vDot3
+	sDot7 := t15*uDot7 + t18*vDot1
+	sDot8 := t15*uDot8 + t18*vDot2
+	sDot9 := t15*uDot9 + t18*vDot6
+	s := t2*t2 + t4*t4
+	t5 := cam[9]
+	t6 := cam[10]
+	t7 := s * s
+	t19 := s + s
+	lDot1 := t5*sDot1 + t6*(t19*sDot1)
+	lDot2 := t5*sDot2 + t6*(t19*sDot2)
+	lDot3 := t5*sDot3 + t6*(t19*sDot3)
+	lDot4 := t5*sDot4 + t6*(t19*sDot4)
+	lDot5 := t5*sDot5 + t6*(t19*sDot5)
+	lDot6 := t5*sDot6 + t6*(t19*sDot6)
+	lDot7 := t5*sDot7 + t6*(t19*sDot7)
+	lDot8 := t5*sDot8 + t6*(t19*sDot8)
+	lDot9 := t5*sDot9 + t6*(t19*sDot9)
+	l := 1 + t5*s + t6*t7
+	t8 := t2 * l
+	t9 := cam[6]
+	t10 := t8*t9 + cam[7] - f.Z[0]
+	if len(plan) < 29 || plan[0] != rt.Value(int32(-1))-rt.Value(int32(0)) || plan[1] != int32(14) || plan[3] != int32(11) || plan[5] != int32(3) || plan[7] != int32(1) || plan[9] != int32(13) || plan[11] != int32(5) || plan[13] != int32(2) || plan[15] != int32(12) || plan[17] != int32(4) || plan[19] != int32(0) || plan[21] != int32(9) || plan[23] != int32(10) || plan[25] != int32(6) || plan[27] != int32(7) {
+		changed = true
+	} else {
+		entries1[plan[2]] = t10
+		entries1[plan[4]] = weight * (t9 * (l*uDot1 + t2*lDot1))
+		entries1[plan[6]] = weight * (t9 * (l*uDot2 + t2*lDot2))
+		entries1[plan[8]] = weight * (t9 * (l*uDot3 + t2*lDot3))
+		entries1[plan[10]] = weight * (t9 * (l*uDot4 + t2*lDot4))
+		entries1[plan[12]] = weight * (t9 * (l*uDot5 + t2*lDot5))
+		entries1[plan[14]] = weight * (t9 * (l*uDot6 + t2*lDot6))
+		entries1[plan[16]] = weight * (t9 * (l*uDot7 + t2*lDot7))
+		entries1[plan[18]] = weight * (t9 * (l*uDot8 + t2*lDot8))
+		entries1[plan[20]] = weight * (t9 * (l*uDot9 + t2*lDot9))
+		entries1[plan[22]] = weight * (t9 * (t2 * s))
+		entries1[plan[24]] = weight * (t9 * (t2 * t7))
+		entries1[plan[26]] = weight * t8
+		entries1[plan[28]] = weight
+		plan = plan[29:]
+		y[0] = weight * t10
+		t11 := t4 * l
+		t12 := cam[6]
+		t13 := t11*t12 + cam[8] - f.Z[1]
+		if len(plan) < 29 || plan[0] != rt.Value(int32(-1))-rt.Value(int32(1)) || plan[1] != int32(14) || plan[3] != int32(12) || plan[5] != int32(4) || plan[7] != int32(2) || plan[9] != int32(11) || plan[11] != int32(3) || plan[13] != int32(0) || plan[15] != int32(13) || plan[17] != int32(5) || plan[19] != int32(1) || plan[21] != int32(9) || plan[23] != int32(10) || plan[25] != int32(6) || plan[27] != int32(8) {
+			changed = true
+		} else {
+			entries1[plan[2]] = t13
+			entries1[plan[4]] = weight * (t12 * (l*vDot1 + t4*lDot7))
+			entries1[plan[6]] = weight * (t12 * (l*vDot2 + t4*lDot8))
+			entries1[plan[8]] = weight * (t12 * (l*vDot3 + t4*lDot6))
+			entries1[plan[10]] = weight * (t12 * (l*vDot4 + t4*lDot1))
+			entries1[plan[12]] = weight * (t12 * (l*vDot5 + t4*lDot2))
+			entries1[plan[14]] = weight * (t12 * (l*vDot6 + t4*lDot9))
+			entries1[plan[16]] = weight * (t12 * (l*vDot7 + t4*lDot4))
+			entries1[plan[18]] = weight * (t12 * (l*vDot8 + t4*lDot5))
+			entries1[plan[20]] = weight * (t12 * (l*vDot9 + t4*lDot3))
+			entries1[plan[22]] = weight * (t12 * (t4 * s))
+			entries1[plan[24]] = weight * (t12 * (t4 * t7))
+			entries1[plan[26]] = weight * t11
+			entries1[plan[28]] = weight
+			plan = plan[29:]
+			y[1] = weight * t13
+			changed = len(plan) != 0
+		}
+	}
+	return
+}
+
+// reprojectionPlainTangentPlan lists the entries of the Jacobian, from
+// bundle.go:17.
+func reprojectionPlainTangentPlan(y, x []float64, f *Feature, limit int) (plan []int32) {
+	plan = append(plan, 0)
+	if !(len(plan) > limit) {
+		cam := x[:11]
+		point := x[11:14]
+		weight := x[14]
+		a0 := point[0] - cam[3]
+		a1 := point[1] - cam[4]
+		a2 := point[2] - cam[5]
+		t0 := cam[0]
+		t115 := cam[1]
+		t25 := cam[2]
+		var p0 float64
+		var p1 float64
+		var p2 float64
+		sq := t0*t0 + t115*t115 + t25*t25
+		if sq == 0 {
+			c0 := t115*a2 - t25*a1
+			c11 := t25*a0 - t0*a2
+			c2 := t0*a1 - t115*a0
+			p0 = a0 + c0
+			p1 = a1 + c11
+			p2 = a2 + c2
+		} else {
+			t32 := math.Sqrt(sq)
+			t52 := math.Sin(t32)
+			t62 := math.Cos(t32)
+			t72 := t0 / t32
+			t82 := t115 / t32
+			t92 := t25 / t32
+			c10 := t82*a2 - t92*a1
+			c111 := t92*a0 - t72*a2
+			c12 := t72*a1 - t82*a0
+			t16 := t72*a0 + t82*a1 + t92*a2
+			t17 := 1 - t62
+			d := t16 * t17
+			out0 := a0*t62 + c10*t52 + t72*d
+			out1 := a1*t62 + c111*t52 + t82*d
+			out2 := a2*t62 + c12*t52 + t92*d
+			p0 = out0
+			p1 = out1
+			p2 = out2
+		}
+		t2 := p0 / p2
+		t4 := p1 / p2
+		s := t2*t2 + t4*t4
+		t5 := cam[9]
+		t6 := cam[10]
+		t7 := s * s
+		l := 1 + t5*s + t6*t7
+		t8 := t2 * l
+		t9 := cam[6]
+		t10 := t8*t9 + cam[7] - f.Z[0]
+		plan = append(plan, 28, int32(0), int32(14), int32(11), int32(3), int32(1), int32(13), int32(5), int32(2), int32(12), int32(4), int32(0), int32(9), int32(10), int32(6), int32(7))
+		if !(len(plan) > limit) {
+			y[0] = weight * t10
+			t11 := t4 * l
+			t12 := cam[6]
+			t13 := t11*t12 + cam[8] - f.Z[1]
+			plan = append(plan, 28, int32(1), int32(14), int32(12), int32(4), int32(2), int32(11), int32(3), int32(0), int32(13), int32(5), int32(1), int32(9), int32(10), int32(6), int32(8))
+			if !(len(plan) > limit) {
+				y[1] = weight * t13
+			}
+		}
+	}
+	return
+}
+
 func init() {
 	nabla.Register(ReprojectionPlain, nabla.Generated{
 		Name: "ReprojectionPlain", Version: 1,
@@ -866,6 +1262,14 @@ func init() {
 					ReprojectionPlainAdjointTangent(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Feature), ybarCopy[:len(ybarCopy):len(ybarCopy)], xbar[:len(xbar):len(xbar)], &workAdjointTangent, ydotOwn[:len(ydotOwn):len(ydotOwn)], xdot[:len(xdot):len(xdot)], ybarZero[:len(ybarZero):len(ybarZero)], xbardot[:len(xbardot):len(xbardot)])
 					return len(y)
 				},
+				Entries: func(y, entries1, x []float64, plan []int32, p any) (int, bool) {
+					changed := reprojectionPlainTangentEntries(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Feature), entries1, plan)
+					return len(y), changed
+				},
+				Plan: func(y, x []float64, limit int, p any) []int32 {
+					plan := reprojectionPlainTangentPlan(y[:len(y):len(y)], x[:len(x):len(x)], p.(*Feature), limit)
+					return plan
+				},
 			}
 		},
 		Traced: func(y, x []nabla.Real, p any) int {
@@ -877,5 +1281,5 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"70+14|.ReprojectionPlain|bundle.go:17|1:1 2:1 3:1 6:3 8:4",
+	"472+14|.ReprojectionPlain|bundle.go:17|1:1 2:1 3:1 6:3 8:4",
 )

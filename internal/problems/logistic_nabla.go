@@ -526,6 +526,204 @@ func LogisticLossPlainTraced(w []nabla.Real, r *Regression) (r1 nabla.Real) {
 	return s
 }
 
+// logisticLossPlainAdjointTangentEntries computes the entries of the Hessian,
+// from logistic.go:19.
+func logisticLossPlainAdjointTangentEntries(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, entries1 []float64, plan []int32) (r1 float64, changed bool) {
+	if len(plan) < 1 {
+		changed = true
+	} else {
+		zDotBase := int(plan[0])
+		plan = plan[1:]
+		s := 0.0
+		s1 := r.Y
+		hi1 := len(s1)
+		for i := 0; i < hi1; i++ {
+			y := s1[i]
+			row := r.X[i*r.Cols : (i+1)*r.Cols]
+			zDotCount := 0
+			z := 0.0
+			hi := len(row)
+			if 0 < hi {
+				w1 := w[:len(w):len(w)][:hi]
+				for j := 0; j < hi; j++ {
+					v := row[j]
+					if len(plan) < 2 || plan[0] != -2147483648 || plan[1] != int32(j) {
+						changed = true
+						return
+					}
+					entries1[zDotBase+zDotCount] = v
+					plan = plan[2:]
+					zDotCount += 1
+					z += v * w1[j]
+				}
+			}
+			var t float64
+			t1 := math.Abs(z)
+			t2 := -t1
+			t3 := math.Exp(t2)
+			t41 := -rt.Sign(z)
+			d2 := t3 * t41
+			t5 := math.Log1p(t3)
+			cond := z > 0
+			if cond {
+				t = z + t5
+			} else {
+				t = t5
+			}
+			s += t - y*z
+			var argBarDot1 float64
+			var argBar float64
+			var expBarDot1 float64
+			var expBar float64
+			var lBar float64
+			zBar := -(r1Bar * y)
+			if cond {
+				zBar += r1Bar
+				lBar += r1Bar
+			} else {
+				lBar += r1Bar
+			}
+			a := 1 + t3
+			if lBar != 0 || (a > 0 || a < 0) {
+				t7 := lBar / a
+				expBarDot2 := -(t7 * (d2 / a))
+				expBarDot1 = expBarDot2
+				expBar += t7
+			} else {
+				if rt.Skip() != 0 {
+					changed = true
+					return
+				}
+				expBar += rt.Skip()
+			}
+			if expBar != 0 || t3-t3 == 0 {
+				argBarDot2 := t3*expBarDot1 + expBar*d2
+				argBarDot1 = argBarDot2
+				argBar += expBar * t3
+			} else {
+				if rt.Skip() != 0 {
+					changed = true
+					return
+				}
+				argBar += rt.Skip()
+			}
+			t8 := rt.Sign(z)
+			zBarDot2 := -(t8 * argBarDot1)
+			zBarDot1 := zBarDot2
+			zBar -= argBar * t8
+			if 0 < hi {
+				wBar1 := wBar[:len(wBar):len(wBar)][:hi]
+				for j1 := 0; j1 < hi; j1++ {
+					v1 := row[j1]
+					if len(plan) < 1 || plan[0] != -536870913-int32(j1) {
+						changed = true
+						return
+					}
+					plan = plan[1:]
+					if len(plan) <= zDotCount || plan[0] != int32(-1073741824-zDotCount) {
+						changed = true
+						return
+					}
+					t6 := v1 * zBarDot1
+					for i1 := 0; i1 < zDotCount; i1++ {
+						entries1[plan[i1+1]] = t6 * entries1[zDotBase+i1]
+					}
+					plan = plan[zDotCount+1:]
+					wBar1[j1] += zBar * v1
+				}
+			}
+		}
+		r1 = s
+		changed = len(plan) != 0
+	}
+	return
+}
+
+// logisticLossPlainAdjointTangentPlan lists the entries of the Hessian, from
+// logistic.go:19.
+func logisticLossPlainAdjointTangentPlan(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, limit int) (r1 float64, plan []int32) {
+	plan = append(plan, 1)
+	if !(len(plan) > limit) {
+		s := 0.0
+		s1 := r.Y
+		hi1 := len(s1)
+		for i := 0; i < hi1; i++ {
+			y := s1[i]
+			row := r.X[i*r.Cols : (i+1)*r.Cols]
+			var zDotCols []int32
+			zDotCols = zDotCols[:0]
+			z := 0.0
+			hi := len(row)
+			if 0 < hi {
+				w1 := w[:len(w):len(w)][:hi]
+				for j := 0; j < hi; j++ {
+					v := row[j]
+					plan = append(plan, -1, 0, int32(j))
+					if len(plan) > limit {
+						return
+					}
+					zDotCols = append(zDotCols, int32(j))
+					z += v * w1[j]
+				}
+			}
+			var t float64
+			t1 := math.Abs(z)
+			t2 := -t1
+			t3 := math.Exp(t2)
+			t5 := math.Log1p(t3)
+			cond := z > 0
+			if cond {
+				t = z + t5
+			} else {
+				t = t5
+			}
+			s += t - y*z
+			var argBar float64
+			var expBar float64
+			var lBar float64
+			zBar := -(r1Bar * y)
+			if cond {
+				zBar += r1Bar
+				lBar += r1Bar
+			} else {
+				lBar += r1Bar
+			}
+			a := 1 + t3
+			if lBar != 0 || (a > 0 || a < 0) {
+				t7 := lBar / a
+				expBar += t7
+			} else {
+				expBar += rt.Skip()
+			}
+			if expBar != 0 || t3-t3 == 0 {
+				argBar += expBar * t3
+			} else {
+				argBar += rt.Skip()
+			}
+			t8 := rt.Sign(z)
+			zBar -= argBar * t8
+			if 0 < hi {
+				wBar1 := wBar[:len(wBar):len(wBar)][:hi]
+				for j1 := 0; j1 < hi; j1++ {
+					v1 := row[j1]
+					plan = append(plan, 1, int32(j1))
+					if len(plan) > limit {
+						return
+					}
+					plan = append(plan, -2, int32(len(zDotCols)))
+					if len(plan) > limit {
+						return
+					}
+					plan = append(plan, zDotCols...)
+					wBar1[j1] += zBar * v1
+				}
+			}
+		}
+		r1 = s
+	}
+	return
+}
+
 // softplusTraced1 is problems.softplus_traced_1, from logistic.go:33.
 func softplusTraced1(z nabla.Real) (r nabla.Real) {
 	l := nabla.Log1p(nabla.Exp(nabla.Abs(z).Neg()))
@@ -544,6 +742,8 @@ func init() {
 			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			var workHVP AdjointWork
+			var workHessianEntries AdjointWork
+			var workHessianPlan AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, p any) int {
 					y[0], ydot[0] = LogisticLossPlainTangent(x[:len(x):len(x)], p.(*Regression), xdot[:len(xdot):len(xdot)])
@@ -572,6 +772,18 @@ func init() {
 					clear(xbardot)
 					LogisticLossPlainHVP(x[:len(x):len(x)], p.(*Regression), 1, &workHVP, xdot[:len(xdot):len(xdot)], xbardot[:len(xbardot):len(xbardot)])
 				},
+				HessianEntries: func(y, xbar, entries1, x []float64, plan []int32, p any) (int, bool) {
+					clear(xbar)
+					yNumber, changed := logisticLossPlainAdjointTangentEntries(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], 1, &workHessianEntries, entries1, plan)
+					y[0] = yNumber
+					return 1, changed
+				},
+				HessianPlan: func(y, xbar, x []float64, limit int, p any) []int32 {
+					clear(xbar)
+					yNumber, plan := logisticLossPlainAdjointTangentPlan(x[:len(x):len(x)], p.(*Regression), xbar[:len(xbar):len(xbar)], 1, &workHessianPlan, limit)
+					y[0] = yNumber
+					return plan
+				},
 			}
 		},
 		Traced: func(y, x []nabla.Real, p any) int {
@@ -583,6 +795,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"18+16|.LogisticLossPlain|logistic.go:19|1:1 3:2 4:2 8:5 12:8",
-	"55+7|.softplus|logistic.go:33|1:1",
+	"216+16|.LogisticLossPlain|logistic.go:19|1:1 3:2 4:2 8:5 12:8",
+	"69+7|.softplus|logistic.go:33|1:1",
 )

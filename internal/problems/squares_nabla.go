@@ -247,6 +247,54 @@ func SumSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
+// sumSquaresPlainAdjointTangentEntries computes the entries of the Hessian,
+// from squares.go:21.
+func sumSquaresPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *AdjointWork, entries1 []float64, plan []int32) (r float64, changed bool) {
+	s := 0.0
+	hi := len(x)
+	twice := rBar + rBar
+	if 0 < hi {
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			v := x[i]
+			s += v * v
+			if len(plan) < 3 || plan[0] != -536870913-int32(i) || plan[1] != int32(i) {
+				changed = true
+				return
+			}
+			entries1[plan[2]] = twice
+			plan = plan[3:]
+			xBar1[i] += twice * v
+		}
+	}
+	return s, len(plan) != 0
+}
+
+// sumSquaresPlainAdjointTangentPlan lists the entries of the Hessian, from
+// squares.go:21.
+func sumSquaresPlainAdjointTangentPlan(x, xBar []float64, rBar float64, ws *AdjointWork, limit int) (r float64, plan []int32) {
+	plan = append(plan, 0)
+	if !(len(plan) > limit) {
+		s := 0.0
+		hi := len(x)
+		twice := rBar + rBar
+		if 0 < hi {
+			xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+			for i := 0; i < hi; i++ {
+				v := x[i]
+				s += v * v
+				plan = append(plan, 3, int32(i), int32(i))
+				if len(plan) > limit {
+					return
+				}
+				xBar1[i] += twice * v
+			}
+		}
+		r = s
+	}
+	return
+}
+
 // DiffSquaresPlainTangent returns DiffSquaresPlain(x) and its derivative in the direction xDot, from squares.go:65.
 func DiffSquaresPlainTangent(x, xDot []float64) (r, rDot float64) {
 	if xDot == nil {
@@ -572,6 +620,123 @@ func DiffSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	return s
 }
 
+// diffSquaresPlainAdjointTangentEntries computes the entries of the Hessian,
+// from squares.go:65.
+func diffSquaresPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *AdjointWork, entries1 []float64, plan []int32) (r float64, changed bool) {
+	s := 0.0
+	hi := len(x) - 1
+	twice := rBar + rBar
+	if 0 < hi {
+		var carryDot1 float64
+		var carryDot2 float64
+		var carryDot3 float64
+		carryDotAt1 := 2147483647
+		carryDotAt2 := 2147483647
+		var carry float64
+		carryDotAt := 0
+		oldDot1 := 1.0
+		var oldDot2 float64
+		old := x[0]
+		x1 := x[:len(x):len(x)][:hi+1]
+		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+		for i := 0; i < hi; i++ {
+			k := i + 1
+			now := x1[i+1]
+			k1 := carryDotAt
+			dDot1 := -oldDot1 - oldDot2
+			d := now - old
+			s += d * d
+			dBarDot1 := twice * dDot1
+			dBar := twice * d
+			k2 := carryDotAt1
+			k3 := carryDotAt2
+			if len(plan) < 9 || plan[0] != -536870913-int32(i) || plan[1] != int32(k1) || plan[3] != int32(k2) || plan[5] != int32(k3) || plan[7] != int32(k) {
+				changed = true
+				return
+			}
+			entries1[plan[2]] = carryDot1 - dBarDot1
+			entries1[plan[4]] = carryDot2
+			entries1[plan[6]] = carryDot3
+			entries1[plan[8]] = -twice
+			plan = plan[9:]
+			xBar1[i] += carry - dBar
+			carryDot1 = twice
+			carryDotAt1 = k1
+			carryDot2 = dBarDot1
+			carryDot3 = 0
+			carryDotAt2 = 2147483647
+			carry = dBar
+			carryDotAt = k
+			oldDot1 = 1
+			oldDot2 = 0
+			old = now
+		}
+		k4 := carryDotAt
+		k5 := carryDotAt1
+		k6 := carryDotAt2
+		if len(plan) < 7 || plan[0] != -536870913-int32(hi) || plan[1] != int32(k4) || plan[3] != int32(k5) || plan[5] != int32(k6) {
+			changed = true
+			return
+		}
+		entries1[plan[2]] = carryDot1
+		entries1[plan[4]] = carryDot2
+		entries1[plan[6]] = carryDot3
+		plan = plan[7:]
+		xBar[hi] += carry
+	}
+	return s, len(plan) != 0
+}
+
+// diffSquaresPlainAdjointTangentPlan lists the entries of the Hessian, from
+// squares.go:65.
+func diffSquaresPlainAdjointTangentPlan(x, xBar []float64, rBar float64, ws *AdjointWork, limit int) (r float64, plan []int32) {
+	plan = append(plan, 0)
+	if !(len(plan) > limit) {
+		s := 0.0
+		hi := len(x) - 1
+		twice := rBar + rBar
+		if 0 < hi {
+			carryDotAt1 := 2147483647
+			carryDotAt2 := 2147483647
+			var carry float64
+			carryDotAt := 0
+			old := x[0]
+			x1 := x[:len(x):len(x)][:hi+1]
+			xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+			for i := 0; i < hi; i++ {
+				k := i + 1
+				now := x1[i+1]
+				k1 := carryDotAt
+				d := now - old
+				s += d * d
+				dBar := twice * d
+				k2 := carryDotAt1
+				k3 := carryDotAt2
+				plan = append(plan, 9, int32(i), int32(k1), int32(k2), int32(k3), int32(k))
+				if len(plan) > limit {
+					return
+				}
+				xBar1[i] += carry - dBar
+				carryDotAt1 = k1
+				carryDotAt2 = 2147483647
+				carry = dBar
+				carryDotAt = k
+				old = now
+			}
+			k4 := carryDotAt
+			k5 := carryDotAt1
+			k6 := carryDotAt2
+			plan = append(plan, 7, int32(hi), int32(k4), int32(k5), int32(k6))
+			if len(plan) > limit {
+				return
+			}
+			xBar[hi] += carry
+		}
+		r = s
+	}
+	return
+}
+
 func init() {
 	nabla.Register(SumSquaresPlain, nabla.Generated{
 		Name: "SumSquaresPlain", Version: 1,
@@ -580,6 +745,8 @@ func init() {
 			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			var workHVP AdjointWork
+			var workHessianEntries AdjointWork
+			var workHessianPlan AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					y[0], ydot[0] = SumSquaresPlainTangent(x, xdot)
@@ -603,6 +770,19 @@ func init() {
 				HVP: func(xbardot, x, xdot []float64, _ any) {
 					sumSquaresPlainHVPOverwriting(x, 1, &workHVP, xdot, xbardot)
 				},
+				HessianEntries: func(y, xbar, entries1, x []float64, plan []int32, _ any) (int, bool) {
+					clear(xbar)
+					yNumber, changed := sumSquaresPlainAdjointTangentEntries(x, xbar, 1, &workHessianEntries, entries1, plan)
+					y[0] = yNumber
+					return 1, changed
+				},
+				HessianPlan: func(y, xbar, x []float64, limit int, _ any) []int32 {
+					clear(xbar)
+					yNumber, plan := sumSquaresPlainAdjointTangentPlan(x, xbar, 1, &workHessianPlan, limit)
+					y[0] = yNumber
+					return plan
+				},
+				HessianPlanFixed: true,
 			}
 		},
 		Traced: func(y, x []nabla.Real, _ any) int {
@@ -617,6 +797,8 @@ func init() {
 			var workGradient AdjointWork
 			var workAdjointTangent AdjointWork
 			var workHVP AdjointWork
+			var workHessianEntries AdjointWork
+			var workHessianPlan AdjointWork
 			return nabla.Code{
 				Tangent: func(y, ydot, x, xdot []float64, _ any) int {
 					y[0], ydot[0] = DiffSquaresPlainTangent(x, xdot)
@@ -640,6 +822,19 @@ func init() {
 				HVP: func(xbardot, x, xdot []float64, _ any) {
 					diffSquaresPlainHVPOverwriting(x, 1, &workHVP, xdot, xbardot)
 				},
+				HessianEntries: func(y, xbar, entries1, x []float64, plan []int32, _ any) (int, bool) {
+					clear(xbar)
+					yNumber, changed := diffSquaresPlainAdjointTangentEntries(x, xbar, 1, &workHessianEntries, entries1, plan)
+					y[0] = yNumber
+					return 1, changed
+				},
+				HessianPlan: func(y, xbar, x []float64, limit int, _ any) []int32 {
+					clear(xbar)
+					yNumber, plan := diffSquaresPlainAdjointTangentPlan(x, xbar, 1, &workHessianPlan, limit)
+					y[0] = yNumber
+					return plan
+				},
+				HessianPlanFixed: true,
 			}
 		},
 		Traced: func(y, x []nabla.Real, _ any) int {
@@ -651,6 +846,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"325+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
-	"87+8|.DiffSquaresPlain|squares.go:65|1:1",
+	"373+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
+	"234+8|.DiffSquaresPlain|squares.go:65|1:1",
 )
