@@ -113,6 +113,8 @@ func unary(op rules.Op, dst, a []float64) {
 		vector.Log(dst, a)
 	case rules.Log1p:
 		vector.Log1p(dst, a)
+	case rules.Expm1:
+		vector.Expm1(dst, a)
 	case rules.Sin:
 		vector.Sin(dst, a)
 	case rules.Cos:
@@ -204,6 +206,10 @@ func binaryRuns(op rules.Op, dst, a, b []float64) {
 		for i, v := range a {
 			dst[i] = v / b[i]
 		}
+	case rules.Pow:
+		vector.Pow(dst, a, b)
+	case rules.PowDx:
+		powDx(dst, a, func(i int) float64 { return b[i] })
 	default:
 		for i, v := range a {
 			dst[i] = rules.Value2(op, v, b[i])
@@ -231,9 +237,34 @@ func binaryRunSlot(op rules.Op, dst, a []float64, b float64) {
 		for i, v := range a {
 			dst[i] = v / b
 		}
+	case rules.Pow:
+		vector.PowScalar(dst, a, b)
+	case rules.PowDx:
+		powDx(dst, a, func(int) float64 { return b })
 	default:
 		for i, v := range a {
 			dst[i] = rules.Value2(op, v, b)
+		}
+	}
+}
+
+// powDx sets dst[i] to the derivative of x^p by x, for x = a[i] and p = exponent(i), by the operations of package rules.
+func powDx(dst, a []float64, exponent func(i int) float64) {
+	const chunk = 64
+	var x, p, power [chunk]float64
+	for first := 0; first < len(a); first += chunk {
+		n := copy(x[:], a[first:])
+		for i := range n {
+			p[i] = exponent(first + i)
+			power[i] = p[i] - 1
+		}
+		vector.Pow(power[:n], x[:n], power[:n])
+		for i, v := range power[:n] {
+			if p[i] != 0 && rules.Value2(rules.PowScale, x[i], p[i]) == 1 {
+				dst[first+i] = p[i] * v
+			} else {
+				dst[first+i] = rules.Value2(rules.PowDx, x[i], p[i])
+			}
 		}
 	}
 }

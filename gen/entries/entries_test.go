@@ -182,14 +182,15 @@ func TestForms(t *testing.T) {
 		{"constant", "y[0] = 2.0\n y[1] = x[0] - x[0]", false, true},
 		{"parts of parts", "let u []float64 = x[1:]\n let v []float64 = u[n - 1:n + 3]\n" +
 			"let w []float64 = y[2:]\n w[n - 2] = v[0] * v[3]", false, true},
-		{"moving part", "let u []float64 = x\n for l, m i int = 0; i < n; i += 1 {\n y[i] = u[0] * u[1]\n u = u[1:]\n}",
-			false, true},
+		{"moving part", "let u []float64 = x\n for l, m i int = 0; i < n; i += 1 {\n" +
+			"y[i] = u[0] * u[1]\n u = u[1:]\n}", false, true},
 		{"least", "y[0] = min(x[0], x[1], x[2] * a)\n y[1] = max(x[3], a)", false, false},
 		{"a branch", "let v float64 = x[0]\n if x[1] > 0.0 {\n v = x[n] * x[0]\n}\n y[0] = v * a", false, false},
 		{"a branch by an integer", "let v float64\n if n > 3 {\n v = x[n] * x[0]\n}\n y[0] = v * a", false, true},
 		{"a rounded index", "y[0] = x[int(x[1] * x[1]) % n]", false, false},
 		{"values of the iteration before", "let p float64 = x[0]\n let q float64 = x[1]\n" +
-			"for l, m i int = 2; i < n + 4; i += 1 {\n let r float64 = x[i] * q\n y[i] = p * q * r\n p = q\n q = x[i]\n}", false, true},
+			"for l, m i int = 2; i < n + 4; i += 1 {\n let r float64 = x[i] * q\n y[i] = p * q * r\n p = q\n" +
+			"q = x[i]\n}", false, true},
 		{"a sum", "for l, m i int = 0; i < n; i += 1 {\n let s float64\n for k, j c int = 0; c < i; c += 1 {\n" +
 			"s += x[c] * x[i]\n}\n y[i] = math.Sin(s)\n y[i + 1] = s * x[i]\n}", true, true},
 		{"Horner's rule", "let s float64 = a\n for l, m i int = 0; i < n; i += 1 {\n s = s * x[n] + x[i]\n}\n y[0] = s",
@@ -215,8 +216,8 @@ func TestForms(t *testing.T) {
 			got, changed := m.entries(m.plan(args()), args())
 			for i := range got {
 				if changed || math.Abs(got[i]-want[i]) > 1e-12 {
-					t.Fatalf("%s: changed is %v, entry %d, %d: got %v, want %v\n%v", c.name, changed, i/m.n, i%m.n, got[i],
-						want[i], e.Values)
+					t.Fatalf("%s: changed is %v, entry %d, %d: got %v, want %v\n%v", c.name, changed, i/m.n, i%m.n,
+						got[i], want[i], e.Values)
 				}
 			}
 			if c.sums != (m.sums > 0) {
@@ -234,15 +235,16 @@ func TestRefused(t *testing.T) {
 		{"derivatives of type [3]float64", "", "let t [3]float64\n t[n] = x[0]\n y[0] = t[n]"},
 		{"derivatives of type *float64", "", "let p *float64 = &x[0]\n y[0] = *p"},
 		{"it assigns to the parameter", "", "x = x[1:]\n y[0] = x[0]"},
-		{"a number depends on more than 64 inputs", "", "let s float64\n" + strings.Repeat("s = s + x[n] * a\n n += 1\n", 70) +
-			"y[0] = s"},
+		{"a number depends on more than 64 inputs", "", "let s float64\n" +
+			strings.Repeat("s = s + x[n] * a\n n += 1\n", 70) + "y[0] = s"},
 		{"a sum of an inner loop", "", "let s float64\n for l, m i int = 0; i < n; i += 1 {\n let r float64\n" +
 			"for k, j c int = 0; c < n; c += 1 {\n r += x[c] * x[i]\n}\n s += r\n}\n y[0] = s"},
 		{"a sum of sums", "", "let r float64\n for k, j c int = 0; c < n; c += 1 {\n r += x[c]\n}\n let s float64\n" +
 			"for l, m i int = 0; i < n; i += 1 {\n s = s + r * x[i]\n}\n y[0] = s"},
 		{"a sum changes while", "", "let s float64\n let r float64\n for l, m i int = 0; i < n; i += 1 {\n" +
 			"let v float64 = s * a\n s += x[i]\n y[i] = v * s\n}\n y[0] = r"},
-		{"other than the results", "r []float64", "r = make([]float64, n)\n r[0] = x[0]\n r = make([]float64, 2)\n r[1] = x[1]"},
+		{"other than the results", "r []float64",
+			"r = make([]float64, n)\n r[0] = x[0]\n r = make([]float64, 2)\n r[1] = x[1]"},
 		{"a result is a part", "r []float64", "let t []float64 = make([]float64, n)\n t[1] = x[0]\n r = t[1:]"},
 		{"a result is a part", "r []float64", "r = x"},
 		{"a slice of derivatives is one of inputs and of outputs", "",

@@ -274,7 +274,7 @@ type counts struct {
 
 // log writes the counts for a number of functions.
 func (c *counts) log(t *testing.T, of int) {
-	t.Logf("%d of %d functions have entries, %d comparisons; of plans of other points %d do not fit; %d runs with lists",
+	t.Logf("%d of %d functions have entries, %d comparisons; %d plans of other points do not fit; %d runs with lists",
 		c.built, of, c.compared, c.changed, c.sums)
 	for what, n := range c.why {
 		t.Logf("%6d refused: %s", n, what)

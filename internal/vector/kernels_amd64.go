@@ -15,6 +15,9 @@ func logBlocks(dst, src *float64, blocks int) int
 func log1pBlocks(dst, src *float64, blocks int) int
 
 //go:noescape
+func expm1Blocks(dst, src *float64, blocks int) int
+
+//go:noescape
 func sinBlocks(dst, src *float64, blocks int) int
 
 //go:noescape

@@ -1,7 +1,8 @@
 #include "textflag.h"
 
 // Each kernel goes through blocks of four numbers, and ends at the first one with a number that it leaves out. Constants
-// and the order of operations are those of package math: archExp and archLog of amd64, log1p, sin, cos and tanh.
+// and the order of operations are those of package math: archExp and archLog of amd64, log1p, expm1,
+// sin, cos and tanh.
 
 #define CONSTANT(name, value) \
 	DATA name<>+0(SB)/8, $value \
@@ -504,6 +505,134 @@ loop:
 	VCMPPD $0, Y9, Y0, Y5 // that of a zero is that zero
 	VBLENDVPD Y5, Y0, Y2, Y2
 	VMOVUPD Y2, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	INCQ AX
+	JMP loop
+end:
+	VZEROUPPER
+	MOVQ AX, ret+24(FP)
+	RET
+
+CONSTANT(expm1Huge, 0x4043687a9f1af2b1)
+CONSTANT(ln2HalfX3, 0x3ff0a2b23f3bab73)
+CONSTANT(ln2Half, 0x3fd62e42fefa39ef)
+CONSTANT(invLn2, 0x3ff71547652b82fe)
+CONSTANT(tiny, 0x3c90000000000000)
+CONSTANT(bit53, 0x0020000000000000)
+CONSTANT(m1, 0xbfa11111111110f4)
+CONSTANT(m2, 0x3f5a01a019fe5585)
+CONSTANT(m3, 0xbf14ce199eaadbb7)
+CONSTANT(m4, 0x3ed0cfca86e65239)
+CONSTANT(m5, 0xbe8afdb76e09c32d)
+CONSTANT(three, 3.0)
+CONSTANT(six, 6.0)
+CONSTANT(twenty, 20.0)
+CONSTANT(minusTwo, -2.0)
+CONSTANT(minusQuarter, -0.25)
+
+// func expm1Blocks(dst, src *float64, blocks int) int
+TEXT ·expm1Blocks(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	XORQ AX, AX
+	VMOVUPD one<>(SB), Y15
+	VMOVUPD half<>(SB), Y14
+loop:
+	CMPQ AX, CX
+	JGE end
+	VMOVUPD (SI), Y0                       // x
+	VANDPD value<>(SB), Y0, Y1             // |x|
+	VCMPPD $1, expm1Huge<>(SB), Y1, Y2     // below 56·ln 2
+	VMOVMSKPD Y2, BX
+	CMPL BX, $15
+	JNE end
+	VANDPD signs<>(SB), Y0, Y2
+	VORPD Y15, Y2, Y3                      // ±1
+	VORPD Y14, Y2, Y4                      // ±0.5
+	VMULPD invLn2<>(SB), Y0, Y5
+	VADDPD Y4, Y5, Y5
+	VROUNDPD $3, Y5, Y5
+	VCMPPD $1, ln2HalfX3<>(SB), Y1, Y4
+	VBLENDVPD Y4, Y3, Y5, Y5
+	VCMPPD $14, ln2Half<>(SB), Y1, Y4
+	VANDPD Y4, Y5, Y5                      // k
+	VMULPD ln2Hi<>(SB), Y5, Y6
+	VSUBPD Y6, Y0, Y6                      // hi
+	VMULPD ln2Lo<>(SB), Y5, Y7             // lo
+	VSUBPD Y7, Y6, Y8                      // the reduced x
+	VSUBPD Y8, Y6, Y6
+	VSUBPD Y7, Y6, Y6                      // c
+	VMULPD Y14, Y8, Y7                     // hfx
+	VMULPD Y7, Y8, Y9                      // hxs
+	VMULPD m5<>(SB), Y9, Y10
+	VADDPD m4<>(SB), Y10, Y10
+	VMULPD Y10, Y9, Y10
+	VADDPD m3<>(SB), Y10, Y10
+	VMULPD Y10, Y9, Y10
+	VADDPD m2<>(SB), Y10, Y10
+	VMULPD Y10, Y9, Y10
+	VADDPD m1<>(SB), Y10, Y10
+	VMULPD Y10, Y9, Y10
+	VADDPD Y15, Y10, Y10                   // r1
+	VMULPD Y7, Y10, Y7
+	VMOVUPD three<>(SB), Y11
+	VSUBPD Y7, Y11, Y7                     // t
+	VSUBPD Y7, Y10, Y10
+	VMULPD Y7, Y8, Y7
+	VMOVUPD six<>(SB), Y11
+	VSUBPD Y7, Y11, Y7
+	VDIVPD Y7, Y10, Y10
+	VMULPD Y10, Y9, Y10                    // e
+	VMULPD Y10, Y8, Y7
+	VSUBPD Y9, Y7, Y7
+	VSUBPD Y7, Y8, Y7                      // the result for k = 0
+	VSUBPD Y6, Y10, Y10
+	VMULPD Y10, Y8, Y10
+	VSUBPD Y6, Y10, Y10
+	VSUBPD Y9, Y10, Y10                    // e for other k
+	VCVTPD2DQY Y5, X6
+	VPMOVSXDQ X6, Y6
+	VMOVDQU bit53<>(SB), Y9
+	VPSRLVQ Y6, Y9, Y9
+	VPSUBQ Y9, Y15, Y9                     // 1 - 2⁻ᵏ
+	VMOVDQU bias<>(SB), Y11
+	VPSUBQ Y6, Y11, Y11
+	VPSLLQ $52, Y11, Y11                   // 2⁻ᵏ
+	VPSLLQ $52, Y6, Y6
+	VCMPPD $2, minusTwo<>(SB), Y5, Y12     // mask: k ≤ -2
+	VBLENDVPD Y12, Y15, Y9, Y9
+	VSUBPD Y8, Y10, Y13
+	VSUBPD Y13, Y9, Y9
+	VADDPD Y11, Y10, Y11
+	VSUBPD Y11, Y8, Y11
+	VADDPD Y15, Y11, Y11
+	VCMPPD $1, twenty<>(SB), Y5, Y3        // mask: k < 20
+	VBLENDVPD Y3, Y9, Y11, Y9
+	VPADDQ Y6, Y9, Y9
+	VANDPD Y15, Y12, Y12
+	VSUBPD Y12, Y9, Y9                     // the result for k < -1 or k > 1
+	VSUBPD Y10, Y8, Y13                    // x - e
+	VMULPD Y14, Y13, Y11
+	VSUBPD Y14, Y11, Y11
+	VCMPPD $0, minusOne<>(SB), Y5, Y3
+	VBLENDVPD Y3, Y11, Y9, Y9              // k = -1
+	VMULPD two<>(SB), Y13, Y11
+	VADDPD Y15, Y11, Y11
+	VADDPD Y14, Y8, Y12
+	VSUBPD Y12, Y10, Y12
+	VMULPD minusTwo<>(SB), Y12, Y12
+	VCMPPD $1, minusQuarter<>(SB), Y8, Y3
+	VBLENDVPD Y3, Y12, Y11, Y11
+	VCMPPD $0, Y15, Y5, Y3
+	VBLENDVPD Y3, Y11, Y9, Y9              // k = 1
+	VXORPD Y3, Y3, Y3
+	VCMPPD $0, Y3, Y5, Y3
+	VBLENDVPD Y3, Y7, Y9, Y9               // k = 0
+	VCMPPD $1, tiny<>(SB), Y1, Y3
+	VBLENDVPD Y3, Y0, Y9, Y9               // x itself
+	VMOVUPD Y9, (DI)
 	ADDQ $32, SI
 	ADDQ $32, DI
 	INCQ AX

@@ -10,6 +10,8 @@ func logBlocks(dst, src *float64, blocks int) int { return 0 }
 
 func log1pBlocks(dst, src *float64, blocks int) int { return 0 }
 
+func expm1Blocks(dst, src *float64, blocks int) int { return 0 }
+
 func sinBlocks(dst, src *float64, blocks int) int { return 0 }
 
 func cosBlocks(dst, src *float64, blocks int) int { return 0 }

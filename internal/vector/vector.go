@@ -1,9 +1,10 @@
 // Package vector computes functions of package math for many numbers at once, with the same bits.
 //
 // Where the processor has AVX2 and FMA, four numbers are computed at a time, by the operations that package math
-// performs for one, in their order. Whether the results are the same is checked once, on some thousand numbers: with a
-// version of Go, or for a level of the processor, that computes a function in another way, package math does all.
-// Numbers near the ends of the range, and those that are not finite, are left to package math.
+// performs for one, in their order; of powers the exponentials and logarithms. Whether the results are the same is
+// checked once, on some thousand numbers: with a version of Go, or for a level of the processor, that computes a
+// function in another way, package math does all. Numbers near the ends of the range, and those that are not finite,
+// are left to package math.
 package vector
 
 import (
@@ -25,6 +26,7 @@ const (
 	expKernel kernel = iota
 	logKernel
 	log1pKernel
+	expm1Kernel
 	sinKernel
 	cosKernel
 	tanhKernel
@@ -41,6 +43,8 @@ func (k kernel) run(dst, src []float64) int {
 		return logBlocks(&dst[0], &src[0], blocks)
 	case log1pKernel:
 		return log1pBlocks(&dst[0], &src[0], blocks)
+	case expm1Kernel:
+		return expm1Blocks(&dst[0], &src[0], blocks)
 	case sinKernel:
 		return sinBlocks(&dst[0], &src[0], blocks)
 	case cosKernel:
@@ -53,6 +57,7 @@ var (
 	exp   = newFunction(math.Exp, expKernel, 0)
 	log   = newFunction(math.Log, logKernel, 1)
 	log1p = newFunction(math.Log1p, log1pKernel, 0)
+	expm1 = newFunction(math.Expm1, expm1Kernel, 0)
 	sin   = newFunction(math.Sin, sinKernel, 0)
 	cos   = newFunction(math.Cos, cosKernel, 0)
 	tanh  = newFunction(math.Tanh, tanhKernel, 0)
@@ -121,6 +126,9 @@ func Log(dst, src []float64) { log.apply(dst, src) }
 
 // Log1p sets dst[i] = math.Log1p(src[i]). dst has at least the length of src, and may be src.
 func Log1p(dst, src []float64) { log1p.apply(dst, src) }
+
+// Expm1 sets dst[i] = math.Expm1(src[i]). dst has at least the length of src, and may be src.
+func Expm1(dst, src []float64) { expm1.apply(dst, src) }
 
 // Sin sets dst[i] = math.Sin(src[i]). dst has at least the length of src, and may be src.
 func Sin(dst, src []float64) { sin.apply(dst, src) }

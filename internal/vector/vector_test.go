@@ -13,14 +13,16 @@ var functions = []struct {
 	name  string
 	apply func(dst, src []float64)
 	*function
-}{{"Exp", Exp, exp}, {"Log", Log, log}, {"Log1p", Log1p, log1p}, {"Sin", Sin, sin}, {"Cos", Cos, cos},
+}{{"Exp", Exp, exp}, {"Log", Log, log}, {"Log1p", Log1p, log1p},
+	{"Expm1", Expm1, expm1}, {"Sin", Sin, sin}, {"Cos", Cos, cos},
 	{"Tanh", Tanh, tanh}}
 
 // arguments returns numbers of all magnitudes, many of them where functions change their formula, and special ones.
 func arguments(rng *rand.Rand, n int) []float64 {
 	centers := []float64{0, 1, -1, math.Sqrt2 - 1, math.Sqrt2/2 - 1, math.Sqrt2, math.Sqrt2 / 2, 709.782712893384,
 		-745.13, 708, -708, 1 << 53, 1.0 / (1 << 29), 1.0 / (1 << 54), 2, 0.5, 0.625, 1 << 29, math.Pi / 4, math.Pi / 2,
-		100 * math.Pi, 44, 19, math.SmallestNonzeroFloat64, 0x1p-1022}
+		0.5 * math.Ln2, 1.5 * math.Ln2, -0.5 * math.Ln2, -1.5 * math.Ln2, 56 * math.Ln2, -56 * math.Ln2,
+		19.5 * math.Ln2, -0.25, 100 * math.Pi, 44, 19, math.SmallestNonzeroFloat64, 0x1p-1022}
 	src := make([]float64, n)
 	for i := range src {
 		switch rng.IntN(4) {
@@ -85,6 +87,53 @@ func TestBits(t *testing.T) {
 	}
 }
 
+// TestPow: powers have the bits of package math, in place too.
+func TestPow(t *testing.T) {
+	if supported() && !powAgrees() {
+		t.Error("powers have other bits than package math here, and are computed by it")
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range longtest.Cases(0, 100, 1000, 30000) {
+		x := arguments(rng, rng.IntN(200))
+		y := arguments(rng, len(x))
+		kind := rng.IntN(4)
+		for i := range x {
+			if kind > 0 { // numbers without exceptions
+				x[i] = math.Exp(5 * rng.NormFloat64())
+			}
+			switch kind {
+			case 2:
+				y[i] = float64(rng.IntN(9) - 4)
+			case 3:
+				y[i] = 5 * rng.NormFloat64()
+			}
+			if rng.IntN(20) == 0 {
+				y[i] = []float64{0, 1, -1, 0.5, -0.5, 2, 1e300, 1 << 62, 1 << 63}[rng.IntN(9)]
+			}
+		}
+		got := make([]float64, len(x)+1)
+		Pow(got, x, y)
+		scalar := make([]float64, len(x)+1)
+		if len(y) > 0 {
+			PowScalar(scalar, x, y[0])
+		}
+		for i, v := range x {
+			if want := math.Pow(v, y[i]); !same(got[i], want) {
+				t.Fatalf("%v to the power of %v is %v, want %v", v, y[i], got[i], want)
+			}
+			if want := math.Pow(v, y[0]); !same(scalar[i], want) {
+				t.Fatalf("%v to the power of %v for all is %v, want %v", v, y[0], scalar[i], want)
+			}
+		}
+		if got[len(x)] != 0 || scalar[len(x)] != 0 {
+			t.Fatal("it has written behind")
+		}
+		if Pow(y, x, y); len(x) > 0 && !same(y[0], got[0]) {
+			t.Fatalf("in place %v, want %v", y[0], got[0])
+		}
+	}
+}
+
 // TestAnyNaN: a NaN is found at all places of slices of all lengths, and infinities are none.
 func TestAnyNaN(t *testing.T) {
 	for n := range 150 {
@@ -122,6 +171,29 @@ func TestChecked(t *testing.T) {
 	wrong.apply(dst, []float64{1, 2, 3, 4})
 	if wrong.checked() || dst[3] != 16 {
 		t.Errorf("a kernel of another function is taken: %v", dst)
+	}
+}
+
+func BenchmarkPow(b *testing.B) {
+	x, dst := make([]float64, 1000), make([]float64, 1000)
+	for i := range x {
+		x[i] = 0.01 + float64(i)/500
+	}
+	for _, y := range []float64{3, 1.7, -2.5} {
+		b.Run(fmt.Sprint(y), func(b *testing.B) {
+			for b.Loop() {
+				PowScalar(dst, x, y)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/number")
+		})
+		b.Run(fmt.Sprintf("%v/math", y), func(b *testing.B) {
+			for b.Loop() {
+				for i, v := range x {
+					dst[i] = math.Pow(v, y)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/number")
+		})
 	}
 }
 
