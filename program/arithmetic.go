@@ -248,7 +248,8 @@ func binaryRunSlot(op rules.Op, dst, a []float64, b float64) {
 	}
 }
 
-// powDx sets dst[i] to the derivative of x^p by x, for x = a[i] and p = exponent(i), by the operations of package rules.
+// powDx sets dst[i] to the derivative of x^p by x, for x = a[i] and p = exponent(i), by the operations of
+// package rules.
 func powDx(dst, a []float64, exponent func(i int) float64) {
 	const chunk = 64
 	var x, p, power [chunk]float64

@@ -29,6 +29,13 @@
 // where other engines return a number. If neither is known to be right, the call returns
 // an UnsupportedError with the function and the input; it never returns 0 for NaN.
 //
+// # Sparse matrices
+//
+// With nabla.AutoSparse the code of a local function, whose numbers depend on few inputs
+// each or are sums in loops, computes the entries of a Jacobian or a Hessian one by one.
+// Where control flow and indices depend on integers alone, it knows the pattern too. The
+// matrices of other functions are recovered from products.
+//
 // # Second order
 //
 // Generated code has the tangent of the adjoint, which gives Hessian-vector

@@ -191,6 +191,11 @@ func TestForms(t *testing.T) {
 		{"values of the iteration before", "let p float64 = x[0]\n let q float64 = x[1]\n" +
 			"for l, m i int = 2; i < n + 4; i += 1 {\n let r float64 = x[i] * q\n y[i] = p * q * r\n p = q\n" +
 			"q = x[i]\n}", false, true},
+		{"a window", "let p float64 = x[0]\n let c float64\n for l, m i int = 1; i < n + 4; i += 1 {\n" +
+			"let r float64 = x[i]\n let d float64 = r - p\n let t float64 = d * d\n let e float64 = p * t + d * t\n" +
+			"y[i] = c - e\n c = e\n p = r\n}", false, true},
+		{"a branch with a sum", "let s float64\n for k, j c int = 0; c < n; c += 1 {\n s += x[c] * x[1]\n}\n" +
+			"let v float64 = x[1]\n if n > 3 {\n v = s * 2.0 + x[2]\n}\n y[0] = v * x[2]", true, true},
 		{"a sum", "for l, m i int = 0; i < n; i += 1 {\n let s float64\n for k, j c int = 0; c < i; c += 1 {\n" +
 			"s += x[c] * x[i]\n}\n y[i] = math.Sin(s)\n y[i + 1] = s * x[i]\n}", true, true},
 		{"Horner's rule", "let s float64 = a\n for l, m i int = 0; i < n; i += 1 {\n s = s * x[n] + x[i]\n}\n y[0] = s",
@@ -243,6 +248,8 @@ func TestRefused(t *testing.T) {
 			"for l, m i int = 0; i < n; i += 1 {\n s = s + r * x[i]\n}\n y[0] = s"},
 		{"a sum changes while", "", "let s float64\n let r float64\n for l, m i int = 0; i < n; i += 1 {\n" +
 			"let v float64 = s * a\n s += x[i]\n y[i] = v * s\n}\n y[0] = r"},
+		{"a sum changes while", "", "let s float64\n for k, j c int = 0; c < n; c += 1 {\n s += x[c]\n}\n" +
+			"let v float64 = s * a\n for l, m i int = 0; i < n; i += 1 {\n y[i] = v\n s += x[i]\n}\n y[n] = s"},
 		{"other than the results", "r []float64",
 			"r = make([]float64, n)\n r[0] = x[0]\n r = make([]float64, 2)\n r[1] = x[1]"},
 		{"a result is a part", "r []float64", "let t []float64 = make([]float64, n)\n t[1] = x[0]\n r = t[1:]"},

@@ -32,7 +32,6 @@ type writer struct {
 	floats []string // variables in scope
 	set    []string // those of them that may be assigned
 	ints   []string // indices in scope, from 2 to n+1
-	sizes  []int    // of the lists at the starts of blocks
 	slices []string // slices of x at least as long as n + 4
 	loops  int
 	leaves []string // labels of the loops around

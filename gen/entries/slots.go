@@ -178,7 +178,6 @@ next:
 		}
 		own[k] = &t
 	}
-	// All variables are assigned at once.
 	var vars []*ir.Var
 	var values []ir.Expr
 	assign := func(v *ir.Var, e ir.Expr) { vars, values = append(vars, v), append(values, e) }
@@ -233,22 +232,9 @@ func (b *builder) isNow(index ir.Expr, at *ir.Var) bool {
 	return v != nil && (v == at || b.copies[v] == copied{at, b.versions[at]})
 }
 
-// assign gives variables their values, all at once. It declares those that are new if declares is set.
+// assign gives variables their values, constants and variables that are assigned once. It declares those that are new
+// if declares is set.
 func (b *builder) assign(vars []*ir.Var, values []ir.Expr, declares bool) {
-	reads := false
-	for i, e := range values {
-		ir.WalkExpr(e, func(e ir.Expr) bool {
-			if w := ir.VarOf(e); w != nil && w != vars[i] && slices.Contains(vars, w) {
-				reads = true
-			}
-			return true
-		})
-	}
-	for i, v := range vars {
-		if reads && ir.VarOf(values[i]) != v {
-			values[i] = b.atom(values[i], "next")
-		}
-	}
 	for i, v := range vars {
 		if _, ok := b.declared[v]; declares && !ok {
 			b.Emit(&ir.Let{At: b.At, V: v, E: values[i]})
