@@ -22,6 +22,7 @@ type builder struct {
 	limit                 *ir.Var
 	exit                  *ir.Label // of the function, left where the plan does not fit
 	statements, blocks    int
+	read                  int // words of the plan that have been read and not dropped
 
 	forms map[*ir.Var]form  // of dots that are assigned once
 	views map[*ir.Var]*view // of slices that are dots
@@ -90,7 +91,15 @@ func (b *builder) scoped(v *ir.Var, write func()) ir.Block {
 	if v != nil {
 		b.declare(v)
 	}
-	out := b.Nested(write)
+	outer := b.read
+	b.read = 0
+	out := b.Nested(func() {
+		write()
+		if !ir.EndsInJump(b.Out) {
+			b.flush()
+		}
+	})
+	b.read = outer
 	b.scopes = b.scopes[:len(b.scopes)-1]
 	return out
 }
@@ -99,6 +108,10 @@ func (b *builder) scoped(v *ir.Var, write func()) ir.Block {
 func (b *builder) stmt(s ir.Stmt) {
 	if b.statements++; b.statements > maxStatements {
 		b.refuse("it is too long")
+	}
+	switch s.(type) {
+	case *ir.If, *ir.Scope, *ir.Loop, *ir.Leave:
+		b.flush()
 	}
 	switch s := s.(type) {
 	case *ir.Let:

@@ -39,11 +39,11 @@ func (b *builder) emit(row ir.Expr, f form, adds bool) {
 	for k, t := range fixed {
 		conds = append(conds, b.differs(1+2*k, narrow(t.index)))
 	}
-	b.check(int64(1+2*len(fixed)), conds...)
+	b.check(1+2*len(fixed), conds...)
 	for k, t := range fixed {
 		b.write(b.word(2+2*k), t.by)
 	}
-	b.advance(ir.Count(1 + 2*len(fixed)))
+	b.read += 1 + 2*len(fixed)
 	for _, t := range sums {
 		b.emitList(t)
 	}
@@ -71,19 +71,19 @@ func (b *builder) note(list ...ir.Expr) {
 		Then: ir.Block{&ir.Leave{At: b.At, L: b.exit}}})
 }
 
-// word returns word k of the rest of the plan.
-func (b *builder) word(k int) ir.Expr { return b.wordAt(ir.Count(k)) }
+// word returns word k of the plan after those that have been read.
+func (b *builder) word(k int) ir.Expr { return b.wordAt(ir.Count(b.read + k)) }
 
 func (b *builder) wordAt(k ir.Expr) ir.Expr {
 	return ir.LoadOf(&ir.Place{Root: b.plan, Path: []ir.Step{ir.IndexStep(k)}}, int32Type)
 }
 
-// differs returns the condition that word k of the rest of the plan is not e.
+// differs returns the condition that word k of the plan after those that have been read is not e.
 func (b *builder) differs(k int, e ir.Expr) ir.Expr { return ir.Compare(token.NEQ, b.word(k), e) }
 
 // check leaves the function if one of the conditions holds or the plan has less than n words left.
-func (b *builder) check(n int64, conds ...ir.Expr) {
-	cond := ir.Compare(token.LSS, ir.LenOf(b.plan.Load()), ir.Count(n))
+func (b *builder) check(n int, conds ...ir.Expr) {
+	cond := ir.Compare(token.LSS, ir.LenOf(b.plan.Load()), ir.Count(b.read+n))
 	for _, c := range conds {
 		cond = ir.Compare(token.LOR, cond, c)
 	}
@@ -95,6 +95,15 @@ func (b *builder) leaveIf(cond ir.Expr) {
 		&ir.Set{At: b.At, P: b.changed.Place(), E: ir.BoolConst(b.changed.Type, true)},
 		&ir.Leave{At: b.At, L: b.exit},
 	}})
+}
+
+// flush drops the words of the plan that have been read. Stores in a row read it at constant indices, and drop their
+// words together.
+func (b *builder) flush() {
+	if b.read > 0 {
+		b.advance(ir.Count(b.read))
+		b.read = 0
+	}
 }
 
 // advance drops n words of the plan.
@@ -118,6 +127,7 @@ func (b *builder) write(at, e ir.Expr) {
 
 // each writes a loop over the numbers below n, whose body is that which write emits.
 func (b *builder) each(n ir.Expr, write func(i ir.Expr)) {
+	b.flush()
 	i := &ir.Var{Name: b.names.Name("i"), Type: intType}
 	l := &ir.Loop{At: b.At, L: &ir.Label{Name: b.names.Name("each")}, Next: &ir.Label{Name: b.names.Name("next")},
 		V: i, Lo: ir.Count(0), Hi: n, Step: 1}

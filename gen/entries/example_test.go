@@ -43,8 +43,8 @@ func F(y, x []float64, a float64) exit {
 	// 		} else {
 	// 			entries[plan[2]] = a
 	// 			entries[plan[4]] = -a
-	// 			plan = plan[5:]
 	// 			y[i] = a * (x[i + 1] - x[i])
+	// 			plan = plan[5:]
 	// 		}
 	// 	}
 	// 	changed = len(plan) != 0

@@ -47,11 +47,12 @@ func (b *builder) header() ir.Block {
 		if len(b.lists) == 0 {
 			return
 		}
-		b.check(int64(len(b.lists)))
+		b.check(len(b.lists))
 		for k, l := range b.lists {
 			b.Emit(&ir.Let{At: b.At, V: l.base, E: asInt(b.word(k))})
 		}
-		b.advance(ir.Count(len(b.lists)))
+		b.read += len(b.lists)
+		b.flush()
 	})
 }
 
@@ -96,7 +97,7 @@ func (b *builder) fillList(l *list, f form) {
 		}
 		b.check(2, b.differs(0, ir.IntConst(int32Type, int64(math.MinInt32+l.id))), b.differs(1, narrow(t.index)))
 		b.write(ir.NewBinary(intType, token.ADD, l.base.Load(), l.n.Load()), t.by)
-		b.advance(ir.Count(2))
+		b.read += 2
 		b.Emit(&ir.Set{At: b.At, P: l.n.Place(), E: ir.NewBinary(intType, token.ADD, l.n.Load(), ir.Count(1))})
 	}
 }
@@ -110,6 +111,7 @@ func (b *builder) noteList(l *list) {
 
 // emitList writes the terms of a list as entries of a row.
 func (b *builder) emitList(t term) {
+	b.flush()
 	n := t.list.n.Load()
 	b.leaveIf(ir.Compare(token.LOR, ir.Compare(token.LEQ, ir.LenOf(b.plan.Load()), n),
 		b.differs(0, narrow(ir.NewBinary(intType, token.SUB, ir.Count(-1<<30), n)))))

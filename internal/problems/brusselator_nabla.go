@@ -223,19 +223,18 @@ func brusselatorOnTangentEntries(dx, x []float64, g *Grid, entries1 []float64, p
 			entries1[plan[8]] = alpha
 			entries1[plan[10]] = alpha*-4 + uuvDot1 + -4.4
 			entries1[plan[12]] = t2
-			plan = plan[13:]
 			du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			if len(plan) < 13 || plan[0] != -1-int32(k8) || plan[1] != int32(k4) || plan[3] != int32(k5) || plan[5] != int32(k6) || plan[7] != int32(k7) || plan[9] != int32(k8) || plan[11] != int32(at) {
+			if len(plan) < 26 || plan[13] != -1-int32(k8) || plan[14] != int32(k4) || plan[16] != int32(k5) || plan[18] != int32(k6) || plan[20] != int32(k7) || plan[22] != int32(k8) || plan[24] != int32(at) {
 				return true
 			}
-			entries1[plan[2]] = alpha
-			entries1[plan[4]] = alpha
-			entries1[plan[6]] = alpha
-			entries1[plan[8]] = alpha
-			entries1[plan[10]] = alpha*-4 - t2
-			entries1[plan[12]] = 3.4 - uuvDot1
-			plan = plan[13:]
+			entries1[plan[15]] = alpha
+			entries1[plan[17]] = alpha
+			entries1[plan[19]] = alpha
+			entries1[plan[21]] = alpha
+			entries1[plan[23]] = alpha*-4 - t2
+			entries1[plan[25]] = 3.4 - uuvDot1
 			dv[at] = alpha*lv + brusselatorA*u[at] - uuv
+			plan = plan[26:]
 		}
 	}
 	return len(plan) != 0
@@ -475,19 +474,18 @@ func brusselatorModuloOnTangentEntries(dx, x []float64, g *Grid, entries1 []floa
 			entries1[plan[8]] = alpha
 			entries1[plan[10]] = alpha*-4 + uuvDot1 + -4.4
 			entries1[plan[12]] = t1
-			plan = plan[13:]
 			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			if len(plan) < 13 || plan[0] != -1-int32(k9) || plan[1] != int32(k5) || plan[3] != int32(k6) || plan[5] != int32(k7) || plan[7] != int32(k8) || plan[9] != int32(k9) || plan[11] != int32(at) {
+			if len(plan) < 26 || plan[13] != -1-int32(k9) || plan[14] != int32(k5) || plan[16] != int32(k6) || plan[18] != int32(k7) || plan[20] != int32(k8) || plan[22] != int32(k9) || plan[24] != int32(at) {
 				return true
 			}
-			entries1[plan[2]] = alpha
-			entries1[plan[4]] = alpha
-			entries1[plan[6]] = alpha
-			entries1[plan[8]] = alpha
-			entries1[plan[10]] = alpha*-4 - t1
-			entries1[plan[12]] = 3.4 - uuvDot1
-			plan = plan[13:]
+			entries1[plan[15]] = alpha
+			entries1[plan[17]] = alpha
+			entries1[plan[19]] = alpha
+			entries1[plan[21]] = alpha
+			entries1[plan[23]] = alpha*-4 - t1
+			entries1[plan[25]] = 3.4 - uuvDot1
 			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+			plan = plan[26:]
 		}
 	}
 	return len(plan) != 0
@@ -1943,8 +1941,8 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"263+3|.BrusselatorOn|brusselator.go:17|1:0",
-	"831+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
+	"262+3|.BrusselatorOn|brusselator.go:17|1:0",
+	"830+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
 	"544+36|.BrusselatorPlain|brusselator.go:29|1:1 2:1 3:1 5:2 6:2 7:2 9:5 10:5 11:5 20:13 21:13",
 	"140+15|.BrusselatorModuloPlain|brusselator.go:59|1:1 3:2",
 )

@@ -1117,30 +1117,29 @@ func reprojectionPlainTangentEntries(y, x []float64, f *Feature, entries1 []floa
 		entries1[plan[24]] = weight * (t9 * (t2 * t7))
 		entries1[plan[26]] = weight * t8
 		entries1[plan[28]] = weight
-		plan = plan[29:]
 		y[0] = weight * t10
 		t11 := t4 * l
 		t12 := cam[6]
 		t13 := t11*t12 + cam[8] - f.Z[1]
-		if len(plan) < 29 || plan[0] != rt.Value(int32(-1))-rt.Value(int32(1)) || plan[1] != int32(14) || plan[3] != int32(12) || plan[5] != int32(4) || plan[7] != int32(2) || plan[9] != int32(11) || plan[11] != int32(3) || plan[13] != int32(0) || plan[15] != int32(13) || plan[17] != int32(5) || plan[19] != int32(1) || plan[21] != int32(9) || plan[23] != int32(10) || plan[25] != int32(6) || plan[27] != int32(8) {
+		if len(plan) < 58 || plan[29] != rt.Value(int32(-1))-rt.Value(int32(1)) || plan[30] != int32(14) || plan[32] != int32(12) || plan[34] != int32(4) || plan[36] != int32(2) || plan[38] != int32(11) || plan[40] != int32(3) || plan[42] != int32(0) || plan[44] != int32(13) || plan[46] != int32(5) || plan[48] != int32(1) || plan[50] != int32(9) || plan[52] != int32(10) || plan[54] != int32(6) || plan[56] != int32(8) {
 			changed = true
 		} else {
-			entries1[plan[2]] = t13
-			entries1[plan[4]] = weight * (t12 * (l*vDot1 + t4*lDot7))
-			entries1[plan[6]] = weight * (t12 * (l*vDot2 + t4*lDot8))
-			entries1[plan[8]] = weight * (t12 * (l*vDot3 + t4*lDot6))
-			entries1[plan[10]] = weight * (t12 * (l*vDot4 + t4*lDot1))
-			entries1[plan[12]] = weight * (t12 * (l*vDot5 + t4*lDot2))
-			entries1[plan[14]] = weight * (t12 * (l*vDot6 + t4*lDot9))
-			entries1[plan[16]] = weight * (t12 * (l*vDot7 + t4*lDot4))
-			entries1[plan[18]] = weight * (t12 * (l*vDot8 + t4*lDot5))
-			entries1[plan[20]] = weight * (t12 * (l*vDot9 + t4*lDot3))
-			entries1[plan[22]] = weight * (t12 * (t4 * s))
-			entries1[plan[24]] = weight * (t12 * (t4 * t7))
-			entries1[plan[26]] = weight * t11
-			entries1[plan[28]] = weight
-			plan = plan[29:]
+			entries1[plan[31]] = t13
+			entries1[plan[33]] = weight * (t12 * (l*vDot1 + t4*lDot7))
+			entries1[plan[35]] = weight * (t12 * (l*vDot2 + t4*lDot8))
+			entries1[plan[37]] = weight * (t12 * (l*vDot3 + t4*lDot6))
+			entries1[plan[39]] = weight * (t12 * (l*vDot4 + t4*lDot1))
+			entries1[plan[41]] = weight * (t12 * (l*vDot5 + t4*lDot2))
+			entries1[plan[43]] = weight * (t12 * (l*vDot6 + t4*lDot9))
+			entries1[plan[45]] = weight * (t12 * (l*vDot7 + t4*lDot4))
+			entries1[plan[47]] = weight * (t12 * (l*vDot8 + t4*lDot5))
+			entries1[plan[49]] = weight * (t12 * (l*vDot9 + t4*lDot3))
+			entries1[plan[51]] = weight * (t12 * (t4 * s))
+			entries1[plan[53]] = weight * (t12 * (t4 * t7))
+			entries1[plan[55]] = weight * t11
+			entries1[plan[57]] = weight
 			y[1] = weight * t13
+			plan = plan[58:]
 			changed = len(plan) != 0
 		}
 	}
@@ -1281,5 +1280,5 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"472+14|.ReprojectionPlain|bundle.go:17|1:1 2:1 3:1 6:3 8:4",
+	"471+14|.ReprojectionPlain|bundle.go:17|1:1 2:1 3:1 6:3 8:4",
 )

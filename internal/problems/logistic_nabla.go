@@ -552,9 +552,9 @@ func logisticLossPlainAdjointTangentEntries(w []float64, r *Regression, wBar []f
 						return
 					}
 					entries1[zDotBase+zDotCount] = v
-					plan = plan[2:]
 					zDotCount += 1
 					z += v * w1[j]
+					plan = plan[2:]
 				}
 			}
 			var t float64

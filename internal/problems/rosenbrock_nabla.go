@@ -439,7 +439,6 @@ func rosenbrockPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *A
 			entries1[plan[4]] = carryDot2
 			entries1[plan[6]] = carryDot3
 			entries1[plan[8]] = -(t3 * (twice1 + twice1))
-			plan = plan[9:]
 			xBar1[i] += carry - (bBar + t1*old)
 			carryDot1 = twice1
 			carryDotAt1 = k1
@@ -451,6 +450,7 @@ func rosenbrockPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *A
 			oldDot1 = 1
 			oldDot2 = 0
 			old = now
+			plan = plan[9:]
 		}
 		k4 := carryDotAt
 		k5 := carryDotAt1
@@ -462,8 +462,8 @@ func rosenbrockPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *A
 		entries1[plan[2]] = carryDot1
 		entries1[plan[4]] = carryDot2
 		entries1[plan[6]] = carryDot3
-		plan = plan[7:]
 		xBar[hi] += carry
+		plan = plan[7:]
 	}
 	return s, len(plan) != 0
 }

@@ -263,8 +263,8 @@ func sumSquaresPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *A
 				return
 			}
 			entries1[plan[2]] = twice
-			plan = plan[3:]
 			xBar1[i] += twice * v
+			plan = plan[3:]
 		}
 	}
 	return s, len(plan) != 0
@@ -658,7 +658,6 @@ func diffSquaresPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *
 			entries1[plan[4]] = carryDot2
 			entries1[plan[6]] = carryDot3
 			entries1[plan[8]] = -twice
-			plan = plan[9:]
 			xBar1[i] += carry - dBar
 			carryDot1 = twice
 			carryDotAt1 = k1
@@ -670,6 +669,7 @@ func diffSquaresPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *
 			oldDot1 = 1
 			oldDot2 = 0
 			old = now
+			plan = plan[9:]
 		}
 		k4 := carryDotAt
 		k5 := carryDotAt1
@@ -681,8 +681,8 @@ func diffSquaresPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *
 		entries1[plan[2]] = carryDot1
 		entries1[plan[4]] = carryDot2
 		entries1[plan[6]] = carryDot3
-		plan = plan[7:]
 		xBar[hi] += carry
+		plan = plan[7:]
 	}
 	return s, len(plan) != 0
 }
