@@ -30,8 +30,6 @@ func (u *unit) makeEntries() {
 		for _, b := range t.built {
 			var image slot
 			switch {
-			case unregistered(t, b, false) != "":
-				continue
 			case b.build == secondBuild && t.shape.scalar:
 				image = barDot
 			case b.build.code == "Tangent" && !t.shape.scalar:
@@ -51,6 +49,9 @@ func (u *unit) makeEntries() {
 // entriesOf adds the functions for the entries of b, whose image is in a slot, to t. A derivative without entries is
 // one whose sparse derivatives are computed from products, and is no error.
 func (u *unit) entriesOf(t *target, b *built, image slot) error {
+	if unregistered(t, b, false) != "" {
+		return nil
+	}
 	s := t.shape
 	values, plan := jacobianValues, jacobianPlan
 	if image == barDot {
