@@ -89,7 +89,8 @@ func fuzzSparse(t *testing.T, name string, data []byte, seen *sparseCounts) bool
 		e := checkSparse(p, xs, pick, new(sparseCounts))
 		return e != nil && failureKind(e) == kind
 	})
-	t.Errorf("%s: %v\n%s%s", name, checkSparse(q, ys, pick, seen), q, randfunc.Points(ys))
+	t.Errorf("%s: %v\nbefore it was shrunk: %v\n%s%s", name, checkSparse(q, ys, pick, seen), err, q,
+		randfunc.Points(ys))
 	return false
 }
 

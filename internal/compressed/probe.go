@@ -15,8 +15,9 @@ type probe struct {
 	direction           []float64 // the components are far from zero
 	v                   []float64 // the direction, with the components that are left out set to zero
 	got, want, scale    []float64
-	tol                 float64
-	differences, turned bool // turned: it multiplies with the transposed matrix
+	tol                 float64 // of a component, relative to the sum of its terms
+	common              float64 // relative to the largest sum: errors that components have from others
+	differences, turned bool    // turned: it multiplies with the transposed matrix
 }
 
 // probeSeed seeds the generator of directions, so that results are reproducible.
@@ -28,9 +29,11 @@ const probeSeed = 0x9e3779b97f4a7c15
 func newProbe(in, n, m int, accuracy float64, c *coloring.Coloring) *probe {
 	p := &probe{r: rand.New(rand.NewPCG(probeSeed, uint64(n))), tol: 1e-11, differences: accuracy > 0}
 	if c.Problem().Decompression == coloring.Substitution { // errors accumulate in the matrix
-		p.tol = 1e-7
+		p.tol, p.common = 1e-7, 1e-13
 	}
-	p.tol = max(p.tol, accuracy)
+	if p.tol = max(p.tol, accuracy); p.differences { // all components share the errors of the largest
+		p.common = p.tol
+	}
 	p.direction, p.v = make([]float64, in), make([]float64, in)
 	p.want, p.got, p.scale = make([]float64, m), make([]float64, m), make([]float64, m)
 	p.draw(n)
@@ -183,7 +186,7 @@ func (p *probe) noise(product func(v []float64) error) ([]float64, error) {
 // nil. Products that are not finite are skipped, since NaNs spread in some engines.
 func (p *probe) worst(noise []float64) int {
 	largest := 0.0
-	if p.differences { // all components share the errors of the largest
+	if p.common > 0 {
 		for i, s := range p.scale {
 			if s = max(s, abs(p.want[i])); finite(s) {
 				largest = max(largest, s)
@@ -196,7 +199,7 @@ func (p *probe) worst(noise []float64) int {
 		if !finite(w) || !finite(s) || s > 1e300 { // or nearly an overflow
 			continue
 		}
-		may := p.tol * (s + largest)
+		may := p.tol*s + p.common*largest
 		if noise != nil {
 			may = max(may, 100*noise[i])
 		}

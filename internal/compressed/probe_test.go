@@ -142,3 +142,19 @@ func TestDirections(t *testing.T) {
 		t.Errorf("signs: %v", signs)
 	}
 }
+
+// TestProbeSubstitution: an entry that is recovered from others has rounding errors of their size, even if it is 0.
+func TestProbeSubstitution(t *testing.T) {
+	a := [][]float64{{6e-16, 0}, {0, 10}}
+	c := colored(t, a, 2, coloring.Problem{Partition: coloring.Bidirectional, Decompression: coloring.Substitution})
+	p := newProbe(2, 2, 2, 0, c)
+	for _, f := range []struct {
+		first float64
+		wrong bool
+	}{{6e-16, false}, {1e-10, true}} {
+		p.got, p.want, p.scale = []float64{f.first, 10}, []float64{0, 10}, []float64{f.first, 10}
+		if bad := p.worst(nil); (bad >= 0) != f.wrong {
+			t.Errorf("%v for 0 beside 10: component %d is wrong, want one to be: %v", f.first, bad, f.wrong)
+		}
+	}
+}
