@@ -13,7 +13,7 @@ import (
 // Functions that compute the entries of sparse derivatives, for the registered code alone: of Jacobians from tangents,
 // and of Hessians from tangents of adjoints.
 
-// The kinds of entries, as builds that differ in what they are made of.
+// The functions for entries as builds, by the field of nabla.Code that each is registered as.
 var (
 	jacobianValues = &build{code: "Entries"}
 	jacobianPlan   = &build{code: "Plan"}

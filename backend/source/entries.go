@@ -140,8 +140,8 @@ type entries struct {
 
 	plan      []int32
 	unplanned bool // there is no plan
-	// buffer receives what the code computes unless that is only values: the values, an element for entries that are
-	// not wanted, and those in more.
+	// buffer receives all that the code computes, if that is more than the values: the values, an element for entries
+	// that are not wanted, those in more, and the terms of lists.
 	buffer  []float64
 	more    []entry
 	spare   bool  // some entries are not wanted
@@ -205,7 +205,7 @@ func (e *entries) list(x []float64) (list []int32, err error) {
 // A record is an element of the list that a plan function returns.
 type record struct {
 	kind recordKind
-	row  int // of entries, -1 for those of the same row as the record before
+	row  int // of sets and adds; more belongs to the record before
 	list int // that a term is added to
 	cols []int32
 }
@@ -319,6 +319,9 @@ func (e *entries) place(list []int32) error {
 func (e *entries) lastSet(list []int32) ([]int, error) {
 	set := make([]int, e.structure.Rows)
 	for k, r := range records(list) {
+		if r.kind > adds {
+			continue
+		}
 		if r.row < 0 || r.row >= len(set) {
 			return nil, &engine.ShapeError{Op: e.gen.Name, Arg: "number of outputs", Got: r.row + 1, Want: len(set)}
 		}

@@ -151,8 +151,8 @@ func (a *analysis) mentionsDot(e ir.Expr) (found bool) {
 
 // dependsOnFloats reports whether floating-point numbers decide about control flow or indices: a condition, an integer
 // or a slice is computed from one, or it is not known that none is.
-func (a *analysis) dependsOnFloats(l Linear) (found bool) {
-	ir.Walk(l.F.Body, func(s ir.Stmt) bool {
+func (a *analysis) dependsOnFloats(f *ir.Func) (found bool) {
+	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		ir.EachExpr(s, func(e ir.Expr) {
 			ir.WalkExpr(e, func(e ir.Expr) bool {
 				for _, x := range ir.Operands(e) {
@@ -163,12 +163,13 @@ func (a *analysis) dependsOnFloats(l Linear) (found bool) {
 				return !found
 			})
 		})
-		switch s := s.(type) {
-		case *ir.Call: // of a function that is not differentiated
+		if s, ok := s.(*ir.Call); ok { // of a function that is not differentiated, which may sort indices by numbers
 			for _, v := range s.Results {
 				found = found || v != nil && !ir.IsContinuous(v.Type)
 			}
-		case *ir.Panic:
+			for _, e := range s.Args {
+				found = found || ir.HasRefs(e.Type())
+			}
 		}
 		return !found
 	})

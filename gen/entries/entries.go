@@ -101,7 +101,7 @@ func Build(l Linear) (_ *Entries, err error) {
 		if plan.grown {
 			continue
 		}
-		e.Fixed = !a.dependsOnFloats(l)
+		e.Fixed = !a.dependsOnFloats(l.F)
 		return e, nil
 	}
 	return nil, &Error{Func: l.F.Name, What: "a form has no fixed length", Pos: l.F.Pos}

@@ -280,3 +280,35 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestFixedCall: a passive function that is called may choose indices by numbers, through a slice too.
+func TestFixedCall(t *testing.T) {
+	funcs, err := ir.Parse(`
+func F(y []float64, x []float64) exit {
+	let k []int = make([]int, 2)
+	call choose(k, x)
+	y[0] = x[k[0]]
+}
+func choose(k []int, x []float64) exit {
+	if x[0] > 0.0 {
+		k[0] = 1
+	}
+}
+`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	funcs[1].Passive = true
+	dot, _, err := tangent.New().Build(funcs[0], activity.Bits(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := dot.Params
+	e, err := entries.Build(entries.Linear{F: dot, In: p[3], InLike: p[1], Out: p[2], OutLike: p[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Fixed {
+		t.Error("the plan is said to be the same at all points")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	gc "go/constant"
 	"go/token"
 	"go/types"
+	"math"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -41,7 +42,7 @@ func times(x, y ir.Expr) ir.Expr {
 	p, isX := constant(x)
 	q, isY := constant(y)
 	switch {
-	case isX && isY && types.Identical(x.Type(), floatType):
+	case isX && isY && types.Identical(x.Type(), floatType) && !math.IsInf(p*q, 0):
 		return ir.FloatConst(x.Type(), p*q)
 	case isX && p == 1:
 		return y
@@ -72,7 +73,7 @@ func negate(x ir.Expr) ir.Expr {
 func plus(x, y ir.Expr) ir.Expr {
 	p, isX := constant(x)
 	q, isY := constant(y)
-	if isX && isY && types.Identical(x.Type(), floatType) {
+	if isX && isY && types.Identical(x.Type(), floatType) && !math.IsInf(p+q, 0) {
 		return ir.FloatConst(x.Type(), p+q)
 	}
 	if u, ok := y.(*ir.Unary); ok && u.Op == token.SUB {

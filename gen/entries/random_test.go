@@ -265,7 +265,7 @@ func local(seed uint64) string {
 	return w.b.String()
 }
 
-// counts says what has been compared.
+// counts are the numbers of functions and comparisons.
 type counts struct {
 	built, changed, compared, sums int
 	why                            map[string]int // functions have no entries
