@@ -442,7 +442,8 @@ func TestManyAllocations(t *testing.T) {
 				})
 			}
 			few, more := perCall(10), perCall(500)
-			if more > few+3 || workers == 1 && more > 0 {
+			// Goroutines that begin in a call allocate, and how many begin depends on the time it takes.
+			if limit := few + float64(10*(workers-1)); more > limit || workers == 1 && more > 0 {
 				t.Errorf("%s on %d workers: %v allocations for 500 points, %v for 10", b.Name(), workers, more, few)
 			}
 		}
