@@ -1,5 +1,10 @@
 package native
 
+import (
+	"maps"
+	"slices"
+)
+
 // A group is a loop over the lanes of statements that have as many, four at a time. Lanes that are left after the last
 // whole vector are computed with those before them once more, which gives the same results.
 type group struct {
@@ -13,6 +18,8 @@ type group struct {
 	columns map[int32]bool    // first slots of the results
 	list    bool              // operands at a distance are listed
 	sums    []accumulation
+	bases   []int32 // the first slots of the results, ascending
+	keep    []bool  // value → it is stored
 }
 
 // An accumulation is the sum, in their order, of the lanes of a result of the group, with a few other terms before and
@@ -287,29 +294,59 @@ func (w *group) accumulate(g *laneGenerator, s *Stmt) bool {
 	return false
 }
 
-func (w *group) generate(g *laneGenerator) {
-	most := max(2*lanes, blockLength/max(1, int32(len(w.code)))/lanes*lanes) // lanes of a block
-	for from := int32(0); from < w.n; {
-		to := min(w.n, from+most)
-		if w.n-to < lanes {
-			to = w.n
-		}
-		g.room(int((to-from)/lanes) * len(w.code))
-		w.loop(g, from, to)
-		from = to
+func (w *group) prepare(g *laneGenerator) {
+	for _, o := range w.where {
+		g.span(o, w.n)
+	}
+	w.bases = slices.Sorted(maps.Keys(w.columns))
+	w.keep = make([]bool, len(w.where))
+	for d := range w.columns {
+		w.keep[w.known[Operand{d, 1}]] = slices.Contains(g.a.whole.keep[d:d+w.n], true)
 	}
 }
 
+func (w *group) length() (n, most int32) {
+	return w.n, max(2*lanes, turnOf/max(1, int32(len(w.code)))/lanes*lanes)
+}
+
+func (w *group) last(g *laneGenerator, from, to int32, visit func(slot int32)) {
+	for id, o := range w.where {
+		if w.defined[id] {
+			continue
+		}
+		a, b := o.at(g.list, from), o.at(g.list, to-1)
+		if o.Stride != Gather && o.Stride >= 0 && g.column(a) >= 0 && g.column(a) == g.column(b) {
+			visit(b)
+			continue
+		}
+		for l := from; l < to; l++ {
+			visit(o.at(g.list, l))
+		}
+	}
+	for _, sum := range w.sums {
+		for _, slots := range [][]int32{sum.first, sum.last} {
+			for _, s := range slots {
+				visit(s)
+			}
+		}
+	}
+}
+
+func (w *group) generate(g *laneGenerator, from, to int32) {
+	g.room(int((to-from)/lanes) * len(w.code))
+	w.loop(g, w.keep, from, to)
+}
+
 // loop translates the loop over some lanes. If there are accumulations, the bodies for the first four lanes of all and
-// for the last ones, if these are no whole vector, are apart: not all of their lanes are added.
-func (w *group) loop(g *laneGenerator, from, to int32) {
+// for the last ones, if these are no whole vector, are apart: not all of their lanes are added. The values in keep are
+// stored.
+func (w *group) loop(g *laneGenerator, keep []bool, from, to int32) {
 	a := g.a
 	a.e.wide, a.e.upper = true, true
 	v := newValues(len(w.where), make([]bool, len(w.where)))
 	v.places = make([]place, len(w.where))
 	for id, o := range w.where {
 		p := place{slot: o.Base, stride: o.Stride, index: w.index(o.stride())}
-		g.span(o, w.n)
 		if o.Stride == Gather {
 			p.slot += from
 		} else {
@@ -317,12 +354,7 @@ func (w *group) loop(g *laneGenerator, from, to int32) {
 		}
 		v.places[id] = p
 	}
-	for d := range w.columns {
-		id := w.known[Operand{d, 1}]
-		for l := range w.n {
-			v.keep[id] = v.keep[id] || a.whole.keep[d+l]
-		}
-	}
+	copy(v.keep, keep)
 	a.v = &v
 	body := func(add func(k, r int8)) {
 		a.clear()

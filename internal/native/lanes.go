@@ -83,8 +83,9 @@ func generateLanes(stmts []Stmt, list []int32, ends []int, kept []bool, areas Ar
 	from = 0
 	for _, end := range last {
 		for _, i := range g.items[from:end] {
-			i.generate(g)
+			i.prepare(g)
 		}
+		g.turns(from, end)
 		g.block()
 		from = end
 		blocks = append(blocks, len(g.starts))
@@ -103,11 +104,20 @@ func (g *laneGenerator) span(o Operand, n int32) {
 	}
 }
 
-// An item is a stretch of statements that is translated as a whole.
+// An item is a stretch of statements that is translated as a whole, or some lanes at a time.
 type item interface {
 	// reads calls visit with all slots that the item reads, except those that it keeps in registers.
 	reads(g *laneGenerator, visit func(slot int32))
-	generate(g *laneGenerator)
+	// prepare is called once, when all items are known, before the item is translated.
+	prepare(g *laneGenerator)
+	// length returns the number of lanes, and of those that a block has at most; 1 and 1 if the item is translated at
+	// once.
+	length() (n, most int32)
+	// last calls visit with slots. If these have their values, and the lanes of each item get theirs in order, all that
+	// the lanes from from to before to read have theirs.
+	last(g *laneGenerator, from, to int32, visit func(slot int32))
+	// generate translates the lanes from from to before to. The calls are in order.
+	generate(g *laneGenerator, from, to int32)
 }
 
 // A laneGenerator translates statements of lanes.
@@ -292,7 +302,11 @@ func (it *scalarItem) reads(g *laneGenerator, visit func(slot int32)) {
 	}
 }
 
-func (it *scalarItem) generate(g *laneGenerator) {
+func (it *scalarItem) prepare(*laneGenerator)                                    {}
+func (it *scalarItem) length() (n, most int32)                                   { return 1, 1 }
+func (it *scalarItem) last(g *laneGenerator, _, _ int32, visit func(slot int32)) { it.reads(g, visit) }
+
+func (it *scalarItem) generate(g *laneGenerator, _, _ int32) {
 	g.room(len(it.code))
 	g.a.e.wide = false
 	g.a.straight(it.code)

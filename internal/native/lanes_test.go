@@ -370,6 +370,20 @@ func TestLanes(t *testing.T) {
 	wantOutside(t)
 }
 
+// TestTurns: lanes of long loops that take turns compute the bits of an interpreter.
+func TestTurns(t *testing.T) {
+	if !supported() {
+		t.Skip("no machine code here")
+	}
+	defer func(least, of int32) { leastTurn, turnOf = least, of }(leastTurn, turnOf)
+	leastTurn, turnOf = lanes, 4*lanes
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range longtest.Cases(0, 100, 500, 10000) {
+		n := 60 + rng.Int32N(200)
+		checkLanes(t, rng, 400, 2+rng.IntN(40), n, n+rng.Int32N(3), n-rng.Int32N(3))
+	}
+}
+
 // TestLongSums: sums of more terms than a block has instructions are those of an interpreter.
 func TestLongSums(t *testing.T) {
 	if !supported() {

@@ -73,8 +73,11 @@ func (w *sum) reads(g *laneGenerator, visit func(slot int32)) {
 	}
 }
 
-// generate translates the sum: lanes next to each other as vectors, the others one by one.
-func (w *sum) generate(g *laneGenerator) {
+func (w *sum) length() (n, most int32) { return 1, 1 }
+
+func (w *sum) last(g *laneGenerator, _, _ int32, visit func(slot int32)) { w.reads(g, visit) }
+
+func (w *sum) prepare(g *laneGenerator) {
 	g.span(Operand{w.s.D, 1}, w.s.N)
 	for l := range w.s.N {
 		if w.ranges == nil {
@@ -90,6 +93,10 @@ func (w *sum) generate(g *laneGenerator) {
 			g.span(Operand{r.first + (r.n-1)*r.step, last}, 2)
 		}
 	}
+}
+
+// generate translates the sum: lanes next to each other as vectors, the others one by one.
+func (w *sum) generate(g *laneGenerator, _, _ int32) {
 	from := int32(0)
 	if w.ranges != nil && w.across == 1 {
 		from = w.blocks(g, from, lanes, sumLanes)
