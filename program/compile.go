@@ -329,8 +329,9 @@ func (s *stores) ofLanes(code []native.Stmt, list *[]int32, d, n int32) []native
 	alike := true
 	for l := range n {
 		j := s.first[d+l]
-		alike = alike && j > 0 && s.op(j) == s.op(s.first[d])
-		places = append(places, region+j)
+		if alike = alike && j > 0 && s.op(j) == s.op(s.first[d]); alike {
+			places = append(places, region+j)
+		}
 		if j == 0 {
 			continue
 		}
@@ -340,11 +341,11 @@ func (s *stores) ofLanes(code []native.Stmt, list *[]int32, d, n int32) []native
 			s.done[j-1] = true
 		}
 	}
-	if stride, ok := progression(places); alike && ok {
-		add(s.first[d], d, n, native.Operand{Base: places[0], Stride: stride})
-		return code
-	}
 	if alike {
+		if stride, ok := progression(places); ok {
+			add(s.first[d], d, n, native.Operand{Base: places[0], Stride: stride})
+			return code
+		}
 		add(s.first[d], d, n, native.Operand{Base: int32(len(*list)), Stride: Gather})
 		*list = append(*list, places...)
 		return code

@@ -5,7 +5,8 @@
 // A [Program] is a list of statements over a file of float64 slots. A statement is
 // one operation over N lanes; lane l of its result is slot D+l. Each operand has an
 // addressing mode: one slot for all lanes, contiguous, strided, or gathered.
-// Recorded operations become statements of one lane; [Schedule] merges equal
+// Recorded operations become statements of one lane, and those of a loop in a long
+// recording statements with a lane for each iteration; [Schedule] merges equal
 // operations that do not depend on each other into statements of many lanes.
 //
 //	statement                   meaning

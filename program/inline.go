@@ -30,9 +30,11 @@ func (b *builder) inline(args []int32, f func(args []core.Rep) []core.Rep) []int
 		return nil
 	}
 	r := t.Recorded()
-	first := len(slot)
+	c := newConverter(b, r)
+	c.id = len(slot)
 	slot = append(slot, make([]int32, r.Len)...)
-	b.replay(r, first, slot, 0)
+	c.slot = slot
+	c.all()
 	out := make([]int32, len(ys))
 	for i, y := range ys {
 		switch {

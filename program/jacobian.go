@@ -24,6 +24,7 @@ func Jacobian(p *Program, o JacobianOptions) *Program {
 		}
 		all.Ptr[j+1] = (j + 1) * m
 	}
+	p = single(p)
 	b := derive(p)
 	e := sweepEntries(b, p, all)
 	jac := make([]int32, m*n)

@@ -38,6 +38,7 @@ type Entry struct{ Row, Col int }
 //
 // With o.Others it also returns the positions of the group "others".
 func Entries(p *Program, o EntriesOptions) (*Program, []Entry) {
+	p = single(p)
 	b := derive(p)
 	e := sweepEntries(b, p, o)
 	b.output("entries", b.result(e.got, o.Strong))
@@ -240,6 +241,7 @@ func (e *entries) forward(b *builder, p *Program, outs []int32, in int) {
 // at most limit. Statements of many lanes count more. It stops counting at limit, so that its own cost is bounded by
 // it.
 func EntriesCost(p *Program, o EntriesOptions, limit int) (forward, reverse int) {
+	p = single(p)
 	own := p.owners()
 	e := &entries{EntriesOptions: o}
 	outs := p.groupResult(o.Group)[:o.Rows]

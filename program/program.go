@@ -197,8 +197,12 @@ func (p *Program) Operations() int {
 	return n
 }
 
-// stepEvery is the number of statements between two reports to the task of a program.
-const stepEvery = 1 << 12
+// stepEvery is the number of statements between two reports to the task of a program. As many lanes of a statement
+// as lanesPerStep count as another one.
+const (
+	stepEvery    = 1 << 12
+	lanesPerStep = 8
+)
 
 // copies is the number of programs of about the same size that exist at the same time: a derived program with its
 // tables, and those that it is derived from.
@@ -220,6 +224,7 @@ type builder struct {
 	p       *Program
 	consts  map[uint64]int32 // bits of a constant → slot of a one-lane Const
 	factors []factor         // of the last partial
+	since   int              // statements since the last report to the task
 }
 
 // derive returns a builder of a program that starts with the statements of p, in the same slots, and has no outputs.
@@ -243,7 +248,8 @@ func (b *builder) add(s Stmt) int32 {
 	s.D = b.p.Slots
 	b.p.Stmts = append(b.p.Stmts, s)
 	b.p.Slots += s.Width()
-	if len(b.p.Stmts)&(stepEvery-1) == 0 {
+	if b.since += 1 + int(s.N)/lanesPerStep; b.since >= stepEvery {
+		b.since = 0
 		b.p.step()
 	}
 	return s.D

@@ -16,97 +16,140 @@ func FromRecording(r Recording, outs []Real) (*Program, error) {
 
 // FromRecordingFor is FromRecording for a task, which may be nil. A cancelled task ends this conversion, and the
 // derivation of further programs from the result, by a panic with a core.Abort.
+//
+// The loops of a recording of rollFrom operations or more become statements of many lanes: see roll.
 func FromRecordingFor(r Recording, outs []Real, task *Task) (*Program, error) {
-	b := derive(&Program{task: task})
-	b.p.Stmts = make([]Stmt, 0, r.Len+len(r.Consts)+len(outs)+8)
-	b.p.Params = r.NParam
-	first := r.NIn + r.NParam + 1
-	slot := make([]int32, first+r.Len) // by id
-	base := b.input("x", r.NIn)
-	for i := range r.NIn {
-		slot[i+1] = base + int32(i)
+	c := newConverter(derive(&Program{task: task}), r)
+	c.p.Params = r.NParam
+	if r.Len < rollFrom || !c.roll() {
+		c.p.Stmts = make([]Stmt, 0, r.Len+len(r.Consts)+len(outs)+8)
+		c.begin()
+		c.all()
 	}
-	if n := len(r.Captures); n > 0 {
-		base = b.input("captured", n)
-	}
-	captured := base
-	if r.NParam > 0 {
-		base = b.add(Stmt{Op: Param, N: int32(r.NParam)})
-		for i := range r.NParam {
-			slot[r.NIn+i+1] = base + int32(i)
-		}
-	}
-	b.replay(r, first, slot, captured)
 	result := make([]int32, len(outs))
 	for i, o := range outs {
 		switch {
 		case o.ID == 0:
-			result[i] = b.constant(o.V)
-		case o.ID < 0 || int(o.ID) >= len(slot):
-			return nil, fmt.Errorf("program: output %d has id %d of %d", i, o.ID, len(slot))
+			result[i] = c.constant(o.V)
+		case o.ID < 0 || int(o.ID) >= len(c.slot):
+			return nil, fmt.Errorf("program: output %d has id %d of %d", i, o.ID, len(c.slot))
 		default:
-			result[i] = slot[o.ID]
+			result[i] = c.at(uint32(o.ID))
 		}
 	}
-	b.output("y", result)
-	return b.p, nil
+	c.output("y", result)
+	return c.p, nil
 }
 
-// replay appends the operations of r, the first of which has id first. slot maps the ids of inputs and parameters to
-// slots, and gets the slots of all other numbers. Captured numbers are in the slots from captured on.
-func (b *builder) replay(r Recording, first int, slot []int32, captured int32) {
-	customs := int32(len(b.p.Customs))
+// A converter makes a program of a recording.
+type converter struct {
+	*builder
+	r        Recording
+	id       int     // of the next record
+	slot     []int32 // id → slot; ^k if it is a partial sum of sums[k] that no statement computes
+	captured int32   // the first slot of the captured numbers
+	consts   []int32 // constant of the recording → slot, +1; 0 if it has none yet
+	customs  int32   // the program's number of rule 0
+	args     []int32 // slots of the OpArg records before the next operation
+	call     int32   // the first slot of the last call
+	loops    *roller // nil if there are none
+}
+
+// newConverter returns a converter that appends the operations of r, and adds its rules to the program.
+func newConverter(b *builder, r Recording) *converter {
+	c := &converter{builder: b, r: r, consts: make([]int32, len(r.Consts)), customs: int32(len(b.p.Customs))}
 	b.p.Customs = append(b.p.Customs, r.Customs...)
-	consts := make([]int32, len(r.Consts)) // slot+1 by index
-	operand := func(a uint32) int32 {
-		if a&core.ConstBit == 0 {
-			return slot[a]
-		}
-		k := a &^ core.ConstBit
-		if consts[k] == 0 {
-			b.p.Consts = append(b.p.Consts, r.Consts[k])
-			consts[k] = 1 + b.add(Stmt{Op: Const, N: 1, K: int32(len(b.p.Consts) - 1)})
-		}
-		return consts[k] - 1
+	return c
+}
+
+// all appends all operations as they are.
+func (c *converter) all() {
+	for _, chunk := range c.r.Chunks {
+		c.flat(chunk)
 	}
-	var args []int32
-	var call int32
-	id := first
-	for _, chunk := range r.Chunks {
-		for _, rec := range chunk {
-			switch op := rec.Op &^ core.OutcomeBit; {
-			case op < uint32(rules.NumOps):
-				s := Stmt{Op: Op(op), N: 1}
-				switch rules.Op(op).Arity() {
-				case 1:
-					s.A = Slot(operand(rec.A))
-				case 2:
-					s.A, s.B = Slot(operand(rec.A)), Slot(operand(rec.B))
-				case 3: // an OpArg record before it holds the third argument
-					s.A, s.B, s.C = Slot(operand(rec.A)), Slot(operand(rec.B)), Slot(args[0])
-					args = args[:0]
-				}
-				slot[id] = b.add(s)
-			case op == core.OpArg:
-				args = append(args, operand(rec.A))
-			case op == core.OpCapture:
-				slot[id] = captured + int32(rec.A)
-			case op == core.OpCall:
-				n := len(args)
-				m := r.Customs[rec.A].Outputs(n)
-				call = b.add(Stmt{Op: Call, N: int32(m), K: customs + int32(rec.A), A: b.gather(args),
-					B: Operand{Base: int32(n)}})
-				args = args[:0]
-			case op == core.OpCallOut:
-				slot[id] = call + int32(rec.A)
-			default:
-				s := Stmt{Op: GuardLt + Op(op-core.OpGuardLt), N: 1}
-				s.A, s.B = Slot(operand(rec.A)), Slot(operand(rec.B))
-				s.C.Base = int32(len(b.p.Outcomes))
-				b.p.Outcomes = append(b.p.Outcomes, uint8(rec.Op>>16&1))
-				b.add(s)
-			}
-			id++
+}
+
+// begin appends the inputs and parameters.
+func (c *converter) begin() {
+	c.id = c.r.NIn + c.r.NParam + 1
+	c.slot = make([]int32, c.id+c.r.Len)
+	base := c.input("x", c.r.NIn)
+	for i := range c.r.NIn {
+		c.slot[i+1] = base + int32(i)
+	}
+	if n := len(c.r.Captures); n > 0 {
+		c.captured = c.input("captured", n)
+	}
+	if c.r.NParam > 0 {
+		base = c.add(Stmt{Op: Param, N: int32(c.r.NParam)})
+		for i := range c.r.NParam {
+			c.slot[c.r.NIn+i+1] = base + int32(i)
 		}
 	}
 }
+
+// at returns the slot of the number with an id.
+func (c *converter) at(id uint32) int32 {
+	if c.slot[id] < 0 {
+		c.loops.sums[^c.slot[id]].unroll(c)
+	}
+	return c.slot[id]
+}
+
+// operand returns the slot of an operand of a record.
+func (c *converter) operand(a uint32) int32 {
+	if a&core.ConstBit == 0 {
+		return c.at(a)
+	}
+	k := a &^ core.ConstBit
+	if c.consts[k] == 0 {
+		c.p.Consts = append(c.p.Consts, c.r.Consts[k])
+		c.consts[k] = 1 + c.add(Stmt{Op: Const, N: 1, K: int32(len(c.p.Consts) - 1)})
+	}
+	return c.consts[k] - 1
+}
+
+// flat appends a statement for each of the records, which come next in the recording.
+func (c *converter) flat(records []core.Record) {
+	for _, rec := range records {
+		switch op := rec.Op &^ core.OutcomeBit; {
+		case op < uint32(rules.NumOps):
+			s := Stmt{Op: Op(op), N: 1}
+			switch rules.Op(op).Arity() {
+			case 1:
+				s.A = Slot(c.operand(rec.A))
+			case 2:
+				s.A, s.B = Slot(c.operand(rec.A)), Slot(c.operand(rec.B))
+			case 3: // an OpArg record before it holds the third argument
+				s.A, s.B, s.C = Slot(c.operand(rec.A)), Slot(c.operand(rec.B)), Slot(c.args[0])
+				c.args = c.args[:0]
+			}
+			c.slot[c.id] = c.add(s)
+		case op == core.OpArg:
+			c.args = append(c.args, c.operand(rec.A))
+		case op == core.OpCapture:
+			c.slot[c.id] = c.captured + int32(rec.A)
+		case op == core.OpCall:
+			n := len(c.args)
+			m := c.r.Customs[rec.A].Outputs(n)
+			c.call = c.add(Stmt{Op: Call, N: int32(m), K: c.customs + int32(rec.A), A: c.gather(c.args),
+				B: Operand{Base: int32(n)}})
+			c.args = c.args[:0]
+		case op == core.OpCallOut:
+			c.slot[c.id] = c.call + int32(rec.A)
+		default:
+			s := Stmt{Op: guardOp(op), N: 1}
+			s.A, s.B = Slot(c.operand(rec.A)), Slot(c.operand(rec.B))
+			s.C.Base = int32(len(c.p.Outcomes))
+			c.p.Outcomes = append(c.p.Outcomes, outcome(rec))
+			c.add(s)
+		}
+		c.id++
+	}
+}
+
+// guardOp returns the operation of a recorded guard.
+func guardOp(op uint32) Op { return GuardLt + Op(op-core.OpGuardLt) }
+
+// outcome returns that of a recorded guard.
+func outcome(rec core.Record) uint8 { return uint8(rec.Op >> 16 & 1) }

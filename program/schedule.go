@@ -10,12 +10,13 @@ import (
 // equal independent operations become one statement of many lanes, so that a run dispatches once per group and not once
 // per operation. The result computes the same bits.
 func Schedule(p *Program) *Program {
-	return group(chains(narrow(p)))
+	return pieces(group(chains(narrow(p))))
 }
 
 // narrow splits statements of fewer than fewLanes lanes into one-lane statements. A Machine runs them lane by lane
 // anyway, and one-lane statements can be merged with others.
 func narrow(p *Program) *Program {
+	few := func(s Stmt) bool { return s.wide() && s.N < fewLanes }
 	if !slices.ContainsFunc(p.Stmts, few) {
 		return p
 	}
@@ -27,93 +28,130 @@ func narrow(p *Program) *Program {
 			continue
 		}
 		for l := range s.N {
-			t := Stmt{Op: s.Op, N: 1, K: s.K}
-			if s.Op == Sum {
-				slots := make([]int32, s.K)
-				for k := range s.K {
-					slots[k] = r.slot[p.at(s.A, l*s.K+k)]
-				}
-				t.A = r.gather(slots)
-			} else {
-				ops := [3]*Operand{&t.A, &t.B, &t.C}
-				for k, o := range s.Operands() {
-					*ops[k] = Slot(r.slot[p.at(o, l)])
-				}
-			}
-			r.slot[s.D+l] = r.add(t)
+			r.lane(s, l)
 		}
 	}
 	return r.finish()
 }
 
-// few reports whether narrow splits s.
-func few(s Stmt) bool {
-	return s.N > 1 && s.N < fewLanes && (s.Op.Elementary() || s.Op == Sum)
+// wide reports whether s is an elementary function or a sum of many lanes.
+func (s *Stmt) wide() bool { return s.N > 1 && (s.Op.Elementary() || s.Op == Sum) }
+
+// lane appends lane l of s as a statement of its own.
+func (r *rewriter) lane(s *Stmt, l int32) {
+	t := Stmt{Op: s.Op, N: 1, K: s.K}
+	if s.Op == Sum {
+		slots := make([]int32, s.K)
+		for k := range s.K {
+			slots[k] = r.slot[r.src.at(s.A, l*s.K+k)]
+		}
+		t.A = r.gather(slots)
+	} else {
+		ops, from := [3]*Operand{&t.A, &t.B, &t.C}, [3]Operand{s.A, s.B, s.C}
+		for k := range s.Op.Arity() {
+			*ops[k] = Slot(r.slot[r.src.at(from[k], l)])
+		}
+	}
+	r.slot[s.D+l] = r.add(t)
 }
 
 // chains replaces left-associated chains of additions whose partial sums have no other use by ordered sums with the
 // same rounding.
 func chains(p *Program) *Program {
-	uses := p.uses()
-	adder := make([]int32, p.Slots) // slot → index+1 of the one-lane Add that writes it, otherwise 0
-	length := make([]int32, p.Slots)
-	left := make([]int32, len(p.Stmts)) // statement → operand that continues its chain, or -1
+	c := &chained{p: p, uses: p.uses(), adder: make([]int32, p.Slots), length: make([]int32, len(p.Stmts)),
+		next: make([]int32, len(p.Stmts))}
 	absorbed := make([]bool, len(p.Stmts))
-	chained := false
+	found := false
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
-		left[i] = -1
-		if s.Op != Op(rules.Add) || s.N != 1 {
+		c.next[i] = -1
+		if s.Op != Op(rules.Add) || s.N == 0 {
 			continue
 		}
-		a, b := p.at(s.A, 0), p.at(s.B, 0)
-		adder[s.D] = int32(i) + 1
-		length[s.D] = 2
-		open := func(x int32) bool { return adder[x] != 0 && uses[x] == 1 }
+		c.adder[s.D] = int32(i) + 1
+		c.length[i] = 2
+		a, b := c.open(s.A, s.N), c.open(s.B, s.N)
 		switch {
-		case open(a) && (!open(b) || length[a] >= length[b]):
-			left[i] = a
-		case open(b):
-			left[i] = b
+		case a >= 0 && (b < 0 || c.length[a] >= c.length[b]):
+			c.next[i] = a
+		case b >= 0:
+			c.next[i], c.swapped = b, append(c.swapped, int32(i))
 		default:
 			continue
 		}
-		absorbed[adder[left[i]]-1] = true
-		length[s.D] = length[left[i]] + 1
-		chained = true
+		absorbed[c.next[i]] = true
+		c.length[i] = c.length[c.next[i]] + 1
+		found = true
 	}
-	if !chained {
+	if !found {
 		return p
 	}
 	r := rewrite(p)
-	var terms []int32
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
-		if absorbed[i] {
-			continue
-		}
-		if left[i] < 0 {
+		switch {
+		case absorbed[i]:
+		case c.next[i] < 0:
 			r.place(s, r.add(r.mapped(s)))
-			continue
+		default:
+			r.place(s, r.add(Stmt{Op: Sum, N: s.N, K: c.length[i], A: r.gather(c.terms(r, i))}))
 		}
-		terms = terms[:0]
-		for j := i; ; {
-			t := &p.Stmts[j]
-			a, b := p.at(t.A, 0), p.at(t.B, 0)
-			if left[j] < 0 {
-				terms = append(terms, r.slot[b], r.slot[a])
-				break
-			}
-			if left[j] == b {
-				a, b = b, a
-			}
-			terms = append(terms, r.slot[b])
-			j = int(adder[a] - 1)
-		}
-		slices.Reverse(terms)
-		r.slot[s.D] = r.add(Stmt{Op: Sum, N: 1, K: int32(len(terms)), A: r.gather(terms)})
 	}
 	return r.finish()
+}
+
+// Chained has the chains of additions in a program.
+type chained struct {
+	p       *Program
+	uses    []int32 // slot → how often it is read
+	adder   []int32 // first slot of the result of an addition → its statement, +1; otherwise 0
+	length  []int32 // statement → terms of the chain that ends with it
+	next    []int32 // statement → the addition before it in its chain, or -1
+	swapped []int32 // the statements of which that is the second operand, ascending
+	list    []int32 // scratch
+}
+
+// open returns the addition of n lanes that has o as its result, if nothing else reads it, and otherwise -1.
+func (c *chained) open(o Operand, n int32) int32 {
+	d := c.p.at(o, 0)
+	i := c.adder[d] - 1
+	if i < 0 || c.p.Stmts[i].N != n || n > 1 && o.Stride != 1 {
+		return -1
+	}
+	for _, u := range c.uses[d:][:n] {
+		if u != 1 {
+			return -1
+		}
+	}
+	return i
+}
+
+// terms returns the new slots of the terms of the chain that ends with statement i, lane by lane. They are valid until
+// the next call.
+func (c *chained) terms(r *rewriter, i int) []int32 {
+	n, k := c.p.Stmts[i].N, c.length[i]
+	list := slices.Grow(c.list[:0], int(n*k))[:n*k]
+	put := func(o Operand, t int32) {
+		for l := range n {
+			list[l*k+t] = r.slot[c.p.at(o, l)]
+		}
+	}
+	for t := k - 1; ; t-- {
+		s := &c.p.Stmts[i]
+		if c.next[i] < 0 {
+			put(s.B, 1)
+			put(s.A, 0)
+			break
+		}
+		if _, swapped := slices.BinarySearch(c.swapped, int32(i)); swapped {
+			put(s.A, t)
+		} else {
+			put(s.B, t)
+		}
+		i = int(c.next[i])
+	}
+	c.list = list
+	return list
 }
 
 // uses returns how often each slot is read; an output counts twice.

@@ -20,6 +20,7 @@ type rewriter struct {
 	*builder
 	src  *Program
 	slot []int32 // slot of src → slot of the new program
+	list []int32 // scratch
 }
 
 // rewrite returns a rewriter for a program with the groups and tables of p and no statements yet.
@@ -46,11 +47,11 @@ func (r *rewriter) operand(o Operand, n int32) Operand {
 	if n == 1 || o.Stride == 0 {
 		return Slot(r.slot[r.src.at(o, 0)])
 	}
-	slots := make([]int32, n)
+	r.list = r.list[:0]
 	for l := range n {
-		slots[l] = r.slot[r.src.at(o, l)]
+		r.list = append(r.list, r.slot[r.src.at(o, l)])
 	}
-	return r.gather(slots)
+	return r.gather(r.list)
 }
 
 // mapped returns s with its operands translated to new slots, to be added. It copies the constants of a Const.
@@ -123,6 +124,20 @@ func (v *values) of(slot int32) known {
 	return known{}
 }
 
+// all returns the value that the n lanes of o have in p, if it is the same constant.
+func (v *values) all(p *Program, o Operand, n int32) known {
+	first := v.of(p.at(o, 0))
+	if n == 1 || o.Stride == 0 || !first.on {
+		return first
+	}
+	for l := range n {
+		if k := v.of(p.at(o, l)); !k.on || math.Float64bits(k.v) != math.Float64bits(first.v) {
+			return known{}
+		}
+	}
+	return first
+}
+
 // merge folds constants, applies identities and eliminates common subexpressions and repeated guards, in one forward
 // pass.
 func merge(p *Program) *Program {
@@ -145,9 +160,11 @@ func merge(p *Program) *Program {
 			continue
 		}
 		t := r.mapped(s)
-		if s.N == 1 && (s.Op.Elementary() || s.Op == Sum) {
+		if s.N > 0 && (s.Op.Elementary() || s.Op == Sum) {
 			if to, ok := r.fold(&t, vals, constant); ok {
-				r.slot[s.D] = to
+				for l := range s.N {
+					r.slot[s.D+l] = r.p.at(to, l)
+				}
 				continue
 			}
 		}
@@ -183,57 +200,55 @@ func merge(p *Program) *Program {
 	return r.finish()
 }
 
-// fold returns the slot that already holds the value of the one-lane statement t, if there is one. It may replace t by
-// a cheaper or canonical form.
-func (r *rewriter) fold(t *Stmt, vals *values, constant func(float64) int32) (int32, bool) {
+// fold returns an operand that already has the value of t, if there is one. It may replace t by a cheaper or canonical
+// form.
+func (r *rewriter) fold(t *Stmt, vals *values, constant func(float64) int32) (Operand, bool) {
 	if t.Op == Sum {
-		if t.K == 1 {
-			return r.p.at(t.A, 0), true
-		}
-		return 0, false
+		return t.A, t.K == 1
 	}
 	op := rules.Op(t.Op)
-	a := vals.of(t.A.Base)
+	a := vals.all(r.p, t.A, t.N)
 	switch op.Arity() {
 	case 1:
 		if a.on {
-			return constant(rules.Value1(op, a.v)), true
+			return Slot(constant(rules.Value1(op, a.v))), true
 		}
-		if d := &r.p.Stmts; op == rules.Neg { // -(-x)
-			if s := defining(*d, t.A.Base); s != nil && s.Op == Op(rules.Neg) && s.N == 1 {
-				return s.A.Base, true
+		if op == rules.Neg && t.A.Stride != Gather { // -(-x)
+			s := defining(r.p.Stmts, t.A.Base)
+			if s != nil && s.Op == Op(rules.Neg) && s.N == t.N && s.D == t.A.Base && (s.N == 1 || t.A.Stride == 1) {
+				return s.A, true
 			}
 		}
-		return 0, false
+		return Operand{}, false
 	case 3:
-		b, c := vals.of(t.B.Base), vals.of(t.C.Base)
+		b, c := vals.all(r.p, t.B, t.N), vals.all(r.p, t.C, t.N)
 		if a.on && b.on && c.on {
-			return constant(rules.Value3(op, a.v, b.v, c.v)), true
+			return Slot(constant(rules.Value3(op, a.v, b.v, c.v))), true
 		}
 		if op == rules.Select && a.on {
 			if a.v != 0 {
-				return t.B.Base, true
+				return t.B, true
 			}
-			return t.C.Base, true
+			return t.C, true
 		}
-		return 0, false
+		return Operand{}, false
 	}
-	b := vals.of(t.B.Base)
+	b := vals.all(r.p, t.B, t.N)
 	if a.on && b.on {
-		return constant(rules.Value2(op, a.v, b.v)), true
+		return Slot(constant(rules.Value2(op, a.v, b.v))), true
 	}
 	switch op {
 	case rules.Add:
 		// Only -0 is neutral: -0 + 0 is 0, and 1/x distinguishes the two.
 		if a.on && isNegZero(a.v) {
-			return t.B.Base, true
+			return t.B, true
 		}
 		if b.on && isNegZero(b.v) {
-			return t.A.Base, true
+			return t.A, true
 		}
 	case rules.Sub:
 		if b.on && b.v == 0 && !math.Signbit(b.v) {
-			return t.A.Base, true
+			return t.A, true
 		}
 		if a.on && isNegZero(a.v) {
 			return negated(t, t.B)
@@ -241,36 +256,36 @@ func (r *rewriter) fold(t *Stmt, vals *values, constant func(float64) int32) (in
 	case rules.Mul, rules.MulZ:
 		switch {
 		case a.on && a.v == 1 && op == rules.Mul: // MulZ(1, -0) is 0, and no structural zero
-			return t.B.Base, true
+			return t.B, true
 		case b.on && b.v == 1:
-			return t.A.Base, true
+			return t.A, true
 		case a.on && a.v == -1 && op == rules.Mul:
 			return negated(t, t.B)
 		case b.on && b.v == -1 && op == rules.Mul:
 			return negated(t, t.A)
 		case a.on && op == rules.MulZ && a.v == 0 && math.Signbit(a.v):
-			return t.A.Base, true
+			return t.A, true
 		}
 	case rules.Div, rules.DivZ:
 		if b.on && b.v == 1 || a.on && op == rules.DivZ && isNegZero(a.v) {
-			return t.A.Base, true
+			return t.A, true
 		}
 	}
 	// Canonical order for the hash table: constants second, so that equal operations can be merged into lanes wherever
 	// their constants were written.
-	if commutes(op) && (a.on && !b.on || a.on == b.on && t.A.Base > t.B.Base) {
+	if commutes(op) && (a.on && !b.on || a.on == b.on && t.N == 1 && t.A.Base > t.B.Base) {
 		t.A, t.B = t.B, t.A
 	}
-	return 0, false
+	return Operand{}, false
 }
 
 // isNegZero reports whether v is -0.
 func isNegZero(v float64) bool { return v == 0 && math.Signbit(v) }
 
 // negated replaces t by the negative of a.
-func negated(t *Stmt, a Operand) (int32, bool) {
-	*t = Stmt{Op: Op(rules.Neg), N: 1, A: a}
-	return 0, false
+func negated(t *Stmt, a Operand) (Operand, bool) {
+	*t = Stmt{Op: Op(rules.Neg), N: t.N, A: a}
+	return Operand{}, false
 }
 
 // commutes reports whether op is exactly commutative.

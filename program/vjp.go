@@ -97,9 +97,10 @@ type reverser struct {
 // entry.
 type entry struct{ run, next int32 }
 
-// fullEntry is a contribution to all lanes of a statement.
+// fullEntry is a contribution to all lanes of a statement, or its negative.
 type fullEntry struct {
 	g    Operand // over N·k lanes
+	neg  bool
 	next int32
 }
 
@@ -203,44 +204,150 @@ func (v *reverser) adjoint(i int, s *Stmt) (g Operand, neg, ok bool) {
 	if s.N == 0 {
 		return Operand{}, false, false
 	}
-	reached := false
-	runs := make([]int32, s.N)
-	for l := range s.N {
-		r, minus, some := v.lane(s.D + l)
+	g, neg, ok = v.lanes(s)
+	for h := v.full[i]; h != 0; h = v.fulls[h-1].next {
+		c := v.fulls[h-1]
 		switch {
-		case !some:
-			r = -1
-		case minus:
-			r = v.op1(rules.Neg, v.k, Run(r))
+		case !ok:
+			g, neg, ok = c.g, c.neg, true
+		case neg == c.neg:
+			g = Run(v.op2(rules.Add, s.N*v.k, g, c.g))
+		case neg:
+			g, neg = Run(v.op2(rules.Sub, s.N*v.k, c.g, g)), false
+		default:
+			g = Run(v.op2(rules.Sub, s.N*v.k, g, c.g))
 		}
-		runs[l] = r
-		reached = reached || some
 	}
-	if reached {
-		slots := make([]int32, 0, s.N*v.k)
-		zero := int32(-1)
-		for _, r := range runs {
-			if r < 0 && zero < 0 {
+	return g, neg, ok
+}
+
+// lanes returns the sum of the contributions to single lanes of s, over N·k lanes, or its negative if neg is set. ok is
+// false if there are none. Neighbours with as many contributions are added by one statement.
+func (v *reverser) lanes(s *Stmt) (g Operand, neg, ok bool) {
+	w := &laneSums{ends: make([]laneEnds, s.N)}
+	for l := range s.N {
+		for _, minus := range []bool{false, true} {
+			at := len(w.runs)
+			for h := v.head[s.D+l]; h != 0; h = v.list[h-1].next {
+				switch r := v.list[h-1].run; {
+				case minus && r < 0:
+					w.runs = append(w.runs, ^r)
+				case !minus && r >= 0:
+					w.runs = append(w.runs, r)
+				}
+			}
+			slices.Reverse(w.runs[at:])
+			if minus {
+				w.ends[l].minus = int32(len(w.runs))
+			} else {
+				w.ends[l].plus = int32(len(w.runs))
+			}
+		}
+	}
+	if len(w.runs) == 0 {
+		return Operand{}, false, false
+	}
+	neg = w.negative()
+	slots := make([]int32, 0, s.N*v.k)
+	zero := int32(-1)
+	for l := int32(0); l < s.N; {
+		plus, minus := w.counts(l)
+		end := l + 1
+		for ; end < s.N; end++ {
+			if a, b := w.counts(end); a != plus || b != minus {
+				break
+			}
+		}
+		var sum Operand
+		switch {
+		case plus == 0 && minus == 0:
+			if zero < 0 {
 				zero = v.zero(v.strong)
 			}
+			sum = Slot(zero)
+		case minus == 0:
+			sum = v.sums(w, l, end, 0, plus)
+		case plus == 0:
+			sum = v.plain(v.sums(w, l, end, 0, minus), !neg, (end-l)*v.k)
+		default:
+			a, b := v.sums(w, l, end, 0, plus), v.sums(w, l, end, plus, minus)
+			sum = Run(v.op2(rules.Sub, (end-l)*v.k, a, b))
+		}
+		for i := range (end - l) * v.k {
+			slots = append(slots, v.p.at(sum, i))
+		}
+		l = end
+	}
+	return v.gather(slots), neg, true
+}
+
+// laneSums has the contributions to lanes, end to end: the positive ones of a lane, oldest first, and then the negative
+// ones.
+type laneSums struct {
+	runs []int32
+	ends []laneEnds
+}
+
+// laneEnds has the positions behind the positive and the negative contributions to a lane.
+type laneEnds struct{ plus, minus int32 }
+
+// start returns the position of the first contribution to a lane.
+func (w *laneSums) start(l int32) int32 {
+	if l == 0 {
+		return 0
+	}
+	return w.ends[l-1].minus
+}
+
+// counts returns the numbers of contributions to a lane.
+func (w *laneSums) counts(l int32) (plus, minus int32) {
+	return w.ends[l].plus - w.start(l), w.ends[l].minus - w.ends[l].plus
+}
+
+// negative reports whether all lanes have negative contributions and none has positive ones.
+func (w *laneSums) negative() bool {
+	for l := range w.ends {
+		if plus, minus := w.counts(int32(l)); plus > 0 || minus == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// mostAdditions is the number of contributions from which they are added by a Sum, which lists them all.
+const mostAdditions = 8
+
+// sums returns the sums of n contributions to each of the lanes from l to before end, from number first on.
+func (v *reverser) sums(w *laneSums, l, end, first, n int32) Operand {
+	lanes := (end - l) * v.k
+	slots := make([]int32, 0, lanes*n)
+	if n > mostAdditions || lanes == 1 && n > 2 {
+		for ; l < end; l++ {
+			runs := w.runs[w.start(l)+first:][:n]
 			for j := range v.k {
-				if r < 0 {
-					slots = append(slots, zero)
-				} else {
+				for _, r := range runs {
 					slots = append(slots, r+j)
 				}
 			}
 		}
-		g, ok = v.gather(slots), true
+		return Run(v.add(Stmt{Op: Sum, N: lanes, K: n, A: v.gather(slots)}))
 	}
-	for h := v.full[i]; h != 0; h = v.fulls[h-1].next {
-		c := v.fulls[h-1].g
-		if ok {
-			c = Run(v.op2(rules.Add, s.N*v.k, g, c))
+	var sum Operand
+	for t := range n {
+		slots = slots[:0]
+		for i := l; i < end; i++ {
+			for j := range v.k {
+				slots = append(slots, w.runs[w.start(i)+first+t]+j)
+			}
 		}
-		g, ok = c, true
+		term := v.gather(slots)
+		if t == 0 {
+			sum = term
+		} else {
+			sum = Run(v.op2(rules.Add, lanes, sum, term))
+		}
 	}
-	return g, false, ok
+	return sum
 }
 
 // owners maps each slot to the statement that writes it.
@@ -282,7 +389,7 @@ func (v *reverser) routeAll(o Operand, n int32, g Operand, neg bool) bool {
 	if s.D != o.Base || s.N != n {
 		return false
 	}
-	v.fulls = append(v.fulls, fullEntry{v.plain(g, neg, n*v.k), v.full[i]})
+	v.fulls = append(v.fulls, fullEntry{g, neg, v.full[i]})
 	v.full[i] = int32(len(v.fulls))
 	if v.cone != nil {
 		v.cone.reach(i)

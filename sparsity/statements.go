@@ -14,7 +14,7 @@ func fromProgram(p *program.Program) (g *graph, err error) {
 	if len(p.Ins) > 0 {
 		n = p.Ins[0].N
 	}
-	g = newGraph(n, len(p.Stmts))
+	g = newGraph(n, p.Operations())
 	g.task = p.Task()
 	// number maps a slot to the number of its current value; a later statement may overwrite it.
 	number := make([]int32, p.Slots)

@@ -165,7 +165,7 @@ func (b Backend) PrepareHVP(f *engine.Function, x []float64, lanes int) (engine.
 	return engine.HVPOf(c, lanes), nil
 }
 
-// sweepLimit is the largest number of statements that the sweeps of a whole Jacobian or Hessian may visit while its
+// sweepLimit is the largest number of operations that the sweeps of a whole Jacobian or Hessian may visit while its
 // program is built, and of the elements that it may have. Beyond it, the program of a few directions is run several
 // times.
 const sweepLimit = 1 << 20
@@ -181,7 +181,7 @@ func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 	if err != nil {
 		return nil, err
 	}
-	if max(len(p.Stmts)*min(n, m), n*m) > sweepLimit {
+	if max(p.Operations()*min(n, m), n*m) > sweepLimit {
 		if n < m { // a pullback for each output would be the wrong way round
 			return engine.DeriveJacobian(tangents{b}, f, x)
 		}
@@ -222,7 +222,7 @@ func (b Backend) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian
 		if err != nil {
 			return nil, err
 		}
-		if max(4*len(p.Stmts)*n, n*n) <= sweepLimit { // the gradient is about as much longer
+		if max(4*p.Operations()*n, n*n) <= sweepLimit { // the gradient is about as much longer
 			return b.compileHessian(f, x)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/nabla-ad/nabla/program"
 )
 
-// sparseLimit is the largest number of statements that the sweeps for sparse entries may visit, per statement and
+// sparseLimit is the largest number of statements that the sweeps for sparse entries may visit, per operation and
 // entry. Beyond it, a compressed Jacobian is cheaper.
 const sparseLimit = 16
 
@@ -34,7 +34,7 @@ func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64, s engine
 func (b Backend) compileEntries(f *engine.Function, p *program.Program, o program.EntriesOptions,
 	base engine.Derive) *engine.CompiledEntries {
 	first := base(p, false)
-	limit := sparseLimit * (len(first.Stmts) + len(o.Index))
+	limit := sparseLimit * (first.Operations() + len(o.Index))
 	forward, reverse := program.EntriesCost(first, o, limit)
 	if min(forward, reverse) >= limit {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/nabla-ad/nabla/program/expression"
 )
 
-// sparseLimit is the largest number of statements that sweeps may visit for each statement of the program and each
+// sparseLimit is the largest number of statements that sweeps may visit for each operation of the program and each
 // entry, for a function that cannot be differentiated as expressions. Beyond it products are cheaper.
 const sparseLimit = 16
 
@@ -74,7 +74,7 @@ func (b Backend) PrepareSparseJacobian(f *engine.Function, x []float64, s engine
 func (b Backend) entries(f *engine.Function, p *program.Program, o program.EntriesOptions,
 	base engine.Derive) *engine.CompiledEntries {
 	first := base(p, false)
-	limit := sparseLimit * (len(first.Stmts) + len(o.Index))
+	limit := sparseLimit * (first.Operations() + len(o.Index))
 	forward, reverse := program.EntriesCost(first, o, limit)
 	matrix := b.matrix(first, o)
 	if matrix == nil && min(forward, reverse) >= limit {

@@ -158,14 +158,14 @@ func (b Backend) refuse(f *engine.Function, p *program.Program) {
 	}
 }
 
-// simplifyLimit is the number of statements of the longest program that is simplified as an expression.
+// simplifyLimit is the number of operations of the longest program that is simplified as an expression.
 const simplifyLimit = 1 << 15
 
 // simplified returns p after simplification. The rules do not apply to structural zeros, which strong programs have,
 // nor to custom rules.
 func (b Backend) simplified(p *program.Program, strong bool) *program.Program {
 	p = program.Simplify(p)
-	if strong || len(p.Stmts) > simplifyLimit {
+	if strong || p.Operations() > simplifyLimit {
 		return p
 	}
 	q, err := expression.Simplify(p, b.Exact)
@@ -245,7 +245,7 @@ func (b Backend) PrepareHVP(f *engine.Function, x []float64, lanes int) (engine.
 	return engine.HVPOf(c, lanes), nil
 }
 
-// wholeLimit is the largest number of statements that the sweeps of a whole Jacobian or Hessian may visit while its
+// wholeLimit is the largest number of operations that the sweeps of a whole Jacobian or Hessian may visit while its
 // program is built, and of the entries that it may have. Beyond it, products with unit vectors are taken.
 const wholeLimit = 1 << 20
 
@@ -257,7 +257,7 @@ func (b Backend) PrepareJacobian(f *engine.Function, x []float64) (engine.Jacobi
 		return nil, err
 	}
 	n, m := f.Dims()
-	if n == 0 || m == 0 || max(len(p.Stmts)*min(n, m), n*m) > wholeLimit {
+	if n == 0 || m == 0 || max(p.Operations()*min(n, m), n*m) > wholeLimit {
 		return engine.DeriveJacobian(b, f, x)
 	}
 	c := b.compile(f, p, 1, func(p *program.Program, strong bool) *program.Program {
@@ -287,7 +287,7 @@ func (b Backend) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian
 		return nil, err
 	}
 	n, _ := f.Dims()
-	if n == 0 || max(4*len(p.Stmts)*n, n*n) > wholeLimit { // the gradient is about four times as long
+	if n == 0 || max(4*p.Operations()*n, n*n) > wholeLimit { // the gradient is about four times as long
 		k := engine.LanesOf(b, n)
 		products, err := b.PrepareHVP(f, x, k)
 		if err != nil {

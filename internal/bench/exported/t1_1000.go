@@ -13,17 +13,17 @@ func T1N1000(y, xbar, x, work []float64) {
 	_ = y[0]
 	_ = xbar[999]
 	_ = work[T1N1000Work-1]
-	v1001 := 0.0
-	v3000 := v1001
+	v2000 := 0.0
+	v2001 := v2000
 	a0 := (*[1000]float64)(x)
 	a1 := (*[1000]float64)(work[:])
 	for i := range 1000 {
 		u0 := a0[i]
 		v1000 := float64(u0 * u0)
-		v4001 := u0 + u0
-		a1[i] = v4001 + 0
-		v3000 += v1000
+		v2003 := u0 + u0
+		a1[i] = v2003 + 0
+		v2001 += v1000
 	}
-	y[0] = v3000
+	y[0] = v2001
 	copy(xbar, work[:1000])
 }

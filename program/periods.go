@@ -1,0 +1,184 @@
+package program
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// A stretch is a part of a sequence that repeats: count iterations of period elements each, from start on.
+type stretch struct{ start, period, count int }
+
+// end returns the position after the last iteration.
+func (s stretch) end() int { return s.start + s.period*s.count }
+
+const (
+	window          = 1 << 16 // in which periods are looked for
+	leastIterations = 16      // of a stretch
+	longestPeriod   = window / leastIterations
+	leastStretch    = 64 // elements that a period must cover to be of use
+	triedPeriods    = 16 // in each window, the most frequent ones
+)
+
+// A finder finds the stretches of a sequence of codes. A period is the distance of equal groups of eight codes; the
+// ones that are most frequent in a window are tried on all of it. The period that covers most is taken first: the body
+// of the outermost loop of a nest, unless an inner loop covers as much.
+type finder struct {
+	codes   []byte
+	take    func(s stretch, end int) (stretch, bool) // the part of what repeats that is a loop, if it is one
+	found   []stretch
+	last    []int32 // hash of a group → where it was seen last, +1
+	count   []int32 // period → number of groups
+	periods []int   // that have not been taken or refused, ascending
+	covers  []int   // period → codes in its stretches
+	gaps    []gap
+}
+
+// A gap is a part of the codes, from lo to before hi, in which no stretch has been found.
+type gap struct{ lo, hi int }
+
+// stretches returns the loops in codes in order, each in one of the given parts, which ascend. take returns the part of
+// a stretch, and of an incomplete iteration after it up to an end, that is a loop, and reports whether there is one.
+// tick is called for each window.
+func stretches(codes []byte, parts []gap, take func(s stretch, end int) (stretch, bool), tick func()) []stretch {
+	f := &finder{codes: codes, take: take, last: make([]int32, window), count: make([]int32, longestPeriod+1)}
+	for _, g := range parts {
+		for g.hi-g.lo >= leastStretch {
+			tick()
+			g.lo = f.window(g.lo, min(g.lo+window, g.hi), g.hi)
+		}
+	}
+	slices.SortFunc(f.found, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
+	return f.found
+}
+
+// window finds the stretches that begin between lo and hi. They end at limit or before it. It returns the end of the
+// window, or that of the last stretch if that is behind it.
+func (f *finder) window(lo, hi, limit int) int {
+	f.candidates(lo, hi)
+	f.gaps = append(f.gaps[:0], gap{lo, hi})
+	next := hi
+	f.measure()
+	for {
+		best, covered := -1, leastStretch-1
+		for k, c := range f.covers { // the periods ascend: a longer one has to cover more
+			if c > covered+covered/50 {
+				best, covered = k, c
+			}
+		}
+		if best < 0 {
+			return next
+		}
+		period, found := f.periods[best], len(f.found)
+		f.periods = slices.Delete(f.periods, best, best+1)
+		f.covers = slices.Delete(f.covers, best, best+1)
+		next = max(next, f.cover(period, hi, limit))
+		if len(f.found) > found {
+			f.measure()
+		}
+	}
+}
+
+// measure sets covers to what each of the periods covers in the gaps.
+func (f *finder) measure() {
+	f.covers = f.covers[:0]
+	for _, p := range f.periods {
+		c := 0
+		for _, g := range f.gaps {
+			f.each(p, g.lo, g.hi, func(s stretch, _ int) { c += s.period * s.count })
+		}
+		f.covers = append(f.covers, c)
+	}
+}
+
+// candidates sets periods to those that are most frequent from lo to hi.
+func (f *finder) candidates(lo, hi int) {
+	clear(f.last)
+	clear(f.count)
+	f.periods = f.periods[:0]
+	for i := lo; i+8 <= hi; i++ {
+		group := binary.LittleEndian.Uint64(f.codes[i:])
+		at := group * 0x9e3779b97f4a7c15 >> 48
+		before := int(f.last[at]) - 1
+		f.last[at] = int32(i-lo) + 1
+		if before < 0 || binary.LittleEndian.Uint64(f.codes[lo+before:]) != group {
+			continue
+		}
+		if p := i - lo - before; p <= longestPeriod {
+			if f.count[p] == 0 {
+				f.periods = append(f.periods, p)
+			}
+			f.count[p]++
+		}
+	}
+	slices.SortFunc(f.periods, func(a, b int) int {
+		return cmp.Or(cmp.Compare(f.count[b], f.count[a]), cmp.Compare(a, b))
+	})
+	f.periods = f.periods[:min(len(f.periods), triedPeriods)]
+	slices.Sort(f.periods)
+}
+
+// each calls do for the stretches of a period from lo to hi, with the end of what repeats.
+func (f *finder) each(period, lo, hi int, do func(s stretch, end int)) {
+	least := period * (leastIterations - 1) // codes that equal those a period later, in a stretch
+	for i := lo; i+least+period <= hi; {
+		k := i + least - 1
+		for k >= i && f.codes[k] == f.codes[k+period] {
+			k--
+		}
+		if k >= i { // no stretch begins before this one
+			i = k + 1
+			continue
+		}
+		end := f.repeats(i+least, period, hi)
+		do(stretch{i, period, (end - i) / period}, end)
+		i = end
+	}
+}
+
+// repeats returns the end, hi at most, of the part from i on in which each code equals that a period before it.
+func (f *finder) repeats(i, period, hi int) int {
+	x, y := f.codes[i:hi-period], f.codes[i+period:hi]
+	k := 0
+	for ; k+8 <= len(x); k += 8 {
+		if d := binary.LittleEndian.Uint64(x[k:]) ^ binary.LittleEndian.Uint64(y[k:]); d != 0 {
+			return i + period + k + bits.TrailingZeros64(d)/8
+		}
+	}
+	for k < len(x) && x[k] == y[k] {
+		k++
+	}
+	return i + period + k
+}
+
+// cover takes the stretches of a period out of the gaps. Those that reach the end hi of the window extend up to limit.
+// It returns the end of the last one.
+func (f *finder) cover(period, hi, limit int) int {
+	var gaps []gap
+	last := 0
+	for _, g := range f.gaps {
+		lo := g.lo
+		f.each(period, g.lo, g.hi, func(s stretch, end int) {
+			if end == hi {
+				end = f.repeats(s.start, period, limit)
+				s.count = (end - s.start) / period
+			}
+			s, ok := f.take(s, end)
+			if !ok {
+				return
+			}
+			f.found = append(f.found, s)
+			if s.start > lo {
+				gaps = append(gaps, gap{lo, s.start})
+			}
+			lo = s.end()
+			last = max(last, lo)
+		})
+		if lo < g.hi {
+			gaps = append(gaps, gap{lo, g.hi})
+		}
+	}
+	f.gaps = gaps
+	return last
+}
