@@ -38,13 +38,13 @@ func newGroup(s *Stmt, item int) *group {
 	return &group{n: s.N, item: item, known: map[Operand]int32{}, columns: map[int32]bool{}}
 }
 
-// listStride is the distance in slots, of bytes as many, by which an index moves on in the list for four lanes.
-const listStride = 2
+// listStride is the distance in slots, of bytes as many, by which an index moves on in the list for a vector of lanes.
+const listStride = lanes / 2
 
 // groupIndices is the number of index registers that a group may have: the last one holds slots from the list.
 const groupIndices = len(indexRegisters) - 1
 
-// stride returns the distance in slots by which the index of an operand moves on for four lanes, 0 if it needs none.
+// stride returns the distance in slots by which the index of an operand moves on for a vector, 0 if it needs none.
 func (o Operand) stride() int32 {
 	if o.Stride == Gather {
 		return listStride

@@ -40,7 +40,6 @@ func (s *Stmt) operandsOf() (list [3]Operand, count int) {
 }
 
 const (
-	lanes      = 4   // of a vector
 	manyTerms  = 32  // sums of more are loops over the terms
 	mostBody   = 256 // instructions of a loop over the lanes
 	mostRanges = 8   // stretches of equal distances in the terms of a sum; more are listed

@@ -16,6 +16,7 @@ func executable(code []byte) ([]byte, error) {
 		release(memory)
 		return nil, err
 	}
+	written(memory)
 	return memory, nil
 }
 

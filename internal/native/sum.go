@@ -187,7 +187,7 @@ func (w *sum) strided(e *encoder, r termRange, width, vectors int32, first bool)
 			if first {
 				e.load(int8(q), at)
 			} else {
-				e.two(e.numbers(), opAdd, int8(q), int8(q), -1, at)
+				e.add(int8(q), at)
 			}
 		}
 		first = false
@@ -218,13 +218,7 @@ func (w *sum) listed(e *encoder, lane, vectors, a, b int32) {
 	e.setIndex(termIndex, blockIndex)
 	add := func(k int32) {
 		for q := range vectors {
-			e.listed(w.list+(lane+q)*w.s.Terms+a+k, termIndex)
-			if prefix := uint8(prefixF2); a+k == 0 {
-				e.vex(prefix, map0F, opLoad, int8(q), 0, 0)
-			} else {
-				e.vex(prefix, map0F, opAdd, int8(q), int8(q), 0)
-			}
-			e.buf = append(e.buf, uint8(q&7)<<3|4, 3<<6|listedRegister<<3|fileRegister)
+			e.addListed(int8(q), w.list+(lane+q)*w.s.Terms+a+k, termIndex, a+k == 0)
 		}
 	}
 	n := b - a

@@ -1,9 +1,14 @@
+//go:build !arm64
+
 package native
 
 import "encoding/binary"
 
-// registers is the number of vector registers.
-const registers = 16
+// registers is the number of vector registers, and lanes that of numbers in a vector.
+const (
+	registers = 16
+	lanes     = 4
+)
 
 // An encoder appends instructions of amd64 with AVX. DI is the address of the file, SI that of the table, R11 and R15
 // those of the areas. The forms are those of the Go assembler: the shortest that does not swap operands.
@@ -93,15 +98,6 @@ func (e *encoder) three(prefix, opcode uint8, reg, second, rm int8) {
 	e.buf = append(e.buf, 0xc0|uint8(reg&7)<<3|uint8(rm&7))
 }
 
-// A place is where a value is in the file: in a slot, which moves on with each iteration of a loop if there is an
-// index. The four lanes of a vector are stride slots apart, or in slots that are listed from slot on if that is
-// [Gather]. The stride of other places is 0.
-type place struct {
-	slot   int32
-	index  int8 // of the register, +1; 0 if there is none
-	stride int32
-}
-
 // memory appends an instruction of two registers and the number at an offset from the address in base.
 func (e *encoder) memory(prefix, opcode uint8, reg, second int8, base uint8, offset int32) {
 	e.vex(prefix, map0F, opcode, reg, second, 0)
@@ -125,21 +121,6 @@ func (e *encoder) file(prefix, opcode uint8, reg, second int8, at place) {
 	base, _ := e.base(at.slot)
 	e.vex(prefix, map0F, opcode, reg, second, base)
 	e.address(reg, at)
-}
-
-// base returns the register that the address of a slot begins with, and the number of the slot from there.
-func (e *encoder) base(slot int32) (register int8, number int32) {
-	for k, a := range e.areas {
-		if a.Has(slot) {
-			return areaRegisters[k], slot - a.First
-		}
-	}
-	return fileRegister, slot
-}
-
-// span notes that one address is used for slots from first to last, in either order.
-func (e *encoder) span(first, last int32) {
-	e.mixed = e.mixed || e.areas.divide(first, last)
 }
 
 // address appends the bytes for a register and the address of a value.
@@ -418,6 +399,21 @@ func (e *encoder) term(sum, x int8, lane, slot int32, first bool) {
 	} else {
 		e.three(prefixF2, opAdd, sum, sum, y)
 	}
+}
+
+// add appends the addition of the value in a place to a register.
+func (e *encoder) add(sum int8, at place) { e.file(e.numbers(), opAdd, sum, sum, at) }
+
+// addListed appends the addition of the value in the slot that an element of the list has, which moves on with an
+// index. The first one becomes the sum.
+func (e *encoder) addListed(sum int8, position int32, index int8, first bool) {
+	e.listed(position, index)
+	if first {
+		e.vex(prefixF2, map0F, opLoad, sum, 0, 0)
+	} else {
+		e.vex(prefixF2, map0F, opAdd, sum, sum, 0)
+	}
+	e.buf = append(e.buf, uint8(sum&7)<<3|4, 3<<6|listedRegister<<3|fileRegister)
 }
 
 // setIndex appends the copy of an index register to another.
