@@ -78,3 +78,37 @@ func TestPieces(t *testing.T) {
 		t.Errorf("%d programs were divided", divided)
 	}
 }
+
+// Additions of many lanes are a chain only where one reads the lanes of another in their order.
+func TestChainsOfLanes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		operand func(b *builder, d int32) Operand // of the second addition; d is the result of the first
+		chained bool
+	}{
+		{"in order", func(_ *builder, d int32) Operand { return Run(d) }, true},
+		{"in another order", func(b *builder, d int32) Operand {
+			return b.gather([]int32{d, d + 2, d + 1, d + 4, d + 3, d + 5})
+		}, false},
+		{"backward", func(_ *builder, d int32) Operand { return Operand{Base: d + 5, Stride: -1} }, false},
+		{"one for all", func(_ *builder, d int32) Operand { return Slot(d) }, false},
+	} {
+		b := derive(&Program{})
+		x := b.input("x", 18)
+		d := b.op2(rules.Add, 6, Run(x), Run(x+6))
+		y := b.op2(rules.Add, 6, c.operand(b, d), Run(x+12))
+		b.output("y", []int32{y, y + 1, y + 2, y + 3, y + 4, y + 5})
+		p := chains(b.p)
+		mustCheck(t, c.name, p)
+		if chained := len(p.Stmts) < len(b.p.Stmts); chained != c.chained {
+			t.Errorf("%s: one sum: %v, want %v", c.name, chained, c.chained)
+		}
+		in := make([]float64, 18)
+		for i := range in {
+			in[i] = 1 / float64(1+i*i)
+		}
+		want, _ := reference(b.p, [][]float64{in}, nil)
+		got, _ := runMachine(p, [][]float64{in}, nil)
+		compare(t, c.name, got, want, sameNumber)
+	}
+}
