@@ -188,7 +188,7 @@ func flat(p *Program) *Program {
 	if !slices.ContainsFunc(p.Stmts, wide) {
 		return p
 	}
-	r := rewrite(p)
+	r := rewriteInto(p, make([]Stmt, 0, len(p.Stmts)+p.Operations()))
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
 		if !wide(*s) {
