@@ -26,23 +26,28 @@ const (
 // of the outermost loop of a nest, unless an inner loop covers as much.
 type finder struct {
 	codes   []byte
-	take    func(s stretch, end int) (stretch, bool) // the part of what repeats that is a loop, if it is one
+	take    taker
 	found   []stretch
-	last    []int32 // hash of a group → where it was seen last, +1
-	count   []int32 // period → number of groups
-	periods []int   // that have not been taken or refused, ascending
-	covers  []int   // period → codes in its stretches
+	last    []int32     // hash of a group → where it was seen last, +1
+	count   []int32     // period → number of groups
+	periods []int       // that have not been taken or refused, ascending
+	covers  []int       // period → codes in its stretches
+	refused map[int]int // period → the end of the last stretch that is no loop
 	gaps    []gap
 }
 
 // A gap is a part of the codes, from lo to before hi, in which no stretch has been found.
 type gap struct{ lo, hi int }
 
-// stretches returns the loops in codes in order, each in one of the given parts, which ascend. take returns the part of
-// a stretch, and of an incomplete iteration after it up to an end, that is a loop, and reports whether there is one.
-// tick is called for each window.
-func stretches(codes []byte, parts []gap, take func(s stretch, end int) (stretch, bool), tick func()) []stretch {
-	f := &finder{codes: codes, take: take, last: make([]int32, window), count: make([]int32, longestPeriod+1)}
+// A taker returns the part of a stretch, and of an incomplete iteration after it up to an end, that is a loop, and
+// reports whether there is one. The search goes on at next, which is behind the loop or, if there is none, the start.
+type taker func(s stretch, end int) (loop stretch, ok bool, next int)
+
+// stretches returns the loops in codes in order, each in one of the given parts, which ascend. tick is called for each
+// window.
+func stretches(codes []byte, parts []gap, take taker, tick func()) []stretch {
+	f := &finder{codes: codes, take: take, last: make([]int32, window), count: make([]int32, longestPeriod+1),
+		refused: map[int]int{}}
 	for _, g := range parts {
 		for g.hi-g.lo >= leastStretch {
 			tick()
@@ -86,7 +91,10 @@ func (f *finder) measure() {
 	for _, p := range f.periods {
 		c := 0
 		for _, g := range f.gaps {
-			f.each(p, g.lo, g.hi, func(s stretch, _ int) { c += s.period * s.count })
+			f.each(p, g.lo, g.hi, func(s stretch, end int) int {
+				c += s.period * s.count
+				return end
+			})
 		}
 		f.covers = append(f.covers, c)
 	}
@@ -119,8 +127,9 @@ func (f *finder) candidates(lo, hi int) {
 	slices.Sort(f.periods)
 }
 
-// each calls do for the stretches of a period from lo to hi, with the end of what repeats.
-func (f *finder) each(period, lo, hi int, do func(s stretch, end int)) {
+// each calls do for the stretches of a period from lo to hi, with the end of what repeats. do returns where the next
+// one may begin.
+func (f *finder) each(period, lo, hi int, do func(s stretch, end int) int) {
 	least := period * (leastIterations - 1) // codes that equal those a period later, in a stretch
 	for i := lo; i+least+period <= hi; {
 		k := i + least - 1
@@ -132,8 +141,7 @@ func (f *finder) each(period, lo, hi int, do func(s stretch, end int)) {
 			continue
 		}
 		end := f.repeats(i+least, period, hi)
-		do(stretch{i, period, (end - i) / period}, end)
-		i = end
+		i = do(stretch{i, period, (end - i) / period}, end)
 	}
 }
 
@@ -159,14 +167,20 @@ func (f *finder) cover(period, hi, limit int) int {
 	last := 0
 	for _, g := range f.gaps {
 		lo := g.lo
-		f.each(period, g.lo, g.hi, func(s stretch, end int) {
+		f.each(period, g.lo, g.hi, func(s stretch, end int) int {
 			if end == hi {
+				if s.start < f.refused[period] {
+					return end
+				}
 				end = f.repeats(s.start, period, limit)
 				s.count = (end - s.start) / period
 			}
-			s, ok := f.take(s, end)
+			s, ok, next := f.take(s, end)
 			if !ok {
-				return
+				if next == end {
+					f.refused[period] = end
+				}
+				return next
 			}
 			f.found = append(f.found, s)
 			if s.start > lo {
@@ -174,6 +188,7 @@ func (f *finder) cover(period, hi, limit int) int {
 			}
 			lo = s.end()
 			last = max(last, lo)
+			return next
 		})
 		if lo < g.hi {
 			gaps = append(gaps, gap{lo, g.hi})

@@ -8,7 +8,7 @@ import (
 )
 
 // whole takes every stretch as it is.
-func whole(s stretch, _ int) (stretch, bool) { return s, true }
+func whole(s stretch, end int) (stretch, bool, int) { return s, true, end }
 
 func TestStretches(t *testing.T) {
 	repeat := func(body string, n int) []byte { return slices.Repeat([]byte(body), n) }
@@ -51,7 +51,7 @@ func TestStretches(t *testing.T) {
 	if got := fmt.Sprint(divided); got != "[{0 4 25} {130 4 67}]" {
 		t.Error(got)
 	}
-	refuse := func(s stretch, _ int) (stretch, bool) { return s, s.period > 4 }
+	refuse := func(s stretch, end int) (stretch, bool, int) { return s, s.period > 4, end }
 	if got := fmt.Sprint(stretches(codes, []gap{{0, 400}}, refuse, func() {})); got != "[]" {
 		t.Error(got)
 	}
@@ -77,10 +77,14 @@ func TestStretchesHold(t *testing.T) {
 			lo = hi + rng.IntN(3)
 		}
 		last := 0
-		shifted := func(s stretch, end int) (stretch, bool) { // as a phase does
+		shifted := func(s stretch, end int) (stretch, bool, int) { // as a phase does
+			begin := s.start
 			s.start += rng.IntN(s.period)
-			s.count = (end - s.start) / s.period
-			return s, s.count > 0 && rng.IntN(5) > 0
+			s.count = rng.IntN((end-s.start)/s.period + 1)
+			if s.count == 0 || rng.IntN(5) == 0 {
+				return s, false, begin + 1 + rng.IntN(end-begin)
+			}
+			return s, true, s.end() + rng.IntN(end-s.end()+1)
 		}
 		for _, s := range stretches(codes, parts, shifted, func() {}) {
 			found++

@@ -106,6 +106,23 @@ func (s *Stmt) terms() int32 {
 	return s.N
 }
 
+// part returns n lanes of s, an elementary function or a sum, from a lane on.
+func (s *Stmt) part(from, n int32) Stmt {
+	t := *s
+	t.N, t.D = n, s.D+from
+	if s.Op == Sum {
+		from *= s.K
+	}
+	for _, o := range []*Operand{&t.A, &t.B, &t.C}[:s.Op.Arity()] {
+		if o.Stride == Gather {
+			o.Base += from
+		} else {
+			o.Base += from * o.Stride
+		}
+	}
+	return t
+}
+
 // Group is a named part of the inputs or outputs with N numbers.
 type Group struct {
 	Name string

@@ -38,6 +38,9 @@ func FromRecordingFor(r Recording, outs []Real, task *Task) (*Program, error) {
 		}
 	}
 	c.output("y", result)
+	if c.loops != nil {
+		return withoutIdle(c.p), nil
+	}
 	return c.p, nil
 }
 

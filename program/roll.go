@@ -73,27 +73,50 @@ func (l *roller) codes() (codes []byte, parts []gap) {
 	return codes, append(parts, gap{from, len(l.recs)})
 }
 
-// sampled is the number of iterations from which it is told whether a stretch is a loop.
-const sampled = 32
+// sampled has the numbers of iterations from which it is told whether a stretch is a loop: of some more than there have
+// to be, and of no more.
+var sampled = [...]int{2 * leastIterations, leastIterations}
 
-// loop returns the part of s, and of an incomplete iteration after it up to end, whose iterations begin where fewest
-// results pass from one to the next, and reports whether less than half of its operations depend on themselves.
-func (l *roller) loop(s stretch, end int) (stretch, bool) {
+// loop is a taker. Iterations begin where fewest results pass from one to the next, and less than half of the
+// operations depend on themselves. The loop ends before a sum begins again.
+func (l *roller) loop(s stretch, end int) (loop stretch, ok bool, next int) {
 	s.start += l.phase(s)
 	s.count = (end - s.start) / s.period
 	if s.count < leastIterations {
-		return s, false
+		return s, false, end
 	}
-	part := s
-	part.count = min(s.count, sampled)
-	b := l.body(part)
-	alone := 0
-	for _, nodes := range b.order {
-		if (len(nodes) > 1 || b.itself[nodes[0]]) && !b.adds(l, nodes) {
-			alone += len(nodes)
+	next = end
+	for _, n := range sampled {
+		part := s
+		part.count = min(s.count, n)
+		b := l.body(part)
+		alone, count := 0, s.count
+		b.count = s.count
+		for _, nodes := range b.order {
+			if len(nodes) == 1 && !b.itself[nodes[0]] {
+				continue
+			}
+			if n := b.adds(l, nodes); n > 0 {
+				count = min(count, n)
+			} else {
+				alone += len(nodes)
+			}
+		}
+		if 2*alone >= s.period {
+			continue
+		}
+		if count < s.count {
+			next = s.start + count*s.period
+		}
+		if count >= leastIterations {
+			s.count = count
+			return s, true, max(next, s.end())
+		}
+		if next > s.start {
+			return s, false, next
 		}
 	}
-	return s, 2*alone < s.period
+	return s, false, next
 }
 
 // phase returns the offset in a period of s at which fewest results of the operations before it are read behind it. It
@@ -211,48 +234,53 @@ func (l *roller) third(i int) bool {
 	return op < uint32(rules.NumOps) && rules.Op(op).Arity() == 3
 }
 
-// adds reports whether nodes add numbers to the result of the iteration before, or subtract them, one after the other,
-// and nothing else in the loop reads the results.
-func (b *body) adds(l *roller, nodes []int32) bool {
+// adds returns the number of iterations in which nodes add numbers to the result of the iteration before, or subtract
+// them, one after the other, and nothing else in the loop reads the results; 0 if they never do.
+func (b *body) adds(l *roller, nodes []int32) int {
 	for j, reads := range b.reads {
 		if _, ok := slices.BinarySearch(nodes, int32(j)); ok {
 			continue
 		}
 		for _, k := range reads {
 			if _, ok := slices.BinarySearch(nodes, k); ok {
-				return false
+				return 0
 			}
 		}
 	}
 	origin := l.first + b.start
 	before := nodes[len(nodes)-1] - int32(b.period)
+	count := b.count
 	for _, j := range nodes {
 		at := b.start + int(j)
 		op := rules.Op(l.recs[at].Op)
 		first := b.first(l, j, before)
 		if op != rules.Add && (op != rules.Sub || !first) {
-			return false
+			return 0
 		}
-		for i := range b.count {
+		for i := range count {
 			r := l.recs[at+i*b.period]
 			own, other := r.A, r.B
 			if !first {
 				own, other = other, own
 			}
 			id := origin + i*b.period + int(before)
-			if id >= origin && own != uint32(id) {
-				return false
-			}
-			if other&core.ConstBit != 0 || int(other) < origin {
-				continue
-			}
-			if _, ok := slices.BinarySearch(nodes, int32((int(other)-origin)%b.period)); ok {
-				return false
+			if id >= origin && own != uint32(id) || l.among(other, origin, b.period, nodes) {
+				count = i
+				break
 			}
 		}
 		before = j
 	}
-	return true
+	return count
+}
+
+// among reports whether a is a result of nodes.
+func (l *roller) among(a uint32, origin, period int, nodes []int32) bool {
+	if a&core.ConstBit != 0 || int(a) < origin {
+		return false
+	}
+	_, ok := slices.BinarySearch(nodes, int32((int(a)-origin)%period))
+	return ok
 }
 
 // first reports whether operation j of the second iteration reads the result of operation before as its first operand.
@@ -271,7 +299,7 @@ func (c *converter) rolled(s stretch) {
 		switch {
 		case len(nodes) == 1 && !b.itself[j]:
 			c.lanes(b, int(j), lane)
-		case b.adds(l, nodes):
+		case b.adds(l, nodes) == b.count:
 			c.sum(b, nodes, lane)
 		default:
 			c.carried(b, nodes)

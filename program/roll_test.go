@@ -513,6 +513,17 @@ func TestRolledBodies(t *testing.T) {
 			}
 			return []core.Rep{s}
 		}, "3(mul:100 sin:100) const:1 sum:1"},
+		{"long inner loops", func(x []core.Rep) []core.Rep {
+			total := num(0)
+			for i := range 3 {
+				s := num(0)
+				for j := range 200 {
+					s = add(s, mul(x[i+j], x[j]))
+				}
+				total = add(total, mul(s, s))
+			}
+			return []core.Rep{total}
+		}, "mul:200 const:1 sum:1 2(mul:1 add:1) mul:199 sum:1 mul:1 add:1 mul:200 sum:1 mul:1 add:1"},
 		{"partial sums", func(x []core.Rep) []core.Rep {
 			s := num(0)
 			var at core.Rep
@@ -539,6 +550,69 @@ func TestRolledBodies(t *testing.T) {
 		if got := folded(ops); got != c.want {
 			t.Errorf("%s: got  %s\nwant %s", c.name, got, c.want)
 		}
+	}
+}
+
+// Lanes that nothing depends on have no derivatives, and their rules are not called.
+func TestIdleLanes(t *testing.T) {
+	const n = 200
+	add := func(a, b core.Rep) core.Rep { return core.Apply2(rules.Add, a, b) }
+	mul := func(a, b core.Rep) core.Rep { return core.Apply2(rules.Mul, a, b) }
+	few := record(t, func(x, _ []core.Rep) []core.Rep {
+		y := make([]core.Rep, n-1)
+		for i := range y {
+			y[i] = core.Apply1(rules.Sin, mul(x[i], x[i+1]))
+		}
+		return []core.Rep{add(y[5], mul(y[50], x[0]))}
+	}, make([]float64, n))
+	calls := record(t, func(x, _ []core.Rep) []core.Rep {
+		z, y := make([]core.Rep, n), make([]core.Rep, n)
+		for i := range z {
+			z[i] = core.Call(ruleG(0), []core.Rep{x[i]})[0]
+		}
+		for i := range y {
+			y[i] = core.Apply1(rules.Sin, mul(z[i], x[i]))
+		}
+		return []core.Rep{y[5]}
+	}, make([]float64, n))
+	for _, strong := range []bool{false, true} {
+		g := Join(Simplify(VJP(few, VJPOptions{Unit: true, Strong: strong})), "g", 1)
+		o := EntriesOptions{Rows: n, Cols: n, Ptr: make([]int, n+1), Others: true, Strong: strong}
+		if _, places := Entries(g, o); len(places) != 12 { // of two products of two, and of those with x[0]
+			t.Errorf("strong %v: %d second derivatives, want 12", strong, len(places))
+		}
+		for want, p := range []*Program{1: calls, 2: VJP(calls, VJPOptions{Unit: true, Strong: strong})} {
+			if p == nil {
+				continue
+			}
+			got := 0
+			for _, s := range Simplify(p).Stmts {
+				if s.Op == Call {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("strong %v: %d calls, want %d", strong, got, want)
+			}
+		}
+	}
+}
+
+// Equal operations of short loops are in one statement after all.
+func TestShortLoops(t *testing.T) {
+	p := record(t, func(x, _ []core.Rep) []core.Rep {
+		var y []core.Rep
+		for i := range 500 {
+			s := num(0)
+			for j := range 16 + i%5 {
+				s = core.Apply2(rules.Add, s, core.Apply2(rules.Mul, x[i+j], x[(7*i+3*j)%len(x)]))
+			}
+			y = append(y, s)
+		}
+		return y
+	}, make([]float64, 600))
+	if n := len(Schedule(p).Stmts); n > 200 {
+		t.Errorf("%d statements of %d operations", n, p.Operations())
 	}
 }
 

@@ -14,9 +14,11 @@ func Schedule(p *Program) *Program {
 }
 
 // narrow splits statements of fewer than fewLanes lanes into one-lane statements. A Machine runs them lane by lane
-// anyway, and one-lane statements can be merged with others.
+// anyway, and one-lane statements can be merged with others. That is why it splits those of short loops, too.
 func narrow(p *Program) *Program {
-	few := func(s Stmt) bool { return s.wide() && s.N < fewLanes }
+	few := func(s Stmt) bool {
+		return s.wide() && (s.N < fewLanes || s.N >= leastIterations && s.N < leastPiece)
+	}
 	if !slices.ContainsFunc(p.Stmts, few) {
 		return p
 	}

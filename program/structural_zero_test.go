@@ -156,7 +156,7 @@ out y [%5]`, 0, 0, nan, 0},
 %1 = const 4
 %2:2 = sqrt [%0 %1]
 %4:2 = mul %2:+1 %0
-out y [%5]`, 0, nan, 2, 2},
+out y [%5]`, 0, 2, 2, 2},
 	{"2x at +Inf", `
 %0 = input x
 %1 = const 2

@@ -425,18 +425,37 @@ func (v *reverser) step(i int) {
 		return
 	case s.N == 1 && !v.on[s.D]:
 		return
+	case s.wide() && v.full[i] == 0: // lanes without contributions have a structural zero
+		for from := int32(0); from < s.N; from++ {
+			end := from
+			for end < s.N && v.head[s.D+end] != 0 {
+				end++
+			}
+			if end > from {
+				part := s.part(from, end-from)
+				g, neg, _ := v.adjoint(i, &part)
+				v.propagate(&part, g, neg)
+				from = end
+			}
+		}
+		return
 	}
 	g, neg, ok := v.adjoint(i, &s)
 	if !ok {
 		return
 	}
+	v.propagate(&s, g, neg)
+}
+
+// propagate propagates the cotangent g of s, or its negative if neg is set, to its operands.
+func (v *reverser) propagate(s *Stmt, g Operand, neg bool) {
 	switch s.Op {
 	case Sum:
-		v.sum(&s, g, neg)
+		v.sum(s, g, neg)
 	case Call:
-		v.call(&s, v.plain(g, neg, s.N*v.k))
+		v.call(s, v.plain(g, neg, s.N*v.k))
 	default:
-		v.elementary(&s, g, neg)
+		v.elementary(s, g, neg)
 	}
 }
 

@@ -29,29 +29,29 @@ func (g *laneGenerator) turns(from, end int) {
 		}
 		return
 	}
-	done := make([]int32, end) // item → lanes that are translated
+	t := &taking{g: g, done: make([]int32, end), asked: make([]int32, end), needs: make([][]need, end)}
 	for i, it := range g.items[:from] {
-		done[i], _ = it.length()
+		t.done[i], _ = it.length()
 	}
 	for first := from; first < end; {
 		i := end - 1
 		to := int32(0)
 		for ; ; i-- { // the first one that is not done has what it needs
 			n, most := g.items[i].length()
-			if done[i] == n {
+			if t.done[i] == n {
 				continue
 			}
 			if n > turn {
 				most = turn
 			}
-			if to = after(done[i], n, most); i == first || g.ready(i, done, to) {
+			if to = after(t.done[i], n, most); i == first || t.ready(i, to) {
 				break
 			}
 		}
-		g.items[i].generate(g, done[i], to)
-		done[i] = to
+		g.items[i].generate(g, t.done[i], to)
+		t.done[i] = to
 		for first < end {
-			if n, _ := g.items[first].length(); done[first] < n {
+			if n, _ := g.items[first].length(); t.done[first] < n {
 				break
 			}
 			first++
@@ -91,22 +91,53 @@ func (g *laneGenerator) turn(from, end int) int32 {
 	return turn
 }
 
-// ready reports whether the next lanes of an item, up to a lane, have what they need if so many lanes of each item are
-// done.
-func (g *laneGenerator) ready(i int, done []int32, to int32) bool {
-	ok := true
-	g.items[i].last(g, done[i], to, func(slot int32) {
-		w := int(g.writer[slot]) - 1
-		switch {
-		case w < 0 || w == i:
-		case g.column(slot) >= 0:
-			ok = ok && slot-g.column(slot) < done[w]
-		default:
-			n, _ := g.items[w].length()
-			ok = ok && done[w] == n
+// Taking is the state of items that take turns.
+type taking struct {
+	g     *laneGenerator
+	done  []int32  // item → lanes that are translated
+	asked []int32  // item → the lane up to which needs has what the next lanes need
+	needs [][]need // item → what is perhaps not done yet
+}
+
+// A need is that lanes of an item are done.
+type need struct{ item, lanes int32 }
+
+// ready reports whether the next lanes of an item, up to a lane, have what they need.
+func (t *taking) ready(i int, to int32) bool {
+	if t.asked[i] != to {
+		t.asked[i] = to
+		t.ask(i, to)
+	}
+	list := t.needs[i]
+	for len(list) > 0 {
+		if n := list[len(list)-1]; t.done[n.item] < n.lanes {
+			break
+		}
+		list = list[:len(list)-1]
+	}
+	t.needs[i] = list
+	return len(list) == 0
+}
+
+// ask sets what the next lanes of an item, up to a lane, need. Slots of one item mostly follow one another.
+func (t *taking) ask(i int, to int32) {
+	g, list := t.g, t.needs[i][:0]
+	g.items[i].last(g, t.done[i], to, func(slot int32) {
+		w := g.writer[slot] - 1
+		if w < 0 || int(w) == i {
+			return
+		}
+		lanes, _ := g.items[w].length()
+		if column := g.column(slot); column >= 0 {
+			lanes = slot - column + 1
+		}
+		if n := len(list); n > 0 && list[n-1].item == w {
+			list[n-1].lanes = max(list[n-1].lanes, lanes)
+		} else if t.done[w] < lanes {
+			list = append(list, need{w, lanes})
 		}
 	})
-	return ok
+	t.needs[i] = list
 }
 
 // column returns the first slot of the result of a loop that has slot, -1 if slot is of no loop.
