@@ -25,3 +25,24 @@ func (e *encoder) base(slot int32) (register int8, number int32) {
 	}
 	return fileRegister, slot
 }
+
+// begin begins a loop of some iterations with index registers that are 0.
+func (e *encoder) begin(iterations, indices int) {
+	for i := range indices {
+		e.clearIndex(int8(i) + 1)
+	}
+	e.count(countRegister, iterations)
+}
+
+// next ends the body of a loop that begins at start, whose index registers advance by some slots.
+func (e *encoder) next(start int, advance []int32) {
+	e.move(advance)
+	e.jump(countRegister, start)
+}
+
+// move appends that index registers advance by some slots.
+func (e *encoder) move(advance []int32) {
+	for k, n := range advance {
+		e.advance(int8(k)+1, 8*n)
+	}
+}

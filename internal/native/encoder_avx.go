@@ -332,20 +332,6 @@ func (e *encoder) end() {
 	}
 }
 
-// begin begins a loop of some iterations with index registers that are 0.
-func (e *encoder) begin(iterations, indices int) {
-	for i := range indices {
-		e.clearIndex(int8(i) + 1)
-	}
-	e.count(countRegister, iterations)
-}
-
-// next ends the body of a loop that begins at start, whose index registers advance by some slots.
-func (e *encoder) next(start int, advance []int32) {
-	e.move(advance)
-	e.jump(countRegister, start)
-}
-
 // again ends a loop, which begins at start, whose body runs once more for the lanes from a number on.
 func (e *encoder) again(start int, advance []int32, lane int32) {
 	e.buf = append(e.buf, 0x41, 0xff, 0xc8|restRegister) // DECL R10
@@ -363,13 +349,6 @@ func (e *encoder) set(advance []int32, lane int32) {
 	for k, n := range advance {
 		e.buf = append(e.buf, 0x48, 0xc7, 0xc0|uint8(indexRegisters[k])) // MOVQ $, r
 		e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(8/lanes*n*lane))
-	}
-}
-
-// move appends that index registers advance by some slots.
-func (e *encoder) move(advance []int32) {
-	for k, n := range advance {
-		e.advance(int8(k)+1, 8*n)
 	}
 }
 
