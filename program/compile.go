@@ -204,17 +204,12 @@ func flat(p *Program) *Program {
 				r.slot[s.D+l] = d
 				continue
 			}
-			t := Stmt{Op: s.Op, N: 1, K: s.K}
-			ops := [3]*Operand{&t.A, &t.B, &t.C}
-			for k, o := range s.Operands() {
-				*ops[k] = Slot(r.slot[p.at(o, l)])
+			if !s.Op.Guard() {
+				r.lane(s, l)
+				continue
 			}
-			if s.Op.Guard() {
-				t.C.Base = s.C.Base + l
-				r.add(t)
-			} else {
-				r.slot[s.D+l] = r.add(t)
-			}
+			r.add(Stmt{Op: s.Op, N: 1, K: s.K, A: Slot(r.slot[p.at(s.A, l)]), B: Slot(r.slot[p.at(s.B, l)]),
+				C: Operand{Base: s.C.Base + l}})
 		}
 	}
 	return r.finish()

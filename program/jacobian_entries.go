@@ -238,7 +238,7 @@ func (e *entries) forward(b *builder, p *Program, outs []int32, in int) {
 }
 
 // EntriesCost returns the number of statements that the sweeps of [Entries] visit in forward and in reverse mode, each
-// at most limit. Statements of many lanes count more. It stops counting at limit, so that its own cost is bounded by
+// at most limit. Calls with many arguments count more. It stops counting at limit, so that its own cost is bounded by
 // it.
 func EntriesCost(p *Program, o EntriesOptions, limit int) (forward, reverse int) {
 	p = single(p)

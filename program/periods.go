@@ -85,7 +85,7 @@ func (f *finder) window(lo, hi, limit int) int {
 	}
 }
 
-// measure sets covers to what each of the periods covers in the gaps.
+// measure counts the codes that each of the periods covers in the gaps.
 func (f *finder) measure() {
 	f.covers = f.covers[:0]
 	for _, p := range f.periods {

@@ -17,7 +17,7 @@ func FromRecording(r Recording, outs []Real) (*Program, error) {
 // FromRecordingFor is FromRecording for a task, which may be nil. A cancelled task ends this conversion, and the
 // derivation of further programs from the result, by a panic with a core.Abort.
 //
-// The loops of a recording of rollFrom operations or more become statements of many lanes: see roll.
+// The loops of a long recording become statements with a lane for each iteration.
 func FromRecordingFor(r Recording, outs []Real, task *Task) (*Program, error) {
 	c := newConverter(derive(&Program{task: task}), r)
 	c.p.Params = r.NParam

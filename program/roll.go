@@ -131,7 +131,7 @@ func (l *roller) phase(s stretch) int {
 				return
 			}
 			if def := int(a) - l.first; def > i-p && def >= s.start {
-				l.cross(crossing, def-s.start, i-s.start)
+				cross(crossing, def-s.start, i-s.start)
 			}
 		})
 	}
@@ -150,7 +150,7 @@ func (l *roller) phase(s stretch) int {
 
 // cross adds one to the offsets behind that of the position def up to that of the position use, less than a period
 // later.
-func (l *roller) cross(crossing []int, def, use int) {
+func cross(crossing []int, def, use int) {
 	p := len(crossing)
 	from, to := (def+1)%p, use%p
 	crossing[from]++
@@ -180,7 +180,7 @@ func (l *roller) operands(i int, do func(a uint32)) {
 	}
 }
 
-// A body is what the operations of a loop read of each other.
+// A body has the dependencies among the operations of a loop.
 type body struct {
 	stretch
 	reads  [][]int32 // operation → the other ones whose results it reads, of any iteration

@@ -255,7 +255,7 @@ func (e *encoder) selects(d, x, y, z int8) {
 	e.three(opChoose, d, z, y)
 }
 
-// Conditions of jumps: the last three hold for what they say alone, and not without order.
+// Conditions of jumps. Without order, notZero alone holds.
 const notZero, below, notAbove, zero = 1, 4, 9, 0
 
 // guard appends a comparison of y with x, or of x and y, and a jump to the failing end unless it has the outcome.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A group is a loop over the lanes of statements that have as many, four at a time. Lanes that are left after the last
-// whole vector are computed with those before them once more, which gives the same results.
+// A group is a loop over the lanes of statements that have as many, a vector at a time. Lanes that are left after the
+// last whole vector are computed with those before them once more, which gives the same results.
 type group struct {
 	n       int32
 	item    int     // its number
@@ -334,13 +334,12 @@ func (w *group) last(g *laneGenerator, from, to int32, visit func(slot int32)) {
 
 func (w *group) generate(g *laneGenerator, from, to int32) {
 	g.room(int((to-from)/lanes) * len(w.code))
-	w.loop(g, w.keep, from, to)
+	w.loop(g, from, to)
 }
 
-// loop translates the loop over some lanes. If there are accumulations, the bodies for the first four lanes of all and
-// for the last ones, if these are no whole vector, are apart: not all of their lanes are added. The values in keep are
-// stored.
-func (w *group) loop(g *laneGenerator, keep []bool, from, to int32) {
+// loop translates the loop over some lanes. If there are accumulations, the bodies for the first vector of all and
+// for the last ones, if these are no whole vector, are apart: not all of their lanes are added.
+func (w *group) loop(g *laneGenerator, from, to int32) {
 	a := g.a
 	a.e.wide, a.e.upper = true, true
 	v := newValues(len(w.where), make([]bool, len(w.where)))
@@ -354,7 +353,7 @@ func (w *group) loop(g *laneGenerator, keep []bool, from, to int32) {
 		}
 		v.places[id] = p
 	}
-	copy(v.keep, keep)
+	copy(v.keep, w.keep)
 	a.v = &v
 	body := func(add func(k, r int8)) {
 		a.clear()

@@ -45,9 +45,9 @@ const (
 	mostRanges = 8   // stretches of equal distances in the terms of a sum; more are listed
 )
 
-// CompileLanes is [Compile] for statements of lanes, whose operands may be listed. Four lanes at a time are computed by
-// vector instructions, and statements of as many lanes that follow one another in one loop. The code keeps a list of
-// its own.
+// CompileLanes is [Compile] for statements of lanes, whose operands may be listed. A vector of lanes at a time is
+// computed by vector instructions, and statements of as many lanes that follow one another in one loop. The code keeps
+// a list of its own.
 func CompileLanes(stmts []Stmt, list []int32, ends []int, kept []bool, areas Areas) *Code {
 	if !Supported() || len(kept) > MostSlots || len(stmts) == 0 {
 		return nil

@@ -102,7 +102,7 @@ type taking struct {
 // A need is that lanes of an item are done.
 type need struct{ item, lanes int32 }
 
-// ready reports whether the next lanes of an item, up to a lane, have what they need.
+// ready reports whether all is done that the next lanes of an item, up to a lane, read.
 func (t *taking) ready(i int, to int32) bool {
 	if t.asked[i] != to {
 		t.asked[i] = to
