@@ -33,8 +33,9 @@ func TestHunt(t *testing.T) {
 			t.Logf("%d programs agree, %v", i+1, time.Since(start).Round(time.Second))
 		}
 	}
-	t.Logf("%d programs from seed %d, %d reverse sweeps, %d operations; %d runs borrowed an input and %d an output", n,
-		*huntSeed, sweeps, operations, loans[0].Load(), loans[1].Load())
+	t.Logf("%d programs from seed %d, %d reverse sweeps, %d operations; %d runs borrowed an input, %d an output, "+
+		"and %d copied one in the search for NaNs", n, *huntSeed, sweeps, operations, loans[0].Load(), loans[1].Load(),
+		loans[2].Load())
 }
 
 // hunt compares one program.

@@ -15,6 +15,10 @@ type loan struct {
 	fresh  bool         // Borrow has been called for the next run
 	in     []float64    // nil if the part is in the file
 	out    []float64
+	// An output group that is wanted elsewhere, and has to be copied there, is copied when NaNs are sought in it.
+	wanted    []float64 // nil if there is none, or it is there
+	wantedAt  int       // the group
+	delivered []float64 // nil if none was copied in the last run
 }
 
 // areas sets the output group, and returns the parts of the file that only machine code uses. Read has the slots that
@@ -75,18 +79,21 @@ func (x *Machine) Borrow(in []float64, i int, out []float64) {
 	default:
 		copy(x.Input(0), in)
 	}
-	l.out = nil
-	if n := int(l.areas[1].N); n > 0 && i == l.group && len(out) >= n {
+	l.out, l.wanted = nil, nil
+	switch n := int(l.areas[1].N); {
+	case n > 0 && i == l.group && len(out) >= n:
 		l.out = out[:n]
+	case i < len(x.out) && x.out[i].ready && len(out) >= len(x.out[i].slots):
+		l.wanted, l.wantedAt = out[:len(x.out[i].slots)], i
 	}
 }
 
 // begin begins a run. Memory that was borrowed for an earlier run is not used.
 func (l *loan) begin() {
 	if !l.fresh {
-		l.in, l.out = nil, nil
+		l.in, l.out, l.wanted = nil, nil, nil
 	}
-	l.fresh = false
+	l.fresh, l.delivered = false, nil
 }
 
 // memory returns the addresses of the input group and the output group: in the file m unless they are borrowed. The

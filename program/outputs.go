@@ -111,6 +111,9 @@ func (x *Machine) Output(i int, dst []float64) {
 	}
 	switch {
 	case o.ready:
+		if at := x.loan.delivered; at != nil && i == x.loan.wantedAt && &at[0] == &dst[0] {
+			return // OutputHasNaN has copied it
+		}
 		copy(dst, m[o.run:])
 	case o.template != nil:
 		copy(dst, o.template)
@@ -146,7 +149,12 @@ func (x *Machine) OutputHasNaN(i int) bool {
 		return vector.AnyNaN(at)
 	}
 	if o.ready && len(o.varying) > 1 { // faster than many short ranges
-		return vector.AnyNaN(x.m[o.run : int(o.run)+len(o.slots)])
+		run := x.m[o.run : int(o.run)+len(o.slots)]
+		if to := x.loan.wanted; to != nil && i == x.loan.wantedAt {
+			x.loan.wanted, x.loan.delivered = nil, to
+			return vector.CopyAnyNaN(to, run)
+		}
+		return vector.AnyNaN(run)
 	}
 	for _, r := range o.varying {
 		if r.to-r.from == 1 {

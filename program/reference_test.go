@@ -244,8 +244,9 @@ func machines(p *Program) map[string]*Machine {
 	return all
 }
 
-// loans are the numbers of runs that read an input, and wrote an output group, where the caller has them.
-var loans [2]atomic.Int64
+// loans are the numbers of runs that read an input, and wrote an output group, where the caller has them, and of those
+// after which such a group was copied when NaNs were sought.
+var loans [3]atomic.Int64
 
 // borrowIn is runIn with input group 0 and an output group where the caller has them.
 func borrowIn(x *Machine, p *Program, ins [][]float64, params []float64, group int) (outs [][]float64, ok bool) {
@@ -281,7 +282,14 @@ func borrowIn(x *Machine, p *Program, ins [][]float64, params []float64, group i
 		if i == group && g.N%2 == 0 {
 			y = out[:g.N]
 		}
-		x.Output(i, y)
+		searched := g.N%3 != 0
+		nan := searched && x.OutputHasNaN(i)
+		if x.Output(i, y); searched && nan != slices.ContainsFunc(y, math.IsNaN) && ok {
+			panic(fmt.Sprintf("group %d has a NaN: %v, but is %v, in\n%s", i, nan, y, p))
+		}
+		if i == group && x.loan.delivered != nil {
+			loans[2].Add(1)
+		}
 		outs = append(outs, y)
 	}
 	return outs, ok

@@ -30,3 +30,8 @@ func tanhBlocks(dst, src *float64, blocks int) int
 //
 //go:noescape
 func nanBlocks(src *float64, blocks int) bool
+
+// copyBlocks copies one or more blocks of 16 numbers and reports whether they have a NaN.
+//
+//go:noescape
+func copyBlocks(dst, src *float64, blocks int) bool

@@ -19,3 +19,5 @@ func cosBlocks(dst, src *float64, blocks int) int { return 0 }
 func tanhBlocks(dst, src *float64, blocks int) int { return 0 }
 
 func nanBlocks(src *float64, blocks int) bool { panic("vector: not supported") }
+
+func copyBlocks(dst, src *float64, blocks int) bool { panic("vector: not supported") }

@@ -167,3 +167,17 @@ func AnyNaN(v []float64) bool {
 	}
 	return false
 }
+
+// CopyAnyNaN copies src to dst, which has at least its length and does not overlap it, and reports whether src has a
+// NaN.
+func CopyAnyNaN(dst, src []float64) bool {
+	dst = dst[:len(src)]
+	nan := false
+	if len(src) >= 32 && supported() {
+		n := len(src) &^ 15
+		nan = copyBlocks(&dst[0], &src[0], n/16)
+		dst, src = dst[n:], src[n:]
+	}
+	copy(dst, src)
+	return nan || AnyNaN(src)
+}

@@ -141,19 +141,36 @@ func TestAnyNaN(t *testing.T) {
 		v[0], v[n+1] = math.NaN(), math.NaN() // outside
 		w := v[1 : n+1]
 		for i := range w {
-			w[i] = []float64{1, math.Inf(1), math.Inf(-1), math.MaxFloat64, 0}[i%5]
+			w[i] = []float64{1, math.Inf(1), math.Inf(-1), math.MaxFloat64, math.Copysign(0, -1)}[i%5]
 		}
-		if AnyNaN(w) {
+		if AnyNaN(w) || copied(t, w) {
 			t.Errorf("%d numbers without NaN", n)
 		}
 		for i := range w {
 			was := w[i]
-			if w[i] = math.NaN(); !AnyNaN(w) {
+			if w[i] = math.NaN(); !AnyNaN(w) || !copied(t, w) {
 				t.Errorf("a NaN at %d of %d is not found", i, n)
 			}
 			w[i] = was
 		}
 	}
+}
+
+// copied returns the result of CopyAnyNaN for a copy of v, and checks the copy.
+func copied(t *testing.T, v []float64) bool {
+	t.Helper()
+	dst := make([]float64, len(v)+1)
+	dst[len(v)] = 7
+	nan := CopyAnyNaN(dst, v)
+	for i, x := range v {
+		if !same(dst[i], x) {
+			t.Fatalf("element %d of %d is %v, want %v", i, len(v), dst[i], x)
+		}
+	}
+	if dst[len(v)] != 7 {
+		t.Fatal("it has written behind")
+	}
+	return nan
 }
 
 // TestChecked: kernels run where the processor has their instructions, and one that computes other bits does not.
