@@ -165,18 +165,20 @@ func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 	before := c.records
 	due := c.compare.Due()
 	c.stale = nil
-	b, m, err := c.find(x, extra)
+	b, m, err := c.find(x, &extra)
 	switch {
 	case err != nil:
 	case !due:
 		c.compare.Skip(b.seen)
 	case b.call != c.compare.schedule.Calls:
-		b, m, err = c.verify(b, m, x, extra)
+		b, m, err = c.verify(b, m, x, &extra)
 	}
 	c.recent = 0.9*c.recent + float64(c.records-before)
 	if err == nil {
-		b.call = c.compare.schedule.Calls
-		if m, err = c.settle(b, m, x, extra); err == nil {
+		if b.call = c.compare.schedule.Calls; m.AnyNaN(0, c.nan) {
+			m, err = c.settle(b, x, &extra)
+		}
+		if err == nil {
 			err = c.stale
 		}
 	}
@@ -189,13 +191,13 @@ func (c *Compiled) Run(x []float64, extra Block) (*program.Machine, error) {
 // find runs the branches that match the bound struct, the most recently used one first, and returns the first whose
 // guards hold. If there is none it records the function, or returns [ErrGuard] if the policy forbids that and a guard
 // failed.
-func (c *Compiled) find(x []float64, extra Block) (*branch, *program.Machine, error) {
+func (c *Compiled) find(x []float64, extra *Block) (*branch, *program.Machine, error) {
 	failed := false
 	for i, b := range c.known {
 		if !bytes.Equal(b.frozen, c.frozen) {
 			continue
 		}
-		if c.start(b.plain, x, extra, false).Run() {
+		if c.start(b.plain, x, extra).Run() {
 			if i > 0 {
 				copy(c.known[1:], c.known[:i])
 				c.known[0] = b
@@ -215,12 +217,12 @@ func (c *Compiled) find(x []float64, extra Block) (*branch, *program.Machine, er
 
 // again records the function at x and runs the derived program. It returns [ErrGuard] if the guards fail at the very
 // point of the recording.
-func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, error) {
+func (c *Compiled) again(x []float64, extra *Block) (*branch, *program.Machine, error) {
 	b, err := c.record(x)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !c.start(b.plain, x, extra, false).Run() {
+	if !c.start(b.plain, x, extra).Run() {
 		return nil, nil,
 			fmt.Errorf("nabla: function %s: the recording does not hold at the point where it was made; does the "+
 				"function read a clock or random numbers?: %w (nabla.ErrGuard)", c.f.Name(), ErrGuard)
@@ -228,29 +230,34 @@ func (c *Compiled) again(x []float64, extra Block) (*branch, *program.Machine, e
 	return b, b.plain, nil
 }
 
-// start writes x, extra and the parameters of the bound struct into the inputs of m and returns m. With strong set,
-// zeros of directions become structural zeros, in the last Def.Directions inputs and in extra.
-func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bool) *program.Machine {
+// start writes x, extra and the parameters of the bound struct into the inputs of m and returns m.
+func (c *Compiled) start(m *program.Machine, x []float64, extra *Block) *program.Machine {
+	m.Borrow(x, c.group, c.into)
+	if extra.N*extra.B > 0 {
+		Block{N: extra.N, B: extra.B, Stride: extra.B, Data: m.Input(1)}.CopyFrom(*extra)
+	}
+	if ctx := c.f.def.Context; ctx != nil {
+		ctx.Read(m.Params())
+	}
+	return m
+}
+
+// startStrong is start for a strong program: zeros of directions become structural zeros, in the last Def.Directions
+// inputs and in extra.
+func (c *Compiled) startStrong(m *program.Machine, x []float64, extra *Block) *program.Machine {
 	// A custom rule would lose the derivative of a structural zero.
-	if n := c.f.def.Directions; strong && n > 0 && len(m.Program().Customs) == 0 {
+	if n := c.f.def.Directions; n > 0 && len(m.Program().Customs) == 0 {
 		c.seeded = append(c.seeded[:0], x...)
 		x = c.seeded
 		for i := len(x) - n; i < len(x); i++ {
 			x[i] = core.StrongSeed(x[i])
 		}
 	}
-	m.Borrow(x, c.group, c.into)
-	if extra.N*extra.B > 0 {
-		dst := m.Input(1)
-		Block{N: extra.N, B: extra.B, Stride: extra.B, Data: dst}.CopyFrom(extra)
-		if strong {
-			for i, v := range dst {
-				dst[i] = core.StrongSeed(v)
-			}
+	if c.start(m, x, extra); extra.N*extra.B > 0 {
+		in := m.Input(1)
+		for i, v := range in {
+			in[i] = core.StrongSeed(v)
 		}
-	}
-	if ctx := c.f.def.Context; ctx != nil {
-		ctx.Read(m.Params())
 	}
 	return m
 }
@@ -262,7 +269,7 @@ func (c *Compiled) start(m *program.Machine, x []float64, extra Block, strong bo
 //
 // If the comparison could only be made at x itself, where a change of the derivatives may not show, the function is
 // recorded again and the two programs are compared.
-func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Block) (*branch, *program.Machine, error) {
+func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra *Block) (*branch, *program.Machine, error) {
 	if ctx := c.f.def.Context; ctx != nil {
 		n := ctx.Params()
 		c.params = slices.Grow(c.params[:0], n)[:n]
@@ -307,19 +314,16 @@ func (c *Compiled) verify(b *branch, m *program.Machine, x []float64, extra Bloc
 	return b, m, stale
 }
 
-// settle replaces a result of b that has NaNs by that of the strong program. If NaNs remain, it records the branch
+// settle replaces a result of b, which has NaNs, by that of the strong program. If NaNs remain, it records the branch
 // again at x, at most once per branch: a derivative taken inside the function chooses between plain and strong
 // arithmetic while it is recorded.
-func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Block) (*program.Machine, error) {
-	if !c.anyNaN(m, 0) {
-		return m, nil
-	}
+func (c *Compiled) settle(b *branch, x []float64, extra *Block) (*program.Machine, error) {
 	m, err := c.runStrong(b, x, extra)
 	from := 0
 	if vector.AnyNaN(x) && !c.alone { // a NaN in x explains a NaN value
 		from = 1
 	}
-	if err != nil || b.atNaN || c.f.policy.FailOnGuard || !c.anyNaN(m, from) {
+	if err != nil || b.atNaN || c.f.policy.FailOnGuard || !m.AnyNaN(from, c.nan) {
 		return m, err
 	}
 	c.drop(b)
@@ -328,24 +332,14 @@ func (c *Compiled) settle(b *branch, m *program.Machine, x []float64, extra Bloc
 		return nil, err
 	}
 	b.atNaN = true
-	if !c.anyNaN(m, 0) {
+	if !m.AnyNaN(0, c.nan) {
 		return m, nil
 	}
 	return c.runStrong(b, x, extra)
 }
 
-// anyNaN reports whether the outputs of m in groups from to c.nan contain a NaN.
-func (c *Compiled) anyNaN(m *program.Machine, from int) bool {
-	for i := from; i <= c.nan; i++ {
-		if m.OutputHasNaN(i) {
-			return true
-		}
-	}
-	return false
-}
-
 // runStrong runs the strong program of b at x and derives it first if needed. It returns [ErrGuard] if a guard fails.
-func (c *Compiled) runStrong(b *branch, x []float64, extra Block) (*program.Machine, error) {
+func (c *Compiled) runStrong(b *branch, x []float64, extra *Block) (*program.Machine, error) {
 	if b.strong == nil {
 		base := b.base
 		if c.f.def.Strong != nil {
@@ -356,7 +350,7 @@ func (c *Compiled) runStrong(b *branch, x []float64, extra Block) (*program.Mach
 		}
 		b.strong = c.f.machine(c.derive(base, true))
 	}
-	if !c.start(b.strong, x, extra, true).Run() {
+	if !c.startStrong(b.strong, x, extra).Run() {
 		return nil, fmt.Errorf("nabla: function %s: %w (nabla.ErrGuard)", c.f.Name(), ErrGuard)
 	}
 	return b.strong, nil

@@ -20,6 +20,7 @@ type Machine struct {
 	parts *native.Code // machine code, nil if there is none
 	late  []move       // outputs that are copied to their group after a run
 	loan  loan
+	one   bool // the program is one part of machine code and nothing else
 }
 
 // instr is a statement in executable form.
@@ -173,6 +174,7 @@ func newMachine(p *Program, c coding) *Machine {
 		x.loan.areas = x.parts.Areas()
 	}
 	x.loan.unread = x.constant()
+	x.one = len(x.code) == 1 && x.code[0].op == machineCode && len(x.late) == 0
 	return x
 }
 
@@ -268,7 +270,11 @@ func (x *Machine) Params() []float64 {
 // Run executes the program. It returns false if a guard failed; the outputs are then undefined.
 func (x *Machine) Run() bool {
 	x.loan.begin()
-	if x.kept == nil {
+	switch {
+	case x.one:
+		in, out := x.loan.memory(x.m)
+		return x.parts.Run(0, x.m, in, out)
+	case x.kept == nil:
 		return x.run()
 	}
 	x.kept.clear() // of a run that ended by a panic

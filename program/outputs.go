@@ -139,6 +139,16 @@ func (x *Machine) Output(i int, dst []float64) {
 	}
 }
 
+// AnyNaN reports whether one of the output groups from first to last has a NaN.
+func (x *Machine) AnyNaN(first, last int) bool {
+	for i := first; i <= last; i++ {
+		if x.OutputHasNaN(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // OutputHasNaN reports whether output group i has a NaN.
 func (x *Machine) OutputHasNaN(i int) bool {
 	o := &x.out[i]

@@ -181,23 +181,30 @@ func (c *Code) Run(part int, file []float64, in, out *float64) bool {
 	if part > 0 {
 		from = c.ends[part-1]
 	}
-	ok := true
+	entries := c.entries[from:c.ends[part]]
+	if len(entries) == 0 { // nothing is kept
+		return true
+	}
 	list := unsafe.SliceData(c.list)
-	for _, entry := range c.entries[from:c.ends[part]] {
-		if ok = step(entry, &file[0], list, in, out); !ok {
-			break
-		}
+	ok := step(entries[0], &file[0], list, in, out)
+	for k := 1; k < len(entries) && ok; k++ {
+		ok = again(entries[k], &file[0], list, in, out)
 	}
 	runtime.KeepAlive(c)
 	return ok
 }
 
-// step runs a block. It is not inlined, so that the goroutine can be preempted before each block.
-//
-//go:noinline
+// step runs a block.
 func step(entry uintptr, file *float64, list *int32, in, out *float64) bool {
 	return call(entry, unsafe.Pointer(file), unsafe.Pointer(&table), unsafe.Pointer(list), unsafe.Pointer(in),
 		unsafe.Pointer(out))
+}
+
+// again is step for a block after another one. It is not inlined, so that the goroutine can be preempted before it.
+//
+//go:noinline
+func again(entry uintptr, file *float64, list *int32, in, out *float64) bool {
+	return step(entry, file, list, in, out)
 }
 
 // table has the constants of the code, four times each: the masks of Neg and Abs, 1, and 0.
