@@ -22,15 +22,16 @@ var rollFrom = 1 << 8
 
 // A roller finds the loops of a recording.
 type roller struct {
-	recs  []core.Record
-	first int         // id of the first record
-	sums  []*iterated // the sums over iterations
+	recs   []core.Record
+	first  int           // id of the first record
+	bodies map[int]*body // start of a loop → its body
+	sums   []*iterated   // the sums over iterations
 }
 
 // roll appends the whole recording, with loops as statements of many lanes. It reports false, and appends nothing, if
 // there are no loops.
 func (c *converter) roll() bool {
-	l := &roller{first: c.r.NIn + c.r.NParam + 1}
+	l := &roller{first: c.r.NIn + c.r.NParam + 1, bodies: map[int]*body{}}
 	if len(c.r.Chunks) == 1 {
 		l.recs = c.r.Chunks[0]
 	} else {
@@ -78,7 +79,8 @@ func (l *roller) codes() (codes []byte, parts []gap) {
 var sampled = [...]int{2 * leastIterations, leastIterations}
 
 // loop is a taker. Iterations begin where fewest results pass from one to the next, and less than half of the
-// operations depend on themselves. The loop ends before a sum begins again.
+// operations depend on themselves. The loop ends before a sum begins again, and where more operations depend on
+// themselves: one over time steps becomes a loop for each of them.
 func (l *roller) loop(s stretch, end int) (loop stretch, ok bool, next int) {
 	s.start += l.phase(s)
 	s.count = (end - s.start) / s.period
@@ -87,29 +89,31 @@ func (l *roller) loop(s stretch, end int) (loop stretch, ok bool, next int) {
 	}
 	next = end
 	for _, n := range sampled {
-		part := s
-		part.count = min(s.count, n)
-		b := l.body(part)
-		alone, count := 0, s.count
-		b.count = s.count
-		for _, nodes := range b.order {
-			if len(nodes) == 1 && !b.itself[nodes[0]] {
-				continue
-			}
-			if n := b.adds(l, nodes); n > 0 {
-				count = min(count, n)
-			} else {
-				alone += len(nodes)
-			}
-		}
+		b := l.newBody(s)
+		n = min(n, s.count)
+		b.scan(l, 0, n, nil)
+		alone, count := b.alone(l)
 		if 2*alone >= s.period {
 			continue
+		}
+		changes := 0
+		if now := b.scan(l, n, count, func() bool {
+			changes++
+			alone, _ := b.alone(l)
+			return changes <= mostChanges && 2*alone < s.period
+		}); now < count { // without the edges of the iteration after the last one
+			count, s.count = now, now
+			next = s.start + count*s.period
+			b = l.newBody(s)
+			b.scan(l, 0, count, nil)
+			_, count = b.alone(l)
 		}
 		if count < s.count {
 			next = s.start + count*s.period
 		}
 		if count >= leastIterations {
-			s.count = count
+			s.count, b.count = count, count
+			l.bodies[s.start] = b
 			return s, true, max(next, s.end())
 		}
 		if next > s.start {
@@ -118,6 +122,9 @@ func (l *roller) loop(s stretch, end int) (loop stretch, ok bool, next int) {
 	}
 	return s, false, next
 }
+
+// mostChanges is the number of iterations of a loop that may add dependencies to those of the first ones.
+const mostChanges = 64
 
 // phase returns the offset in a period of s at which fewest results of the operations before it are read behind it. It
 // is never between an operation and its third operand.
@@ -183,49 +190,81 @@ func (l *roller) operands(i int, do func(a uint32)) {
 // A body has the dependencies among the operations of a loop.
 type body struct {
 	stretch
-	reads  [][]int32 // operation → the other ones whose results it reads, of any iteration
-	itself []bool    // operation → it reads its own results
-	order  [][]int32 // the operations that depend on each other, each group after those that it reads
+	reads  [][]int32  // operation → the other ones whose results it reads, of any iteration
+	itself []bool     // operation → it reads its own results
+	last   [][2]int32 // operation → the distance of its operands to the iteration that was seen last
+	order  [][]int32  // the operations that depend on each other, each group after those that it reads
 }
 
-// body returns that of s.
-func (l *roller) body(s stretch) *body {
+// newBody returns that of s, without dependencies.
+func (l *roller) newBody(s stretch) *body {
 	p := s.period
-	b := &body{stretch: s, reads: make([][]int32, p), itself: make([]bool, p)}
-	origin := l.first + s.start
-	last := make([][2]int32, p) // operation → the distance of its operands to the iteration that was seen last
-	for j := range last {
-		last[j] = [2]int32{math.MinInt32, math.MinInt32}
+	b := &body{stretch: s, reads: make([][]int32, p), itself: make([]bool, p), last: make([][2]int32, p)}
+	for j := range b.last {
+		b.last[j] = [2]int32{math.MinInt32, math.MinInt32}
+		if l.third(s.start + j) {
+			b.edge(int32(j), int32(j-1))
+		}
 	}
-	for i := range s.count {
+	return b
+}
+
+// scan adds the dependencies of some iterations on those before. It calls changed, unless that is nil, after an
+// iteration with new ones, and stops if the result is false. It returns the first iteration that may not be added.
+func (b *body) scan(l *roller, from, to int, changed func() bool) int {
+	p := b.period
+	origin := l.first + b.start
+	for i := from; i < to; i++ {
 		at := i * p
+		grown := false
 		for j := range p {
 			k := 0
-			l.operands(s.start+at+j, func(a uint32) {
+			l.operands(b.start+at+j, func(a uint32) {
 				if id := int(a); a&core.ConstBit == 0 && id >= origin {
-					if d := int32(id - origin - at); last[j][k] != d {
-						last[j][k] = d
-						b.edge(int32(j), int32((id-origin)%p))
+					if d := int32(id - origin - at); b.last[j][k] != d {
+						b.last[j][k] = d
+						grown = b.edge(int32(j), int32((id-origin)%p)) || grown
 					}
 				}
 				k++
 			})
-			if i == 0 && l.third(s.start+at+j) {
-				b.edge(int32(j), int32(j-1))
-			}
+		}
+		if grown && changed != nil && !changed() {
+			return i
 		}
 	}
-	b.order = components(b.reads)
-	return b
+	return to
 }
 
-// edge adds that operation j reads results of operation k.
-func (b *body) edge(j, k int32) {
-	if j == k {
-		b.itself[j] = true
-	} else if !slices.Contains(b.reads[j], k) {
-		b.reads[j] = append(b.reads[j], k)
+// alone orders the operations, and returns the number of those that depend on themselves and are no sums, and of the
+// iterations after which one of these begins again.
+func (b *body) alone(l *roller) (alone, count int) {
+	b.order = components(b.reads)
+	count = b.count
+	for _, nodes := range b.order {
+		if len(nodes) == 1 && !b.itself[nodes[0]] {
+			continue
+		}
+		if n := b.adds(l, nodes); n > 0 {
+			count = min(count, n)
+		} else {
+			alone += len(nodes)
+		}
 	}
+	return alone, count
+}
+
+// edge adds that operation j reads results of operation k, and reports whether that is new.
+func (b *body) edge(j, k int32) bool {
+	switch {
+	case j == k && !b.itself[j]:
+		b.itself[j] = true
+	case j != k && !slices.Contains(b.reads[j], k):
+		b.reads[j] = append(b.reads[j], k)
+	default:
+		return false
+	}
+	return true
 }
 
 // third reports whether record i is an operation with three operands.
@@ -291,15 +330,14 @@ func (b *body) first(l *roller, j, before int32) bool {
 
 // rolled appends the loop s.
 func (c *converter) rolled(s stretch) {
-	l := c.loops
-	b := l.body(s)
+	b := c.loops.bodies[s.start]
 	lane := make([]int32, s.count)
 	for _, nodes := range b.order {
 		j := nodes[0]
 		switch {
 		case len(nodes) == 1 && !b.itself[j]:
 			c.lanes(b, int(j), lane)
-		case b.adds(l, nodes) == b.count:
+		case b.adds(c.loops, nodes) == b.count:
 			c.sum(b, nodes, lane)
 		default:
 			c.carried(b, nodes)

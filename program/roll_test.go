@@ -616,6 +616,61 @@ func TestShortLoops(t *testing.T) {
 	}
 }
 
+// TestTimeSteps: steps in time over a ring, a strip or in place, in which operations depend on those of the step
+// before, are rolled step by step, and compute the bits of single operations.
+func TestTimeSteps(t *testing.T) {
+	defer func(n int) { rollFrom = n }(rollFrom)
+	for seed := range uint64(longtest.Cases(0, 10, 60, 1000)) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		n, steps := 17+rng.IntN(60), 2+rng.IntN(5)
+		a, b, delay := rng.IntN(4), rng.IntN(4), rng.IntN(40)
+		kind := rng.IntN(4)
+		f := func(x, _ []core.Rep) []core.Rep {
+			u := slices.Clone(x)
+			next := make([]core.Rep, n)
+			for step := range steps {
+				from, to := 0, n
+				if kind == 1 { // the ends stay
+					from, to = a, n-b
+					copy(next, u)
+				}
+				for i := from; i < to; i++ {
+					west, east := u[(i+n-a)%n], u[(i+b)%n]
+					v := core.Apply2(rules.Sub, core.Apply2(rules.Mul, west, num(0.25)), core.Apply1(rules.Sq, east))
+					switch kind {
+					case 2: // in place
+						u[i] = core.Apply2(rules.Add, v, u[i])
+						continue
+					case 3: // with the result of some iterations ago
+						if i >= delay && (i+step)%50 != 0 {
+							v = core.Apply2(rules.Sub, v, next[i-delay])
+						}
+					}
+					next[i] = core.Apply2(rules.Add, u[i], v)
+				}
+				if kind != 2 {
+					u, next = next, u
+				}
+			}
+			return u
+		}
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = math.Round(rng.NormFloat64()*256) / 1024
+		}
+		rollFrom = math.MaxInt
+		flat := record(t, f, x)
+		rollFrom = 0
+		p := record(t, f, x)
+		if kind < 2 && 4*len(p.Stmts) > len(flat.Stmts) {
+			t.Errorf("seed %d: %d statements of %d operations", seed, len(p.Stmts), len(flat.Stmts))
+		}
+		if sameDerivatives(t, flat, p, [][]float64{x}); t.Failed() {
+			t.Fatalf("seed %d, kind %d, %d cells, %d steps, reads %d before and %d after", seed, kind, n, steps, a, b)
+		}
+	}
+}
+
 // folded returns words with those that repeat in parentheses, after their number.
 func folded(words []string) string {
 	var out []string
