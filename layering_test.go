@@ -104,7 +104,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"engine", "the interface of engines; the fallback graph; when and how recordings are compared with the function",
 		"internal/core internal/recheck internal/team internal/vector program rules"},
 	{"program", "programs: text form, checker, guards, derivatives, simplification, schedule, machine, compilation",
-		"internal/core internal/native internal/vector rules"},
+		"internal/core internal/native internal/team internal/vector rules"},
 	{"program/export", "programs as Go, C, JSON, Graphviz and text; JSON read back", "program rules sparsity"},
 	{"program/expression", "programs as formulas with named inputs: rules, derivatives, factorised derivative graphs",
 		"internal/core program program/export rules"},

@@ -99,6 +99,7 @@ type Function struct {
 	replays *Replays    // record of replayed recordings; nil if not followed
 	inexact bool        // an engine that approximates evaluates f; see Approximate
 	broken  error       // why the bound struct cannot be copied for f, or nil
+	swept   bool        // Workers divide sweeps; see DivideSweeps
 	call    *uint64     // number of the current call, shared with clones and derived functions; 0 if not counted
 }
 
@@ -112,7 +113,8 @@ type Policy struct {
 	FixedCaptures bool
 	// Interpret runs programs in the interpreter where they would be compiled to machine code.
 	Interpret bool
-	// Workers is the number of goroutines that divide the sweeps of dense Jacobians and Hessians; 0 means 1.
+	// Workers is the number of goroutines that divide the sweeps of dense Jacobians and Hessians, or the lanes of a
+	// recording; 0 means 1.
 	Workers int
 	// Memory is the limit in bytes that [Function.MemoryLimit] returns; 0 for the default.
 	Memory int64
@@ -192,8 +194,15 @@ func (f *Function) machine(p *program.Program) *program.Machine {
 	if f.policy.Interpret {
 		return program.NewMachine(program.Schedule(p))
 	}
-	return program.Compile(p)
+	if f.swept {
+		return program.Compile(p)
+	}
+	return program.CompileFor(p, f.policy.Workers)
 }
+
+// DivideSweeps declares that the Workers of f, if there are several, divide a number of sweeps over recordings: then
+// they do not divide a recording itself.
+func (f *Function) DivideSweeps(sweeps int) { f.swept = f.policy.Workers > 1 && sweeps > 1 }
 
 // SetTask makes f, and functions derived from it later, part of preparation t.
 func (f *Function) SetTask(t *Task) { f.policy.Task = t }
@@ -257,7 +266,7 @@ func (f *Function) With(n, m int, p Policy) *Function {
 // clone returns the error.
 func (f *Function) Clone() *Function {
 	g := f.Detached()
-	g.call = f.call
+	g.call, g.swept = f.call, true
 	g.replays = f.replays.fork()
 	f.clones = append(f.clones, g)
 	return g
@@ -300,7 +309,7 @@ func (f *Function) forked() *Function {
 func (f *Function) Derive(d Def) *Function {
 	d.Captures = f.def.Captures
 	g := NewFunction(d)
-	g.policy, g.call, g.replays, g.inexact = f.policy, f.call, f.replays, f.inexact
+	g.policy, g.call, g.replays, g.inexact, g.swept = f.policy, f.call, f.replays, f.inexact, f.swept
 	return g
 }
 

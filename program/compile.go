@@ -34,12 +34,12 @@ func Compile(p *Program) *Machine {
 		operations := p.Operations()
 		switch {
 		case lanes < manyLanes && operations <= mostCompiled:
-			x = newMachine(staged(p), instructions)
+			x = newMachine(staged(p), instructions, nil)
 		case lanes >= manyLanes && lanes < plenty && operations <= fewCompiled:
-			x = newMachine(staged(p), loops)
+			x = newMachine(staged(p), loops, nil)
 		}
 		if x == nil && lanes >= manyLanes {
-			x = newMachine(scheduled, vectors)
+			x = newMachine(scheduled, vectors, nil)
 		}
 		if x != nil {
 			return x

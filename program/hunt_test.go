@@ -34,8 +34,8 @@ func TestHunt(t *testing.T) {
 		}
 	}
 	t.Logf("%d programs from seed %d, %d reverse sweeps, %d operations; %d runs borrowed an input, %d an output, "+
-		"and %d copied one in the search for NaNs", n, *huntSeed, sweeps, operations, loans[0].Load(), loans[1].Load(),
-		loans[2].Load())
+		"%d copied one in the search for NaNs, and divided ones had %d stages and %d tasks", n, *huntSeed, sweeps,
+		operations, loans[0].Load(), loans[1].Load(), loans[2].Load(), loans[3].Load(), loans[4].Load())
 }
 
 // hunt compares one program.

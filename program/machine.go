@@ -20,7 +20,8 @@ type Machine struct {
 	parts *native.Code // machine code, nil if there is none
 	late  []move       // outputs that are copied to their group after a run
 	loan  loan
-	one   bool // the program is one part of machine code and nothing else
+	one   bool  // the program is one part of machine code and nothing else
+	crew  *crew // goroutines that divide the work, nil if there are none
 }
 
 // instr is a statement in executable form.
@@ -47,7 +48,7 @@ const (
 
 // NewMachine returns a machine for p, which should have been scheduled. It takes time and memory proportional to the
 // size of p, and p must be well formed; see Check.
-func NewMachine(p *Program) *Machine { return newMachine(p, interpreted) }
+func NewMachine(p *Program) *Machine { return newMachine(p, interpreted, nil) }
 
 // A coding selects the statements that become machine code.
 type coding uint8
@@ -59,8 +60,9 @@ const (
 	vectors                    // arithmetic, in a scheduled program
 )
 
-// newMachine returns a machine for p, or nil if machine code is wanted, and refused or of another kind.
-func newMachine(p *Program, c coding) *Machine {
+// newMachine returns a machine for p, or nil if machine code is wanted, and refused or of another kind. If d is not
+// nil, its workers run p.
+func newMachine(p *Program, c coding, d *division) *Machine {
 	x := &Machine{p: p, m: make([]float64, int(p.Slots)+regions(p, c)), in: make([]int32, len(p.Ins)), param: -1}
 	q := *p
 	q.Index = slices.Clone(p.Index)
@@ -87,8 +89,17 @@ func newMachine(p *Program, c coding) *Machine {
 			ends = append(ends, n)
 		}
 	}
-	for i := range p.Stmts {
-		s := p.Stmts[i]
+	stmts := p.Stmts
+	if d != nil {
+		stmts = d.stmts
+		x.crew = newCrew(x, d)
+	}
+	for i := range stmts {
+		if d != nil && d.begins(i) {
+			end(len(code) + len(lanes))
+			x.crew.starts = append(x.crew.starts, len(x.code))
+		}
+		s := stmts[i]
 		switch s.Op {
 		case Input:
 			x.in[s.K] = s.D
@@ -174,7 +185,7 @@ func newMachine(p *Program, c coding) *Machine {
 		x.loan.areas = x.parts.Areas()
 	}
 	x.loan.unread = x.constant()
-	x.one = len(x.code) == 1 && x.code[0].op == machineCode && len(x.late) == 0
+	x.one = d == nil && len(x.code) == 1 && x.code[0].op == machineCode && len(x.late) == 0
 	return x
 }
 
@@ -285,15 +296,30 @@ func (x *Machine) Run() bool {
 
 // run is Run, without the end of pullbacks.
 func (x *Machine) run() bool {
+	in, out := x.loan.memory(x.m)
+	if x.crew != nil {
+		if !x.crew.run(in, out) {
+			return false
+		}
+	} else if !x.execute(x.code, in, out) {
+		return false
+	}
+	for _, v := range x.late {
+		x.m[v.to] = x.m[v.slot] + v.zero
+	}
+	return true
+}
+
+// execute runs instructions, with the loans at in and out.
+func (x *Machine) execute(code []instr, in, out *float64) bool {
 	m, index := x.m, x.p.Index
-	in, out := x.loan.memory(m)
-	for i := 0; i < len(x.code); i++ {
-		if x.code[i].fast != fastNo {
-			if i = runFast(x.code, i, m, index); i == len(x.code) {
+	for i := 0; i < len(code); i++ {
+		if code[i].fast != fastNo {
+			if i = runFast(code, i, m, index); i == len(code) {
 				break
 			}
 		}
-		c := &x.code[i]
+		c := &code[i]
 		switch {
 		case c.op == machineCode:
 			if !x.parts.Run(int(c.k), m, in, out) {
@@ -312,9 +338,6 @@ func (x *Machine) run() bool {
 				return false
 			}
 		}
-	}
-	for _, v := range x.late {
-		m[v.to] = m[v.slot] + v.zero
 	}
 	return true
 }

@@ -233,9 +233,10 @@ func machines(p *Program) map[string]*Machine {
 		return all
 	}
 	for what, x := range map[string]*Machine{
-		"instructions": newMachine(staged(p), instructions),
-		"loops":        newMachine(staged(p), loops),
-		"vectors":      newMachine(Schedule(p), vectors),
+		"instructions": newMachine(staged(p), instructions, nil),
+		"loops":        newMachine(staged(p), loops, nil),
+		"vectors":      newMachine(Schedule(p), vectors, nil),
+		"divided":      divided(p),
 	} {
 		if x != nil { // the code is of another kind
 			all[what] = x
@@ -244,9 +245,23 @@ func machines(p *Program) map[string]*Machine {
 	return all
 }
 
-// loans are the numbers of runs that read an input, and wrote an output group, where the caller has them, and of those
-// after which such a group was copied when NaNs were sought.
-var loans [3]atomic.Int64
+// divided returns a machine whose work three goroutines divide, even if it is little; nil if there is none.
+func divided(p *Program) *Machine {
+	p = Schedule(p)
+	d := divide(p, 3)
+	if d == nil || len(p.Customs) > 0 {
+		return nil
+	}
+	loans[3].Add(int64(len(d.ends)))
+	loans[4].Add(int64(len(d.starts)))
+	return newMachine(p, vectors, d)
+}
+
+func init() { leastDivided, cacheLine = 6, 1 }
+
+// loans are the numbers of runs that read an input, and wrote an output group, where the caller has them, of those
+// after which such a group was copied when NaNs were sought, and of stages and tasks of divided machines.
+var loans [5]atomic.Int64
 
 // borrowIn is runIn with input group 0 and an output group where the caller has them.
 func borrowIn(x *Machine, p *Program, ins [][]float64, params []float64, group int) (outs [][]float64, ok bool) {

@@ -198,5 +198,6 @@ func (m *Matrix) workerFunc(i int) *engine.Function {
 	if i > 0 {
 		return m.spec.F.Clone()
 	}
+	m.spec.F.DivideSweeps(len(m.p.workers))
 	return m.spec.F
 }
