@@ -157,8 +157,8 @@ func (p *JacobianPrep) dense(y []float64, own bool, dst *mat.Dense,
 	if y, err = p.value(y, own, x); err != nil {
 		return nil, nil, err
 	}
-	dst, jac, err := p.prep.dense("dst", dst, p.m, p.n, x)
-	if err != nil {
+	var jac engine.Block
+	if dst, err = p.denseTo(&jac, "dst", dst, p.m, p.n, x); err != nil {
 		return nil, nil, err
 	}
 	if overlap(jac.Data, y) {

@@ -372,30 +372,41 @@ func overlap(a, b []float64) bool {
 // dense returns dst, allocated if nil and sized if empty, and its data as an r×c block. It is an
 // error if dst has other dimensions or overlaps x.
 func (p *prep) dense(arg string, dst *mat.Dense, r, c int, x []float64) (*mat.Dense, engine.Block, error) {
+	var b engine.Block
+	dst, err := p.denseTo(&b, arg, dst, r, c, x)
+	return dst, b, err
+}
+
+// denseTo is dense for calls of less than a microsecond: the block is stored in b, since to pass it on takes longer
+// than to compute it.
+func (p *prep) denseTo(b *engine.Block, arg string, dst *mat.Dense, r, c int, x []float64) (*mat.Dense, error) {
 	if r == 0 || c == 0 { // gonum has no empty matrices
 		if dst == nil {
 			dst = &mat.Dense{}
 		}
 		if !dst.IsEmpty() {
 			gr, _ := dst.Dims()
-			return dst, engine.Block{}, &ShapeError{Op: p.op, Arg: "rows of " + arg, Got: gr, Want: r}
+			return dst, &ShapeError{Op: p.op, Arg: "rows of " + arg, Got: gr, Want: r}
 		}
-		return dst, engine.Block{N: r, B: c, Stride: c}, nil
+		*b = engine.Block{N: r, B: c, Stride: c}
+		return dst, nil
 	}
 	if dst == nil || dst.IsEmpty() {
 		if err := p.allocate(r, c); err != nil {
-			return dst, engine.Block{}, err
+			return dst, err
 		}
 		if dst == nil {
 			dst = new(mat.Dense)
 		}
 		dst.ReuseAs(r, c)
 	}
-	b, err := p.block(arg, dst, r, c)
-	if err == nil && overlap(b.Data, x) {
-		err = &AliasError{Op: p.op, Arg: arg, With: "x"}
+	if err := p.blockTo(b, arg, dst, r, c); err != nil {
+		return dst, err
 	}
-	return dst, b, err
+	if overlap(b.Data, x) {
+		return dst, &AliasError{Op: p.op, Arg: arg, With: "x"}
+	}
+	return dst, nil
 }
 
 // allocate returns an error if an r×c matrix would exceed the memory limit.
@@ -407,20 +418,29 @@ func (p *prep) allocate(r, c int) error {
 }
 
 // block returns the data of the r×c matrix a without a copy. Other dimensions are an error.
-func (p *prep) block(arg string, a *mat.Dense, r, c int) (engine.Block, error) {
+func (p *prep) block(arg string, a *mat.Dense, r, c int) (b engine.Block, err error) {
+	err = p.blockTo(&b, arg, a, r, c)
+	return b, err
+}
+
+// blockTo is block with the result in b.
+func (p *prep) blockTo(b *engine.Block, arg string, a *mat.Dense, r, c int) error {
+	b.N, b.B = r, c
 	if a == nil || a.IsEmpty() {
 		if r == 0 || c == 0 {
-			return engine.Block{N: r, B: c, Stride: c}, nil
+			b.Stride = c
+			return nil
 		}
-		return engine.Block{}, &ShapeError{Op: p.op, Arg: "rows of " + arg, Got: 0, Want: r}
+		return &ShapeError{Op: p.op, Arg: "rows of " + arg, Got: 0, Want: r}
 	}
 	if gr, gc := a.Dims(); gr != r {
-		return engine.Block{}, &ShapeError{Op: p.op, Arg: "rows of " + arg, Got: gr, Want: r}
+		return &ShapeError{Op: p.op, Arg: "rows of " + arg, Got: gr, Want: r}
 	} else if gc != c {
-		return engine.Block{}, &ShapeError{Op: p.op, Arg: "columns of " + arg, Got: gc, Want: c}
+		return &ShapeError{Op: p.op, Arg: "columns of " + arg, Got: gc, Want: c}
 	}
 	raw := a.RawMatrix()
-	return engine.Block{N: r, B: c, Stride: raw.Stride, Data: raw.Data}, nil
+	b.Stride, b.Data = raw.Stride, raw.Data
+	return nil
 }
 
 // columns returns V, whose in rows hold vectors side by side, and dst as blocks. dst has out rows

@@ -80,7 +80,7 @@ func (j *compiledJacobian) Recordings() int { return j.c.records }
 
 func (j *compiledJacobian) ValueAndJacobian(y []float64, jac Block, x []float64) error {
 	var into []float64
-	if jac.Whole() {
+	if jac.Stride == jac.B { // Whole, of a copy
 		into = jac.Data
 	}
 	m, err := j.c.Into(1, into).Run(x, Block{})
@@ -88,13 +88,13 @@ func (j *compiledJacobian) ValueAndJacobian(y []float64, jac Block, x []float64)
 		return err
 	}
 	m.Output(0, y)
-	rows(m, 1, jac, j.buf)
+	rows(m, 1, &jac, j.buf)
 	return nil
 }
 
 // rows writes output group i, a matrix by rows, to dst. buf has room for it.
-func rows(m *program.Machine, i int, dst Block, buf []float64) {
-	if dst.Whole() {
+func rows(m *program.Machine, i int, dst *Block, buf []float64) {
+	if dst.Stride == dst.B {
 		m.Output(i, dst.Data)
 		return
 	}
@@ -127,7 +127,7 @@ func (h *compiledHessian) ValueGradientAndHessian(grad []float64, hess Block, x 
 	if grad != nil {
 		m.Output(1, grad)
 	}
-	rows(m, 2, hess, h.buf)
+	rows(m, 2, &hess, h.buf)
 	Symmetrise(hess)
 	return h.y[0], nil
 }

@@ -141,7 +141,7 @@ func Tanh(dst, src []float64) { tanh.apply(dst, src) }
 
 // AnyNaN reports whether v has a NaN.
 func AnyNaN(v []float64) bool {
-	if len(v) >= 32 && supported() {
+	if len(v) >= 16 && supported() {
 		n := len(v) &^ 15
 		if nanBlocks(&v[0], n/16) {
 			return true
