@@ -53,6 +53,7 @@ type lanesMaker struct {
 	reach int       // how many statements back operands often are
 	loose int32     // if not 0, operands are whole results, or of the first slots, as many
 	apart int32     // the first slots, as many, are not read by one operand with others, nor listed
+	sums  bool      // half of the statements are sums of results
 }
 
 // operand returns an operand of n lanes, often a result or close to one.
@@ -134,7 +135,11 @@ func (k *lanesMaker) sum(n int32) Stmt {
 		size = k.loose
 	}
 	var slots []int32
-	switch k.rng.IntN(4) {
+	choice := k.rng.IntN(4)
+	if k.sums {
+		choice = 1
+	}
+	switch choice {
 	case 0: // at equal distances of lanes and of terms
 		across, along := k.rng.Int32N(5)-2, k.rng.Int32N(5)-2
 		if k.rng.IntN(3) == 0 {
@@ -163,6 +168,21 @@ func (k *lanesMaker) sum(n int32) Stmt {
 		if k.rng.IntN(8) == 0 {
 			slots[k.rng.IntN(len(slots))] = k.rng.Int32N(size)
 		}
+		switch k.rng.IntN(8) {
+		case 0: // one of the first lanes comes last
+			at := k.rng.IntN(min(6, len(slots)))
+			slot := slots[at]
+			slots = append(slices.Delete(slots, at, at+1), slot)
+		case 1: // a lane comes twice
+			at := k.rng.IntN(min(8, len(slots)))
+			slots = slices.Insert(slots, at, slots[at])
+		case 2: // the end of one result and the beginning of the next
+			if shift := 1 + k.rng.Int32N(6); r.D+r.N+shift <= int32(len(k.m)) {
+				for i := range slots {
+					slots[i] = min(slots[i]+shift, int32(len(k.m))-1)
+				}
+			}
+		}
 		if s.Terms = int32(len(slots)); k.rng.IntN(10) == 0 { // another lane
 			s.N = 2
 			for range s.Terms {
@@ -187,7 +207,11 @@ func (k *lanesMaker) sum(n int32) Stmt {
 func (k *lanesMaker) add() {
 	n := k.width[k.rng.IntN(len(k.width))]
 	s := Stmt{Op: Op(1 + k.rng.Int32N(int32(Store)-1)), N: n}
-	switch k.rng.IntN(6) {
+	choice := k.rng.IntN(6)
+	if k.sums && k.rng.IntN(2) == 0 {
+		choice = 0
+	}
+	switch choice {
 	case 0:
 		if len(k.stmts) > 0 {
 			if sum := k.sum(n); sum.A.Stride != Gather || k.allowed(sum.A, sum.N*sum.Terms) {
@@ -241,6 +265,7 @@ func checkLanes(t *testing.T, rng *rand.Rand, n, count int, width ...int32) {
 	if len(width) == 1 && rng.IntN(2) == 0 {
 		k.loose = int32(n)
 	}
+	k.sums = len(width) == 1 && rng.IntN(3) == 0
 	for range count {
 		k.add()
 	}
@@ -366,6 +391,9 @@ func TestLanes(t *testing.T) {
 	}
 	for range longtest.Cases(0, 30, 200, 2000) { // many values at a time
 		checkLanes(t, rng, 100, 100+rng.IntN(200), 9+rng.Int32N(20))
+	}
+	for range longtest.Cases(0, 300, 1000, 20000) { // sums over the lanes of one loop
+		checkLanes(t, rng, 50, 4+rng.IntN(12), 24+rng.Int32N(40))
 	}
 	wantOutside(t)
 }
