@@ -109,6 +109,9 @@ func (s *Stmt) compiled() bool { return s.N == 1 && nativeOps[s.Op] != native.No
 // the statements that depend on as many results of the latter. All are of one lane before that, and sums are additions.
 func staged(p *Program) *Program {
 	p = flat(p)
+	if !p.interrupted() {
+		return p
+	}
 	own := p.owners()
 	stage := make([]int32, len(p.Stmts))
 	after := make([]int32, len(p.Stmts)) // the stage of what reads the result
@@ -176,6 +179,16 @@ func staged(p *Program) *Program {
 		}
 	}
 	return r.finish()
+}
+
+// interrupted reports whether p has operations that are no machine code.
+func (p *Program) interrupted() bool {
+	for i := range p.Stmts {
+		if s := &p.Stmts[i]; s.Op.Arity() > 0 && !s.compiled() {
+			return true
+		}
+	}
+	return false
 }
 
 // places is the number of places in a stage: machine code, guards, and each operation.
