@@ -130,31 +130,32 @@ func unary(op rules.Op, dst, a []float64) {
 	}
 }
 
-// overExponentials is unary for functions of x and e^-|x|, or e^-2|x|, by the operations of package rules.
+// overExponentials is unary for functions of x and e^-|x|, or e^-2|x|, by the operations of package rules. It selects by
+// the bits of numbers: half of the branches on random signs would be foretold wrongly.
 func overExponentials(op rules.Op, dst, a []float64) {
 	var buf [64]float64
 	for len(a) > 0 {
 		n := min(len(a), len(buf))
 		e, x, y := buf[:n], a[:n], dst[:n]
+		scale := -1.0
+		if op == rules.SechSq {
+			scale = -2
+		}
 		for i, v := range x {
-			if e[i] = -math.Abs(v); op == rules.SechSq {
-				e[i] = -2 * math.Abs(v)
-			}
+			e[i] = scale * math.Abs(v)
 		}
 		vector.Exp(e, e)
 		switch op {
 		case rules.Logistic:
-			for i, v := range x {
-				if y[i] = 1 / (1 + e[i]); v < 0 {
-					y[i] = e[i] / (1 + e[i])
-				}
+			one := math.Float64bits(1)
+			for i, v := range e { // 1 / (1 + v), or v / (1 + v) of a negative number
+				m := negative(x[i])
+				y[i] = math.Float64frombits(one&^m|math.Float64bits(v)&m) / (1 + v)
 			}
 		case rules.Softplus:
 			vector.Log1p(e, e)
-			for i, v := range x {
-				if y[i] = e[i]; v > 0 {
-					y[i] = v + e[i]
-				}
+			for i, v := range x { // v + e, or e, to which 0 is added, of a negative number
+				y[i] = math.Float64frombits(math.Float64bits(v)&^negative(v)) + e[i]
 			}
 		case rules.SechSq:
 			for i, v := range e {
@@ -164,6 +165,9 @@ func overExponentials(op rules.Op, dst, a []float64) {
 		dst, a = dst[n:], a[n:]
 	}
 }
+
+// negative returns all bits for a number with a sign, otherwise none.
+func negative(v float64) uint64 { return uint64(int64(math.Float64bits(v)) >> 63) }
 
 // unaryGather sets dst[i] = op(m[ia[i]]).
 func unaryGather(op rules.Op, dst, m []float64, ia []int32) {

@@ -1,6 +1,9 @@
 package native
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Registers are allocated by a linear scan: a value is computed into a free register, or into that of the value with
 // the furthest next use, and is stored only if it is kept, used in another segment, or loses its register. Slots are
@@ -30,6 +33,8 @@ type values struct {
 	keep   []bool  // it has to be in the file after the segment
 	places []place // nil if the value is its slot
 	forced []int8  // the register that an instruction has to compute it into, +1; nil if there are none
+	// The values in the slots behind and before its own, whose lanes are apart, or -1; nil if there are none.
+	beside [][2]int32
 	others []int32 // slots of the values beyond the file
 }
 
@@ -248,9 +253,43 @@ func (a *allocator) load(id int32, pinned uint32) int8 {
 		return r
 	}
 	r := a.free(pinned)
-	a.e.load(r, a.v.at(id))
 	a.slot[r], a.v.reg[id], a.clean[r], a.next[r] = id, r, true, a.in
+	if a.v.beside != nil {
+		for side, other := range a.v.beside[id] {
+			next := a.beside(id, other)
+			if next < 0 {
+				continue
+			}
+			a.slot[next], a.v.reg[other], a.clean[next], a.next[next] = other, next, true, a.v.first[other]
+			if side == 0 {
+				a.e.loadBoth(r, next, a.v.at(id))
+			} else {
+				a.e.loadBoth(next, r, a.v.at(other))
+			}
+			return r
+		}
+	}
+	a.e.load(r, a.v.at(id))
 	return r
+}
+
+// soon is the number of instructions in which a value that is loaded with another one has to be used.
+const soon = 16
+
+// beside returns the register of a value that is loaded with another one, since its lanes are beside those and it is
+// used soon. It is negative if that does not hold, or there is no register for it.
+func (a *allocator) beside(id, other int32) int8 {
+	v := a.v
+	if other < 0 || v.reg[other] >= 0 || v.first[other] <= a.in || v.first[other] > a.in+soon {
+		return -1
+	}
+	one, _ := a.e.base(v.at(id).slot)
+	two, _ := a.e.base(v.at(other).slot)
+	r := slices.Index(a.slot[:], -1)
+	if one != two || r < 0 || a.fixed>>r&1 != 0 {
+		return -1
+	}
+	return int8(r)
 }
 
 // free returns a register that is not pinned, and stores the value that it holds if that is needed.

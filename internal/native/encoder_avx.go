@@ -41,7 +41,7 @@ const (
 	opMoveMask                       = 0x50                   // 66
 	opBroadcast                      = 0x19                   // 66, map 0F38
 	opInsert, opExtract        uint8 = 0x18, 0x19             // 66, map 0F3A
-	opHigh                           = 0x15                   // 66, the second of two lanes in both
+	opLow, opHigh                    = 0x14, 0x15             // 66, the first and the second of two lanes in both
 )
 
 // Registers that hold addresses.
@@ -151,6 +151,22 @@ func (e *encoder) load(r int8, from place) {
 		e.vex(prefix66|vector, map0F3A, opInsert, r, r, spareRegister)
 		e.buf = append(e.buf, 0xc0|uint8(r&7)<<3|spareRegister&7, 1)
 	}
+}
+
+// loadBoth appends the loads of a value whose lanes are apart, and of the one in the slots behind them: two neighbours
+// at a time, which are put in order.
+func (e *encoder) loadBoth(r, next int8, from place) {
+	for k, to := range [2]int8{spareRegister, next} {
+		lane := func(l int32) place { return place{slot: from.slot + l*from.stride, index: from.index} }
+		e.file(prefix66, opLoad, to, 0, lane(int32(k)))
+		upper := lane(int32(k) + 2)
+		base, _ := e.base(upper.slot)
+		e.vex(prefix66|vector, map0F3A, opInsert, to, to, base)
+		e.address(to, upper)
+		e.buf = append(e.buf, 1)
+	}
+	e.three(prefix66|vector, opLow, r, spareRegister, next)
+	e.three(prefix66|vector, opHigh, next, spareRegister, next)
 }
 
 // spareRegister holds two lanes while a vector is loaded.

@@ -153,6 +153,12 @@ func vectorForms(visit func(text string, emit func(e *encoder))) {
 				}
 				load += fmt.Sprintf("VINSERTF128 $1, X15, Y%d, Y%d", d, d)
 				wide(load, func(e *encoder) { e.load(d, apart) })
+				if stride != Gather {
+					wide(fmt.Sprintf("VMOVUPD %s, X15\nVINSERTF128 $1, %s, Y15, Y15\nVMOVUPD %s, X5\n"+
+						"VINSERTF128 $1, %s, Y5, Y5\nVUNPCKLPD Y5, Y15, Y%d\nVUNPCKHPD Y5, Y15, Y5",
+						at(p.slot, p.index), at(p.slot+2*stride, p.index), at(p.slot+stride, p.index),
+						at(p.slot+3*stride, p.index), d), func(e *encoder) { e.loadBoth(d, 5, apart) })
+				}
 				wide(strings.TrimSpace(store), func(e *encoder) { e.store(d, apart) })
 			}
 		}

@@ -65,6 +65,7 @@ const (
 	opMove, opAnd, opChoose      = 0x4ea01c00, 0x4e201c00, 0x6e601c00
 	opZero                       = 0x6f00e400
 	opSpread, opInsert, opSecond = 0x4e080400, 0x6e180400, 0x5e180400 // of or to lanes
+	opFirsts, opSeconds          = 0x4ec03800, 0x4ec07800             // the lanes of two registers with the same number
 )
 
 // word appends an instruction.
@@ -175,6 +176,16 @@ func (e *encoder) load(r int8, from place) {
 		e.lane(loadNumber, scratch, from, 1)
 		e.three(opInsert, r, scratch, 0)
 	}
+}
+
+// loadBoth appends the loads of a value whose lanes are apart, and of the one in the slots behind them: two neighbours
+// at a time, which are put in order.
+func (e *encoder) loadBoth(r, next int8, from place) {
+	for k, to := range [2]int8{scratch, next} {
+		e.number(loadNumber, loadVector, to, place{slot: from.slot + int32(k)*from.stride, index: from.index}, true)
+	}
+	e.three(opFirsts, r, scratch, next)
+	e.three(opSeconds, next, scratch, next)
 }
 
 // direct reports whether arithmetic can read a place, without a load.

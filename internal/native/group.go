@@ -18,8 +18,9 @@ type group struct {
 	columns map[int32]bool    // first slots of the results
 	list    bool              // operands at a distance are listed
 	sums    []accumulation
-	bases   []int32 // the first slots of the results, ascending
-	keep    []bool  // value → it is stored
+	bases   []int32    // the first slots of the results, ascending
+	keep    []bool     // value → it is stored
+	beside  [][2]int32 // value → those in the slots behind and before its own, if the lanes are apart, or -1
 }
 
 // An accumulation is the sum, in their order, of the lanes of a result of the group, with a few other terms before and
@@ -298,6 +299,15 @@ func (w *group) prepare(g *laneGenerator) {
 	for _, o := range w.where {
 		g.span(o, w.n)
 	}
+	w.beside = make([][2]int32, len(w.where))
+	for id, o := range w.where {
+		for side, d := range [2]int32{1, -1} {
+			other, ok := w.known[Operand{o.Base + d, o.Stride}]
+			if w.beside[id][side] = -1; ok && o.apart() {
+				w.beside[id][side] = other
+			}
+		}
+	}
 	w.bases = slices.Sorted(maps.Keys(w.columns))
 	w.keep = make([]bool, len(w.where))
 	for d := range w.columns {
@@ -354,6 +364,7 @@ func (w *group) loop(g *laneGenerator, from, to int32) {
 		v.places[id] = p
 	}
 	copy(v.keep, w.keep)
+	v.beside = w.beside
 	a.v = &v
 	body := func(add func(k, r int8)) {
 		a.clear()

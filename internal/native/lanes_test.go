@@ -54,6 +54,7 @@ type lanesMaker struct {
 	loose int32     // if not 0, operands are whole results, or of the first slots, as many
 	apart int32     // the first slots, as many, are not read by one operand with others, nor listed
 	sums  bool      // half of the statements are sums of results
+	last  Operand   // the last one whose lanes are at a distance
 }
 
 // operand returns an operand of n lanes, often a result or close to one.
@@ -113,6 +114,13 @@ func (k *lanesMaker) anywhere(n int32) Operand {
 		}
 		return o
 	}
+	if k.rng.IntN(2) == 0 { // beside another one
+		o := Operand{k.last.Base + 2*k.rng.Int32N(2) - 1, k.last.Stride}
+		if end := o.Base + (n-1)*o.Stride; min(o.Base, end) >= 0 && max(o.Base, end) < size {
+			k.last = o
+			return o
+		}
+	}
 	stride := k.rng.Int32N(9) - 4
 	if n > 1 {
 		stride = max(min(stride, (size-1)/(n-1)), -(size-1)/(n-1))
@@ -121,7 +129,8 @@ func (k *lanesMaker) anywhere(n int32) Operand {
 	if stride < 0 {
 		base -= stride * (n - 1)
 	}
-	return Operand{base, stride}
+	k.last = Operand{base, stride}
+	return k.last
 }
 
 // sum returns a sum of terms, of which many are in an order that its code knows.
