@@ -10,8 +10,9 @@ import (
 
 // Statements of a scheduled program have manyLanes lanes on average from which machine code computes them by vectors.
 // Programs of less run as the flat ones that they were, up to mostCompiled operations, and so do those of less than
-// plenty lanes, up to fewCompiled operations, if the flat code is mostly loops: a long body, in which values stay in
-// registers, is faster than many short ones.
+// plenty lanes, or of many operands that are listed, up to fewCompiled operations, if the flat code is mostly loops: a
+// long body, in which values stay in registers, is faster than many short ones, and a listed operand takes as long as
+// some of the others.
 const (
 	manyLanes    = 16
 	plenty       = 256
@@ -34,9 +35,9 @@ func Compile(p *Program) *Machine {
 		operations := p.Operations()
 		switch {
 		case lanes < manyLanes && operations <= mostCompiled:
-			x = newMachine(staged(p), instructions, nil)
-		case lanes >= manyLanes && lanes < plenty && operations <= fewCompiled:
-			x = newMachine(staged(p), loops, nil)
+			x = newMachine(staged(single(p)), instructions, nil)
+		case lanes >= manyLanes && operations <= fewCompiled && (lanes < plenty || scheduled.listsMany()):
+			x = newMachine(staged(single(p)), loops, nil)
 		}
 		if x == nil && lanes >= manyLanes {
 			x = newMachine(scheduled, vectors, nil)
@@ -49,6 +50,41 @@ func Compile(p *Program) *Machine {
 		scheduled = Schedule(p)
 	}
 	return NewMachine(scheduled)
+}
+
+// listsMany reports whether an eighth of the operands of p, or more, are listed lane by lane. The terms of a single sum
+// are added one by one in any case.
+func (p *Program) listsMany() bool {
+	listed, all := 0, 0
+	for i := range p.Stmts {
+		s := &p.Stmts[i]
+		for _, o := range s.Operands() {
+			n := int(s.terms())
+			if all += n; o.Stride != Gather || s.N == 1 {
+				continue
+			}
+			if s.Op != Sum {
+				listed += n
+				continue
+			}
+			for t := range s.K { // each is an operand
+				if !p.equidistant(o.Base+t, s.K, s.N) {
+					listed += int(s.N)
+				}
+			}
+		}
+	}
+	return 8*listed >= all
+}
+
+// equidistant reports whether n elements of the index, a step apart from one on, are at equal distances.
+func (p *Program) equidistant(from, step, n int32) bool {
+	for l := int32(2); l < n; l++ {
+		if at := from + l*step; p.Index[at]-p.Index[at-step] != p.Index[from+step]-p.Index[from] {
+			return false
+		}
+	}
+	return true
 }
 
 // lanesPossible reports whether a schedule of p may have manyLanes lanes on average. It has at least a statement for
