@@ -11,8 +11,8 @@ import (
 // goroutine at a time, and allocates nothing in a run.
 //
 // Each worker has the same tasks in all runs, so that what they read and write is near its processor. A helper that
-// does not begin in time takes no part in a run, and if one did not, the next runs have none: tasks that move between
-// processors may take longer than those of one.
+// does not begin in time takes no part in a run: tasks that move between processors may take longer than those of one.
+// If helpers do not save time, as on a machine that has other work, most runs have none.
 type Stages struct {
 	do      func(task int)
 	workers int
@@ -20,8 +20,7 @@ type Stages struct {
 	shares  []share // stage · workers + worker → her tasks
 	helpers []*helper
 	run     atomic.Uint32
-	misses  int // runs in a row, of those with helpers, in which one did not begin in time
-	rest    int // runs without helpers that are still to come
+	pace    pace
 }
 
 // A stage is the state of a stage in a run: the number of tasks that are done, with the number of the run in the upper
@@ -60,8 +59,6 @@ const (
 	// patience is how long a worker waits for the tasks of others before it takes them, and for others to begin. Some
 	// machines need a tenth of a millisecond to wake a processor.
 	patience = 150 * time.Microsecond
-	// most is the number of runs without helpers after many misses.
-	mostRest = 64
 	// spins is the number of looks at a value between two at the clock.
 	spins = 50
 )
@@ -69,7 +66,8 @@ const (
 // NewStages returns Stages of workers that call do with the number of a task. ends has the ends of the stages. do must
 // not panic.
 func NewStages(workers int, ends []int, do func(task int)) *Stages {
-	s := &Stages{do: do, workers: workers, stages: make([]stage, len(ends)), shares: make([]share, workers*len(ends))}
+	s := &Stages{do: do, workers: workers, stages: make([]stage, len(ends)), shares: make([]share, workers*len(ends)),
+		pace: pace{helps: workers > 1, left: trial}}
 	first := 0
 	for i, end := range ends {
 		if end < first || end > math.MaxInt32 {
@@ -116,16 +114,13 @@ func (s *Stages) Run() {
 		h := &s.shares[i]
 		h.next.Store(state(run, h.first))
 	}
-	helps := s.rest == 0
-	if !helps {
-		s.rest--
+	helps := s.pace.helps
+	part := uint32(absent)
+	if helps {
+		part = undecided
 	}
 	for _, h := range s.helpers {
-		if h.away = !helps; helps {
-			h.part.Store(state(run, undecided))
-		} else {
-			h.part.Store(state(run, absent))
-		}
+		h.part.Store(state(run, part))
 	}
 	s.run.Store(run)
 	if helps {
@@ -136,12 +131,14 @@ func (s *Stages) Run() {
 			}
 		}
 	}
-	s.work(0, run)
+	start := time.Now()
+	if s.work(0, run); len(s.helpers) > 0 {
+		s.pace.took(time.Since(start))
+	}
 }
 
 // gather decides which helpers take part in a run.
 func (s *Stages) gather(run uint32) {
-	missed := false
 	var start time.Time
 	for _, h := range s.helpers {
 		for k := 0; h.part.Load() == state(run, undecided); k++ {
@@ -151,14 +148,7 @@ func (s *Stages) gather(run uint32) {
 				break
 			}
 		}
-		h.away = h.part.CompareAndSwap(state(run, undecided), state(run, absent))
-		missed = missed || h.away
-	}
-	if !missed {
-		s.misses = 0
-	} else {
-		s.misses++
-		s.rest = min(1<<min(s.misses, 20), mostRest)
+		h.away = h.part.Load() == state(run, absent) || h.part.CompareAndSwap(state(run, undecided), state(run, absent))
 	}
 }
 
@@ -168,7 +158,7 @@ func (s *Stages) work(worker int, run uint32) {
 		shares := s.shares[i*s.workers:][:s.workers]
 		s.tasks(i, &shares[worker], run)
 		if worker == 0 {
-			if i == 0 && s.rest == 0 {
+			if i == 0 {
 				s.gather(run)
 			}
 			for w, h := range s.helpers {
