@@ -130,8 +130,8 @@ func unary(op rules.Op, dst, a []float64) {
 	}
 }
 
-// overExponentials is unary for functions of x and e^-|x|, or e^-2|x|, by the operations of package rules. It selects by
-// the bits of numbers: half of the branches on random signs would be foretold wrongly.
+// overExponentials is unary for functions of x and e^-|x|, or e^-2|x|, by the operations of package rules. It selects
+// by the bits of numbers: half of the branches on random signs would be foretold wrongly.
 func overExponentials(op rules.Op, dst, a []float64) {
 	var buf [64]float64
 	for len(a) > 0 {

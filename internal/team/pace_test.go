@@ -30,8 +30,8 @@ func TestPace(t *testing.T) {
 		least, most   int
 	}{{200, 100, 9500, 9800}, {100, 200, 200, 900}, {200, 100, 9000, 9800}} {
 		if n := count(10000, c.alone*time.Microsecond, c.helped*time.Microsecond); n < c.least || n > c.most {
-			t.Errorf("runs of %d µs, and %d with helpers: %d of 10000 have helpers, want %d to %d", c.alone, c.helped, n,
-				c.least, c.most)
+			t.Errorf("runs of %d µs, and %d with helpers: %d of 10000 have helpers, want %d to %d", c.alone, c.helped,
+				n, c.least, c.most)
 		}
 	}
 }
