@@ -257,7 +257,7 @@ func divided(p *Program) *Machine {
 	return newMachine(p, vectors, d)
 }
 
-func init() { leastDivided, cacheLine = 6, 1 }
+func init() { leastDivided, cacheLine = 6, 2 }
 
 // loans are the numbers of runs that read an input, and wrote an output group, where the caller has them, of those
 // after which such a group was copied when NaNs were sought, and of stages and tasks of divided machines.
