@@ -247,6 +247,9 @@ func machines(p *Program) map[string]*Machine {
 
 // divided returns a machine whose work three goroutines divide, even if it is little; nil if there is none.
 func divided(p *Program) *Machine {
+	if p.Slots%4 > 0 { // goroutines wait for each other where processors are busy: a part of all programs is enough
+		return nil
+	}
 	p = Schedule(p)
 	d := divide(p, 3)
 	if d == nil || len(p.Customs) > 0 {
