@@ -33,6 +33,7 @@ type finder struct {
 	periods []int       // that have not been taken or refused, ascending
 	covers  []int       // period → codes in its stretches
 	refused map[int]int // period → the end of the last stretch that is no loop
+	reach   map[int]gap // period → the last part, beyond a window, that repeats with it
 	gaps    []gap
 }
 
@@ -47,7 +48,7 @@ type taker func(s stretch, end int) (loop stretch, ok bool, next int)
 // window.
 func stretches(codes []byte, parts []gap, take taker, tick func()) []stretch {
 	f := &finder{codes: codes, take: take, last: make([]int32, window), count: make([]int32, longestPeriod+1),
-		refused: map[int]int{}}
+		refused: map[int]int{}, reach: map[int]gap{}}
 	for _, g := range parts {
 		for g.hi-g.lo >= leastStretch {
 			tick()
@@ -160,6 +161,17 @@ func (f *finder) repeats(i, period, hi int) int {
 	return i + period + k
 }
 
+// extent is repeats for a stretch that goes on behind a window. Of one that ends many times, where its iterations begin
+// to depend on each other, the end of the codes is found once.
+func (f *finder) extent(i, period, limit int) int {
+	r := f.reach[period]
+	if i < r.lo || i >= r.hi-period || r.hi > limit {
+		r = gap{i, f.repeats(i, period, limit)}
+		f.reach[period] = r
+	}
+	return r.hi
+}
+
 // cover takes the stretches of a period out of the gaps. Those that reach the end hi of the window extend up to limit.
 // It returns the end of the last one.
 func (f *finder) cover(period, hi, limit int) int {
@@ -172,7 +184,7 @@ func (f *finder) cover(period, hi, limit int) int {
 				if s.start < f.refused[period] {
 					return end
 				}
-				end = f.repeats(s.start, period, limit)
+				end = f.extent(s.start, period, limit)
 				s.count = (end - s.start) / period
 			}
 			s, ok, next := f.take(s, end)

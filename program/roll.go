@@ -120,8 +120,19 @@ func (l *roller) loop(s stretch, end int) (loop stretch, ok bool, next int) {
 			return s, false, next
 		}
 	}
+	b := l.newBody(s) // the start may be within a step in time, and the next one begins soon
+	if now := b.scan(l, 0, min(leastIterations, s.count), func() bool {
+		alone, _ := b.alone(l)
+		return 2*alone < s.period
+	}); now >= leastShift && now < leastIterations {
+		next = s.start + now*s.period
+	}
 	return s, false, next
 }
+
+// leastShift is the number of iterations after which a loop is sought again, if they do not depend on each other. Of
+// many that do, none is a loop.
+const leastShift = 4
 
 // mostChanges is the number of iterations of a loop that may add dependencies to those of the first ones.
 const mostChanges = 64

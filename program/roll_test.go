@@ -671,6 +671,26 @@ func TestTimeSteps(t *testing.T) {
 	}
 }
 
+// TestManySteps: many short steps are rolled, wherever a loop is sought first.
+func TestManySteps(t *testing.T) {
+	for _, n := range []int{17, 20, 33, 50} {
+		p := record(t, func(x, _ []core.Rep) []core.Rep {
+			u, next := slices.Clone(x), make([]core.Rep, n)
+			for range 8000 / n * 10 {
+				for i := range n {
+					v := core.Apply2(rules.Mul, u[(i+1)%n], num(0.25))
+					next[i] = core.Apply2(rules.Add, u[i], core.Apply2(rules.Sub, v, core.Apply1(rules.Sq, u[(i+n-1)%n])))
+				}
+				u, next = next, u
+			}
+			return u
+		}, make([]float64, n))
+		if 10*len(p.Stmts) > p.Operations() {
+			t.Errorf("steps of %d cells: %d statements of %d operations", n, len(p.Stmts), p.Operations())
+		}
+	}
+}
+
 // folded returns words with those that repeat in parentheses, after their number.
 func folded(words []string) string {
 	var out []string
