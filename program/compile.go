@@ -23,12 +23,16 @@ const (
 // Compile returns the machine that runs p fastest: of machine code where the platform has it, otherwise of the
 // scheduled program. It computes the same bits either way, but for the payload and the sign of a NaN. p need not be
 // scheduled.
-func Compile(p *Program) *Machine {
-	var scheduled *Program
+func Compile(p *Program) *Machine { return compile(p, nil) }
+
+// compile is Compile for a program whose schedule may be known.
+func compile(p, scheduled *Program) *Machine {
 	if native.Supported() {
 		lanes := 0
-		if p.lanesPossible() {
-			scheduled = Schedule(p)
+		if scheduled != nil || p.lanesPossible() {
+			if scheduled == nil {
+				scheduled = Schedule(p)
+			}
 			lanes = scheduled.Operations() / max(1, len(scheduled.Stmts))
 		}
 		var x *Machine

@@ -2,6 +2,7 @@ package program
 
 import (
 	"iter"
+	"math"
 	"sync/atomic"
 
 	"github.com/nabla-ad/nabla/internal/native"
@@ -10,10 +11,11 @@ import (
 )
 
 // Workers divide statements of many lanes. The lanes of a statement are in parts, the same fractions of all statements.
-// A part that reads only the same part of others follows these in a task; one that reads other parts, or all of a sum,
-// is a task of the next stage. Statements of few lanes are one more task of each stage.
+// A part that reads only the same part of others, as where each lane is a row of data, follows these in a task; one
+// that reads other parts, as the neighbours in a grid, or a sum, is in a task of the next stage. Statements of few
+// lanes are one more task of each stage.
 
-const tasksEach = 2 // parts for each worker: one that begins late takes fewer
+const tasksEach = 2 // parts for each worker, of which another one takes some if this one is interrupted
 
 var (
 	leastDivided int32 = 1024 // lanes of a statement that is divided
@@ -22,13 +24,13 @@ var (
 
 // Estimates of times, in nanoseconds.
 const (
-	laneTime       = 0.25 // of an operation on a lane
-	divisionTime   = 0.8  // of a division or a root
-	functionTime   = 2    // of an exponential
-	termTime       = 1.2  // of a term of a sum, which waits for the one before; of those of several lanes as many do
-	fewTerms       = 8    // lanes that do not
-	stageTime      = 2000
-	leastSavedTime = 250000 // a helper may begin half as late
+	laneTime       = 0.25   // of an operation on a lane
+	divisionTime   = 0.8    // of a division or a root
+	functionTime   = 2      // of an exponential
+	termTime       = 1.2    // of a term of a sum, whose addition waits for the one before
+	fewSums        = 8      // of as many lanes or more, additions need not wait: those to other sums come between
+	stageTime      = 2000   // of the end of a stage
+	leastSavedTime = 250000 // that has to be saved: the time until a helper begins is half of that
 )
 
 // A division says how workers divide a program.
@@ -52,15 +54,16 @@ func (d *division) begins(i int) bool {
 // CompileFor is [Compile] for a number of workers, goroutines that divide statements of many lanes if that is estimated
 // to save a fifth of the time.
 func CompileFor(p *Program, workers int) *Machine {
-	if workers > 1 && len(p.Customs) == 0 && native.Supported() && p.time() > 2*leastSavedTime {
-		s := Schedule(p)
-		if d := divide(s, workers); d != nil && d.saves(s) {
-			if x := newMachine(s, vectors, d); x != nil {
-				return x
-			}
+	if workers < 2 || len(p.Customs) > 0 || !native.Supported() || p.time() < 2*leastSavedTime {
+		return Compile(p)
+	}
+	s := Schedule(p)
+	if d := divide(s, workers, int32(min(s.time()/stageTime, math.MaxInt32))); d != nil && d.saves(s) {
+		if x := newMachine(s, vectors, d); x != nil {
+			return x
 		}
 	}
-	return Compile(p)
+	return compile(p, s)
 }
 
 // time estimates how long a run of p takes.
@@ -77,7 +80,7 @@ func (s *Stmt) time() float64 {
 	switch {
 	case s.Op.Arity() == 0:
 		return 0
-	case s.Op == Sum && s.N < fewTerms:
+	case s.Op == Sum && s.N < fewSums:
 		return n * float64(s.K) * termTime
 	case s.Op == Sum:
 		return n * float64(s.K) * laneTime
@@ -111,8 +114,9 @@ const (
 	alone  = -2 // results of statements that are not divided
 )
 
-// divide returns a division of p, which is scheduled, among workers; nil if there is nothing to divide.
-func divide(p *Program, workers int) *division {
+// divide returns a division of p, which is scheduled, among workers, with most stages after the first one; nil if there
+// is none, or nothing to divide.
+func divide(p *Program, workers int, most int32) *division {
 	parts := min(tasksEach*workers, 100)
 	d := &division{workers: workers}
 	part := make([]int8, p.Slots)   // slot → the part that computes it
@@ -141,13 +145,30 @@ func divide(p *Program, workers int) *division {
 	if !found {
 		return nil
 	}
-	for at := range last + 1 {
-		for k := range parts + 1 {
+	if last > most {
+		return nil
+	}
+	byStage := make([][2][]*Stmt, last+1) // those that are not divided, and those that are
+	for i := range p.Stmts {
+		if s := &p.Stmts[i]; s.Op.Arity() > 0 {
+			list := &byStage[stages[i]][0]
+			if s.divided() {
+				list = &byStage[stages[i]][1]
+			}
+			*list = append(*list, s)
+		}
+	}
+	for _, lists := range byStage {
+		if len(lists[0]) > 0 {
+			d.starts = append(d.starts, len(d.stmts))
+			for _, s := range lists[0] {
+				d.stmts = append(d.stmts, *s)
+			}
+		}
+		for k := range parts {
 			before := len(d.stmts)
-			for i := range p.Stmts {
-				if s := &p.Stmts[i]; s.Op.Arity() > 0 && stages[i] == at {
-					d.add(s, k, parts)
-				}
+			for _, s := range lists[1] {
+				d.add(s, k, parts)
 			}
 			if len(d.stmts) > before {
 				d.starts = append(d.starts, before)
@@ -197,23 +218,17 @@ func (s *Stmt) parts(parts int) iter.Seq2[int, slotRange] {
 	}
 }
 
-// add appends the part of s that task k of its stage has: the statements that are not divided are those of task 0.
+// add appends part k of s, which is divided.
 func (d *division) add(s *Stmt, k, parts int) {
-	switch {
-	case s.divided() != (k > 0):
-	case k == 0:
-		d.stmts = append(d.stmts, *s)
-	default:
-		from, to := s.boundary(k-1, parts), s.boundary(k, parts)
-		if from == to {
-			return
-		}
-		t := s.part(from, to-from)
-		if s.Op.Guard() {
-			t.D, t.C.Base = s.D, s.C.Base+from
-		}
-		d.stmts = append(d.stmts, t)
+	from, to := s.boundary(k, parts), s.boundary(k+1, parts)
+	if from == to {
+		return
 	}
+	t := s.part(from, to-from)
+	if s.Op.Guard() {
+		t.D, t.C.Base = s.D, s.C.Base+from
+	}
+	d.stmts = append(d.stmts, t)
 }
 
 // saves reports whether d is estimated to save a fifth of the time of p, and more than a helper may begin late.
@@ -221,7 +236,7 @@ func (d *division) saves(p *Program) bool {
 	one, chain := 0.0, 0.0 // lanes are computed while a sum waits for the term before
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
-		if t := s.time(); s.Op == Sum && s.N < fewTerms {
+		if t := s.time(); s.Op == Sum && s.N < fewSums {
 			chain += t
 		} else {
 			one += t

@@ -67,7 +67,7 @@ func (o *outGroup) whole() bool {
 }
 
 // Borrow makes the next run take input group 0 from in, and write output group i to out unless that is nil. It copies
-// in unless the program can read it there. Output copies the group in any case, if it is not there. The caller must
+// in unless the program can read it there. Output copies the group in any case, if it is not there yet. The caller must
 // not modify in before the end of the run, nor out before the next one, and they must not overlap.
 func (x *Machine) Borrow(in []float64, i int, out []float64) {
 	l := &x.loan

@@ -139,7 +139,7 @@ func (x *Machine) Output(i int, dst []float64) {
 	}
 }
 
-// AnyNaN reports whether one of the output groups from first to last has a NaN.
+// AnyNaN reports whether one of the output groups from first to last has a NaN. See OutputHasNaN.
 func (x *Machine) AnyNaN(first, last int) bool {
 	for i := first; i <= last; i++ {
 		if x.OutputHasNaN(i) {
@@ -149,7 +149,8 @@ func (x *Machine) AnyNaN(first, last int) bool {
 	return false
 }
 
-// OutputHasNaN reports whether output group i has a NaN.
+// OutputHasNaN reports whether output group i has a NaN. It may copy the group to the memory that [Machine.Borrow] had
+// for it.
 func (x *Machine) OutputHasNaN(i int) bool {
 	o := &x.out[i]
 	if o.nan {

@@ -251,7 +251,7 @@ func divided(p *Program) *Machine {
 		return nil
 	}
 	p = Schedule(p)
-	d := divide(p, 3)
+	d := divide(p, 3, math.MaxInt32)
 	if d == nil || len(p.Customs) > 0 {
 		return nil
 	}

@@ -90,23 +90,30 @@ func (l *roller) loop(s stretch, end int) (loop stretch, ok bool, next int) {
 	next = end
 	for _, n := range sampled {
 		b := l.newBody(s)
-		n = min(n, s.count)
-		b.scan(l, 0, n, nil)
-		alone, count := b.alone(l)
+		count := min(n, s.count)
+		b.scan(l, 0, count, nil)
+		b.count = count
+		alone, _, first := b.alone(l)
 		if 2*alone >= s.period {
 			continue
 		}
+		// Twice as many iterations are looked at each time: a loop that ends soon must not take the time of all.
 		changes := 0
-		if now := b.scan(l, n, count, func() bool {
-			changes++
-			alone, _ := b.alone(l)
-			return changes <= mostChanges && 2*alone < s.period
-		}); now < count { // without the edges of the iteration after the last one
-			count, s.count = now, now
-			next = s.start + count*s.period
-			b = l.newBody(s)
-			b.scan(l, 0, count, nil)
-			_, count = b.alone(l)
+		for count = min(count, first); count == b.count && count < s.count; {
+			b.count = min(2*count, s.count)
+			_, _, until := b.alone(l)
+			now := b.scan(l, count, until, func() bool {
+				changes++
+				alone, short, _ := b.alone(l)
+				return changes <= mostChanges && 2*(alone+short) < s.period
+			})
+			if count = now; now < until { // without the dependencies of the iteration after the last one
+				b = l.newBody(s)
+				b.scan(l, 0, now, nil)
+				b.count = now
+				_, _, count = b.alone(l)
+				break
+			}
 		}
 		if count < s.count {
 			next = s.start + count*s.period
@@ -121,9 +128,10 @@ func (l *roller) loop(s stretch, end int) (loop stretch, ok bool, next int) {
 		}
 	}
 	b := l.newBody(s) // the start may be within a step in time, and the next one begins soon
-	if now := b.scan(l, 0, min(leastIterations, s.count), func() bool {
-		alone, _ := b.alone(l)
-		return 2*alone < s.period
+	b.count = leastIterations
+	if now := b.scan(l, 0, b.count, func() bool {
+		alone, short, _ := b.alone(l)
+		return 2*(alone+short) < s.period
 	}); now >= leastShift && now < leastIterations {
 		next = s.start + now*s.period
 	}
@@ -220,8 +228,8 @@ func (l *roller) newBody(s stretch) *body {
 	return b
 }
 
-// scan adds the dependencies of some iterations on those before. It calls changed, unless that is nil, after an
-// iteration with new ones, and stops if the result is false. It returns the first iteration that may not be added.
+// scan adds the dependencies of iterations from from to before to on those before them. It calls changed, unless that
+// is nil, after an iteration with new ones, and stops if the result is false. It returns that iteration, or to.
 func (b *body) scan(l *roller, from, to int, changed func() bool) int {
 	p := b.period
 	origin := l.first + b.start
@@ -247,22 +255,26 @@ func (b *body) scan(l *roller, from, to int, changed func() bool) int {
 	return to
 }
 
-// alone orders the operations, and returns the number of those that depend on themselves and are no sums, and of the
-// iterations after which one of these begins again.
-func (b *body) alone(l *roller) (alone, count int) {
+// alone orders the operations, and returns the number of those that depend on themselves and are no sums over the
+// iterations, the number of those that are sums over a few, and the first iteration in which a longer sum begins again.
+func (b *body) alone(l *roller) (alone, short, first int) {
 	b.order = components(b.reads)
-	count = b.count
+	first = b.count
 	for _, nodes := range b.order {
 		if len(nodes) == 1 && !b.itself[nodes[0]] {
 			continue
 		}
-		if n := b.adds(l, nodes); n > 0 {
-			count = min(count, n)
-		} else {
+		switch n := b.adds(l, nodes); {
+		case n == 0:
 			alone += len(nodes)
+		case n < leastIterations:
+			short += len(nodes)
+			first = min(first, n)
+		default:
+			first = min(first, n)
 		}
 	}
-	return alone, count
+	return alone, short, first
 }
 
 // edge adds that operation j reads results of operation k, and reports whether that is new.

@@ -671,19 +671,24 @@ func TestTimeSteps(t *testing.T) {
 	}
 }
 
-// TestManySteps: many short steps are rolled, wherever a loop is sought first.
+// TestManySteps: many short steps are rolled, wherever a loop is sought first, with a sum over all of them too.
 func TestManySteps(t *testing.T) {
 	for _, n := range []int{17, 20, 33, 50} {
 		p := record(t, func(x, _ []core.Rep) []core.Rep {
 			u, next := slices.Clone(x), make([]core.Rep, n)
+			sum := num(0)
 			for range 8000 / n * 10 {
 				for i := range n {
 					v := core.Apply2(rules.Mul, u[(i+1)%n], num(0.25))
-					next[i] = core.Apply2(rules.Add, u[i], core.Apply2(rules.Sub, v, core.Apply1(rules.Sq, u[(i+n-1)%n])))
+					v = core.Apply2(rules.Sub, v, core.Apply1(rules.Sq, u[(i+n-1)%n]))
+					next[i] = core.Apply2(rules.Add, u[i], v)
+					if n > 20 {
+						sum = core.Apply2(rules.Add, sum, v)
+					}
 				}
 				u, next = next, u
 			}
-			return u
+			return append(u, sum)
 		}, make([]float64, n))
 		if 10*len(p.Stmts) > p.Operations() {
 			t.Errorf("steps of %d cells: %d statements of %d operations", n, len(p.Stmts), p.Operations())

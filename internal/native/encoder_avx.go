@@ -157,9 +157,9 @@ func (e *encoder) load(r int8, from place) {
 // at a time, which are put in order.
 func (e *encoder) loadBoth(r, next int8, from place) {
 	for k, to := range [2]int8{spareRegister, next} {
-		lane := func(l int32) place { return place{slot: from.slot + l*from.stride, index: from.index} }
-		e.file(prefix66, opLoad, to, 0, lane(int32(k)))
-		upper := lane(int32(k) + 2)
+		two := func(l int32) place { return place{slot: from.slot + l*from.stride, index: from.index} }
+		e.file(prefix66, opLoad, to, 0, two(int32(k)))
+		upper := two(int32(k) + 2)
 		base, _ := e.base(upper.slot)
 		e.vex(prefix66|vector, map0F3A, opInsert, to, to, base)
 		e.address(to, upper)

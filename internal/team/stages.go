@@ -17,7 +17,7 @@ type Stages struct {
 	do      func(task int)
 	workers int
 	stages  []stage
-	shares  []share // stage · workers + worker → her tasks
+	shares  []share // stage · workers + worker → the tasks of this worker
 	helpers []*helper
 	run     atomic.Uint32
 	pace    pace
@@ -44,7 +44,7 @@ type helper struct {
 	begin func()
 	busy  atomic.Bool   // it has begun and not ended
 	part  atomic.Uint64 // whether it takes part, with the number of the run
-	away  bool          // it does not take part in the current run
+	away  bool          // it does not take part in the current run: of the caller's goroutine alone
 	_     [48]byte
 }
 
