@@ -137,12 +137,14 @@ func overExponentials(op rules.Op, dst, a []float64) {
 	for len(a) > 0 {
 		n := min(len(a), len(buf))
 		e, x, y := buf[:n], a[:n], dst[:n]
-		scale := -1.0
 		if op == rules.SechSq {
-			scale = -2
-		}
-		for i, v := range x {
-			e[i] = scale * math.Abs(v)
+			for i, v := range x {
+				e[i] = -2 * math.Abs(v)
+			}
+		} else {
+			for i, v := range x {
+				e[i] = -math.Abs(v)
+			}
 		}
 		vector.Exp(e, e)
 		switch op {
@@ -154,8 +156,8 @@ func overExponentials(op rules.Op, dst, a []float64) {
 			}
 		case rules.Softplus:
 			vector.Log1p(e, e)
-			for i, v := range x { // v + e, or e, to which 0 is added, of a negative number
-				y[i] = math.Float64frombits(math.Float64bits(v)&^negative(v)) + e[i]
+			for i, v := range x { // v + e, or 0 + e of a negative number or NaN, whose sign is that of e
+				y[i] = math.Float64frombits(math.Float64bits(v)&^(negative(v)|unordered(v))) + e[i]
 			}
 		case rules.SechSq:
 			for i, v := range e {
@@ -168,6 +170,11 @@ func overExponentials(op rules.Op, dst, a []float64) {
 
 // negative returns all bits for a number with a sign, otherwise none.
 func negative(v float64) uint64 { return uint64(int64(math.Float64bits(v)) >> 63) }
+
+// unordered returns all bits for a NaN, otherwise none.
+func unordered(v float64) uint64 {
+	return uint64(int64(math.Float64bits(math.Inf(1))-math.Float64bits(math.Abs(v))) >> 63)
+}
 
 // unaryGather sets dst[i] = op(m[ia[i]]).
 func unaryGather(op rules.Op, dst, m []float64, ia []int32) {

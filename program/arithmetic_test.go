@@ -11,7 +11,7 @@ import (
 // TestUnaryLanes: elementary functions of one argument have the same bits in one lane and in many, in place too.
 func TestUnaryLanes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1, -1, 710, -710,
+	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), -math.NaN(), 1, -1, 710, -710,
 		1e-300, 5e-324}
 	for op := rules.Invalid + 1; op < rules.NumOps; op++ {
 		if op.Arity() != 1 {
@@ -27,7 +27,8 @@ func TestUnaryLanes(t *testing.T) {
 			dst := make([]float64, len(a))
 			unary(op, dst, a)
 			for i, v := range a {
-				if want := rules.Value1(op, v); !sameBits(dst[i], want) {
+				want := rules.Value1(op, v)
+				if !sameBits(dst[i], want) {
 					t.Fatalf("%v(%v) in lane %d is %v, want %v", op, v, i, dst[i], want)
 				}
 			}
