@@ -82,7 +82,7 @@ var loopTasks = []loopTask{
 // TestRecordingWorkers: gradients of recordings have the same bits with any number of workers.
 func TestRecordingWorkers(t *testing.T) {
 
-	n := longtest.Cases(0, 12000, 20000, 40000)
+	n := longtest.Cases(0, 20000, 20000, 40000)
 	for _, task := range loopTasks {
 		t.Run(task.name, func(t *testing.T) {
 			x := task.x(n)

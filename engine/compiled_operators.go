@@ -80,7 +80,7 @@ func (j *compiledJacobian) Recordings() int { return j.c.records }
 
 func (j *compiledJacobian) ValueAndJacobian(y []float64, jac Block, x []float64) error {
 	var into []float64
-	if jac.Stride == jac.B { // Whole, of a copy
+	if jac.Stride == jac.B { // as Whole, which copies jac
 		into = jac.Data
 	}
 	m, err := j.c.Into(1, into).Run(x, Block{})

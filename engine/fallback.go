@@ -256,7 +256,7 @@ func DeriveJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 	switch route {
 	case unitPushforwards:
 		k := LanesOf(b, n)
-		f.DivideSweeps(batches(Block{N: n, B: k}))
+		f.DivideSweeps(n, k)
 		push, err := b.(Pusher).PreparePushforward(f, x, k)
 		if err != nil {
 			return nil, err
@@ -264,7 +264,7 @@ func DeriveJacobian(b Backend, f *Function, x []float64) (Jacobian, error) {
 		return &jacobianByPush{push: push, f: f, xdot: NewBlock(n, k)}, nil
 	case unitPullbacks:
 		k := LanesOf(b, m)
-		f.DivideSweeps(batches(Block{N: m, B: k}))
+		f.DivideSweeps(m, k)
 		pull, err := b.(Puller).PreparePullback(f, x, k)
 		if err != nil {
 			return nil, err

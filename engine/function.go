@@ -200,9 +200,9 @@ func (f *Function) machine(p *program.Program) *program.Machine {
 	return program.CompileFor(p, f.policy.Workers)
 }
 
-// DivideSweeps declares that the Workers of f, if there are several, divide a number of sweeps over recordings: then
-// they do not divide a recording itself.
-func (f *Function) DivideSweeps(sweeps int) { f.swept = f.policy.Workers > 1 && sweeps > 1 }
+// DivideSweeps declares that the Workers of f divide the sweeps for n directions, some lanes at a time, if these are
+// several: then they do not divide a recording itself.
+func (f *Function) DivideSweeps(n, lanes int) { f.swept = n > lanes }
 
 // SetTask makes f, and functions derived from it later, part of preparation t.
 func (f *Function) SetTask(t *Task) { f.policy.Task = t }

@@ -188,7 +188,7 @@ func PrepareHessian(outer, inner Backend, f *Function, x []float64) (Hessian, er
 		}
 		n, _ := f.Dims()
 		k := LanesOf(outer, n)
-		f.DivideSweeps(batches(Block{N: n, B: k}))
+		f.DivideSweeps(n, k)
 		hvp, err := PrepareHVP(outer, inner, f, x, k)
 		if err != nil {
 			return nil, err

@@ -256,7 +256,7 @@ func (b *body) scan(l *roller, from, to int, changed func() bool) int {
 }
 
 // alone orders the operations, and returns the number of those that depend on themselves and are no sums over the
-// iterations, the number of those that are sums over a few, and the first iteration in which a longer sum begins again.
+// iterations, the number of those that are sums over a few, and the first iteration in which a sum begins again.
 func (b *body) alone(l *roller) (alone, short, first int) {
 	b.order = components(b.reads)
 	first = b.count

@@ -227,7 +227,7 @@ func (b Backend) PrepareHessian(f *engine.Function, x []float64) (engine.Hessian
 		}
 	}
 	k := engine.LanesOf(b, n)
-	f.DivideSweeps((n + k - 1) / max(k, 1))
+	f.DivideSweeps(n, k)
 	hvp, err := b.PrepareHVP(f, x, k)
 	if err != nil {
 		return nil, err

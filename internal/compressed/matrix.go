@@ -198,6 +198,6 @@ func (m *Matrix) workerFunc(i int) *engine.Function {
 	if i > 0 {
 		return m.spec.F.Clone()
 	}
-	m.spec.F.DivideSweeps(len(m.p.workers))
+	m.spec.F.DivideSweeps(len(m.p.workers), 1)
 	return m.spec.F
 }

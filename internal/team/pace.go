@@ -15,7 +15,7 @@ type pace struct {
 const (
 	period = 250 // runs between two trials
 	trial  = 8   // runs of a trial
-	moving = 4   // the first ones of a kind do not count: what they read is near another processor
+	moving = 4   // the first ones of a kind do not count: their data is near another processor
 	clip   = 4   // a time counts as at most so many times the mean: a run may have been interrupted
 )
 

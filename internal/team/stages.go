@@ -10,8 +10,8 @@ import (
 // Stages runs numbered tasks in stages: those of a stage when all of the stage before are done. It serves one
 // goroutine at a time, and allocates nothing in a run.
 //
-// Each worker has the same tasks in all runs, so that what they read and write is near its processor. A helper that
-// does not begin in time takes no part in a run: tasks that move between processors may take longer than those of one.
+// Each worker has the same tasks in all runs, so that their data is near its processor. A helper that does not begin
+// in time takes no part in a run: tasks that move between processors may take longer than those of one.
 // If helpers do not save time, as on a machine that has other work, most runs have none.
 type Stages struct {
 	do      func(task int)
