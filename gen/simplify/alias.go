@@ -18,6 +18,9 @@ type aliases struct {
 	workspace *ir.Var             // the parameter that leads to the tape, or nil
 	fromTape  *ir.Var             // represents all memory that the tape refers to, apart from cotangents
 	barsThere *ir.Var             // represents the cotangents that the tape refers to
+	// buffers represent the memory of each slice of numbers in a field of the workspace, by its index. It is nil if
+	// parameters may overlap.
+	buffers map[int]*ir.Var
 	// adjoint reports whether a variable holds cotangents or leads to them. Their memory is apart from all other.
 	adjoint func(*ir.Var) bool
 }
@@ -26,20 +29,23 @@ type aliases struct {
 // distinct is set, the memory of two parameters does not overlap; otherwise all parameters with references are one
 // class. Slices and pointers loaded from the tape, which workspace leads to if it is not nil, were stored by another
 // function and may lead anywhere, and so may global variables; but those that lead to cotangents, as adjoint reports,
-// lead to nothing else.
+// lead to nothing else. Each slice of numbers in a field of the workspace has memory of its own.
 func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var, adjoint func(*ir.Var) bool) *aliases {
 	m := &aliases{parent: map[*ir.Var]*ir.Var{}, unknown: map[*ir.Var]bool{}, use: usageOf(f.Body),
 		workspace: workspace, fromTape: new(ir.Var), barsThere: new(ir.Var), adjoint: adjoint}
+	if distinct {
+		m.buffers = map[int]*ir.Var{}
+	}
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		switch s := s.(type) {
 		case *ir.Let:
 			m.flow(s.V, s.E)
 		case *ir.Set:
-			m.flow(s.P.Root, s.E)
+			m.flow(m.target(s.P), s.E)
 		case *ir.Append:
-			m.unionExpr(s.P.Root, s.S)
+			m.unionExpr(m.target(s.P), s.S)
 			for _, e := range s.Elems {
-				m.flow(s.P.Root, e)
+				m.flow(m.target(s.P), e)
 			}
 		// Elements with references may be shared after the copy.
 		case *ir.Copy:
@@ -79,14 +85,44 @@ func analyseAliases(f *ir.Func, distinct bool, workspace *ir.Var, adjoint func(*
 }
 
 // root returns the variable whose class p belongs to: fromTape if the path of p passes through an element of a stack of
-// the workspace to memory that it leads to, or if p is itself a reference in such an element; p.Root otherwise.
+// the workspace to memory that it leads to, or if p is itself a reference in such an element; the variable that
+// represents a slice of numbers in a field of the workspace; p.Root otherwise.
 func (m *aliases) root(p *ir.Place) *ir.Var {
+	if v := m.buffer(p); v != nil {
+		return v
+	}
 	if p.Root == m.workspace && m.workspace != nil {
 		for i, s := range p.Path {
 			if s.Index != nil && (i+1 < len(p.Path) || ir.HasRefs(p.Type())) {
 				return m.fromTape
 			}
 		}
+	}
+	return p.Root
+}
+
+// buffer returns the variable that represents the slice of numbers in a field of the workspace that p is, or is a part
+// of the memory of; nil if it is none.
+func (m *aliases) buffer(p *ir.Place) *ir.Var {
+	if m.buffers == nil || p.Root != m.workspace || m.workspace == nil || len(p.Path) < 2 || !p.Path[0].IsDeref() ||
+		p.Path[1].Field < 0 {
+		return nil
+	}
+	of := ir.ElemOf((&ir.Place{Root: p.Root, Path: p.Path[:2]}).Type())
+	if of == nil || ir.HasRefs(of) {
+		return nil
+	}
+	f := p.Path[1].Field
+	if m.buffers[f] == nil {
+		m.buffers[f] = new(ir.Var)
+	}
+	return m.buffers[f]
+}
+
+// target returns the variable whose class memory joins that is assigned to p.
+func (m *aliases) target(p *ir.Place) *ir.Var {
+	if v := m.buffer(p); v != nil {
+		return v
 	}
 	return p.Root
 }
@@ -117,7 +153,7 @@ func (m *aliases) union(v, w *ir.Var) *ir.Var {
 func (m *aliases) flow(v *ir.Var, e ir.Expr) {
 	m.eachReference(e, func(p *ir.Place) {
 		switch bar := m.adjoint(p.Root); {
-		case bar == m.adjoint(v):
+		case bar == m.adjoint(v) || m.buffer(p) != nil:
 			m.union(v, m.root(p))
 		case bar:
 			m.union(m.barsThere, p.Root)
@@ -169,13 +205,21 @@ func (m *aliases) mayAlias(p, q *ir.Place) bool {
 			return false
 		}
 	}
-	a, b := m.find(p.Root), m.find(q.Root)
+	a, b := m.find(m.owner(p)), m.find(m.owner(q))
 	// Different classes are disjoint unless one of them is unknown, and slices of cotangents from others in any case.
 	if a != b && (!m.unknown[a] && !m.unknown[b] || m.adjoint(p.Root) != m.adjoint(q.Root) &&
 		ir.ElemOf(p.Root.Type) != nil && ir.ElemOf(q.Root.Type) != nil) {
 		return false
 	}
 	return typesOverlap(p.Type(), q.Type())
+}
+
+// owner returns the variable whose class the memory p is a part of.
+func (m *aliases) owner(p *ir.Place) *ir.Var {
+	if len(p.Path) > 2 {
+		return m.target(p)
+	}
+	return p.Root
 }
 
 // typesOverlap reports whether memory of types s and t may overlap under the type system of Go. A nil type is unknown.

@@ -27,58 +27,32 @@ func Cut(f *ir.Func) {
 	f.Body = c.block(f.Body)
 }
 
-// A cutter applies Cut to one function. The conditions known to hold are those of the enclosing ifs, so that a loop
-// that Windows has put into one does not get a second.
+// A cutter applies Cut to one function.
 type cutter struct {
 	names    *ir.Namer
 	use      *usage              // of the whole body
 	lengthOf map[*ir.Var]*ir.Var // variable assigned once to len(x) → x
-	known    ir.Expr             // a condition that holds at the current statement, or nil
+	known    knownConditions
 }
 
-// block applies Cut to the loops of b, nested ones included. It forgets the known condition when a statement writes one
-// of its variables.
-func (c *cutter) block(b ir.Block) (out ir.Block) {
-	for _, s := range b {
-		outer := c.known
-		// In the then branch the condition holds.
-		if x, ok := s.(*ir.If); ok {
-			c.known = x.Cond
-			then := c.block(x.Then)
-			c.known = outer
-			out = append(out, &ir.If{At: x.At, Cond: x.Cond, Then: then, Else: c.block(x.Else)})
-			continue
-		}
-		if _, ok := s.(*ir.Loop); ok {
-			c.known = nil // an iteration may change its variables
-		}
-		s = mapBlocks(s, c.block)
-		c.known = outer
+// block applies Cut to the loops of b, nested ones included.
+func (c *cutter) block(b ir.Block) ir.Block {
+	return c.known.block(b, func(s ir.Stmt) ir.Block {
 		if l, ok := s.(*ir.Loop); ok {
-			out = append(out, c.cutLoop(l)...)
-		} else {
-			out = append(out, s)
+			return c.cutLoop(l)
 		}
-		// The condition may have become false.
-		if c.known != nil {
-			exprUses(c.known, func(v *ir.Var, _ use) {
-				if writesVar(s, v) {
-					c.known = nil
-				}
-			})
-		}
-	}
-	return out
+		return ir.Block{s}
+	})
 }
 
 // An accessGroup is a set of accesses that share one cut: those to the elements i + base + k of one slice, where i is
-// the loop index, base is invariant in the loop, nil if there is none, and k is at most maxOffset. With a base all k
-// are 0.
+// the loop index, base is invariant in the loop, nil if there is none, and k is from minOffset to maxOffset. Without a
+// base minOffset is 0, and accesses with smaller k use the cut too.
 type accessGroup struct {
-	slice     *ir.Var
-	base      ir.Expr
-	maxOffset int64
-	cut       *ir.Var // replaces slice in the loop
+	slice                *ir.Var
+	base                 ir.Expr
+	minOffset, maxOffset int64
+	cut                  *ir.Var // replaces slice in the loop
 }
 
 // minTripCount is the least constant trip count for which the loop is changed: below it, a cut costs more than the
@@ -125,14 +99,17 @@ func (c *cutter) cutLoop(l *ir.Loop) ir.Block {
 		a.cut = &ir.Var{Name: c.names.Name(a.slice.Name), Type: a.slice.Type}
 		length := &ir.Len{Typed: ir.Typed{T: integer}, X: a.slice.Load()}
 		tail := &ir.Slice{Typed: ir.Typed{T: a.slice.Type}, X: a.slice.Load(), Lo: a.base, Hi: length, Max: length}
-		cut := &ir.Slice{Typed: tail.Typed, X: tail, Hi: addConst(tripEnd, a.maxOffset)}
+		if a.base != nil {
+			tail.Lo = addConst(a.base, a.minOffset)
+		}
+		cut := &ir.Slice{Typed: tail.Typed, X: tail, Hi: addConst(tripEnd, a.maxOffset-a.minOffset)}
 		lets = append(lets, &ir.Let{At: l.At, V: a.cut, E: cut})
 	}
 	m := &ir.Map{Place: func(p *ir.Place) *ir.Place {
 		for _, a := range groups {
 			if base, k, ok := c.splitIndex(p, l.V, inside); ok && p.Root == a.slice && ir.Equal(base, a.base) &&
-				k <= a.maxOffset && (base == nil || k >= 0) {
-				path := append([]ir.Step{ir.IndexStep(addConst(l.V.Load(), k))}, p.Path[1:]...)
+				k <= a.maxOffset && (base == nil || k >= a.minOffset) {
+				path := append([]ir.Step{ir.IndexStep(addConst(l.V.Load(), k-a.minOffset))}, p.Path[1:]...)
 				return &ir.Place{Root: a.cut, Path: path}
 			}
 		}
@@ -140,12 +117,7 @@ func (c *cutter) cutLoop(l *ir.Loop) ir.Block {
 	}}
 	loop := *l
 	loop.Body = m.Block(l.Body)
-	// The guard is omitted if an enclosing if has the same condition.
-	some := fold(hasIteration(l))
-	if c.known != nil && ir.Equal(c.known, some) {
-		return append(lets, &loop)
-	}
-	return ir.Block{&ir.If{At: l.At, Cond: some, Then: append(lets, &loop)}}
+	return c.known.guard(l, append(lets, &loop))
 }
 
 // isInnermost reports whether b contains neither loops nor calls.
@@ -192,12 +164,12 @@ func addConst(e ir.Expr, k int64) ir.Expr {
 
 // accessGroups returns the groups of accesses that every iteration of l performs: those in the statements of its body
 // that dominate the end of the iteration, except in right operands of && and ||. An access with a base qualifies only
-// if the loop starts at 0 and k is 0, since x[base+i+k] with k < 0 may be in range where the cut is not. Accesses that
+// if the loop starts at 0, since base may be out of range where base plus the first index is not. Accesses that
 // the Go compiler can check itself, as the bound of the loop is the length of the slice, are left out.
 func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside *usage) (out []*accessGroup) {
 	addAccess := func(p *ir.Place) {
 		base, k, ok := c.splitIndex(p, l.V, inside)
-		if !ok || base != nil && (!fromZero || k != 0) {
+		if !ok || base != nil && !fromZero {
 			return
 		}
 		if v := ir.VarOf(tripEnd); base == nil && k <= 0 && v != nil && c.lengthOf[v] == p.Root &&
@@ -207,27 +179,20 @@ func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside
 		for _, a := range out {
 			if a.slice == p.Root && ir.Equal(a.base, base) {
 				a.maxOffset = max(a.maxOffset, k)
+				if base != nil {
+					a.minOffset = min(a.minOffset, k)
+				}
 				return
 			}
 		}
-		out = append(out, &accessGroup{slice: p.Root, base: base, maxOffset: k})
+		a := &accessGroup{slice: p.Root, base: base, maxOffset: k}
+		if base != nil {
+			a.minOffset = k
+		}
+		out = append(out, a)
 	}
 	for _, s := range l.Body {
-		for _, e := range ir.Exprs(s) {
-			ir.WalkExpr(e, func(e ir.Expr) bool {
-				// The right operand may not be evaluated in every iteration.
-				if b, ok := e.(*ir.Binary); ok && (b.Op == token.LAND || b.Op == token.LOR) {
-					return false
-				}
-				if p := ir.PlaceOf(e); p != nil {
-					addAccess(p)
-				}
-				return true
-			})
-		}
-		if p := ir.Target(s); p != nil {
-			addAccess(p)
-		}
+		eachEvaluated(s, addAccess)
 		// Statements after a possible exit are not executed in every iteration.
 		if len(ir.Blocks(s)) > 0 && ir.LeavesBeyond(ir.Block{s}) || ir.EndsInJump(ir.Block{s}) {
 			break

@@ -12,6 +12,8 @@
 //	Invariants  loop-invariant code motion of floating-point arithmetic
 //	Increments  merging of additions to one place
 //	Windows     predictive commoning of loads and additions at neighbouring elements
+//	Promote     memory at one address in variables during loops
+//	Rebase      loops that count from 0
 //	Cut         bounds-check elimination: slices are cut to one length before loops
 //	Sink        sinking of declarations
 //	NilChecks   evaluation of comparisons with nil whose results are known
@@ -30,7 +32,7 @@
 //
 //	Primal    Inline Clones Unroll Copies Scalars Copies
 //	Body      Clones Unroll Copies Scalars Copies
-//	Adjoint   Copies Scalars Invariants Increments Windows Cut Copies
+//	Adjoint   Copies Scalars Invariants Increments Windows Promote Rebase Cut Copies
 //	DeadCode  Sink NilChecks Dead Checks
 //	Prune     DeadCode Copies DeadCode
 //

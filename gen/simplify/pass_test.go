@@ -94,6 +94,8 @@ var passes = map[string]func(f *ir.Func){
 		simplify.Adjoint(f, nil, false, nil, func(*ir.Var) bool { return false })
 	},
 	"cut":        simplify.Cut,
+	"rebase":     simplify.Rebase,
+	"promote":    func(f *ir.Func) { simplify.Promote(f, false, nil) },
 	"invariants": simplify.Invariants,
 	"primal":     func(f *ir.Func) { simplify.Primal(f, nil) },
 }

@@ -19,7 +19,8 @@ var (
 	// Increments needs the scalars, and Windows the accumulations that Increments has merged. Cut comes last of the
 	// loop passes, because it renames the slices that the others compare.
 	adjointStage = stage{name: "Adjoint", passes: []pass{
-		copiesPass, scalarsPass, invariantsPass, incrementsPass, windowsPass, cutPass, copiesPass,
+		copiesPass, scalarsPass, invariantsPass, incrementsPass, windowsPass, promotePass, rebasePass,
+		cutPass, copiesPass,
 	}}
 	deadCodeStage = stage{name: "DeadCode", passes: []pass{sinkPass, nilChecksPass, deadPass, checksPass}, repeat: true}
 	pruneStage    = stage{name: "Prune", passes: []pass{deadCodePass, copiesPass, deadCodePass}}
@@ -74,6 +75,11 @@ var (
 		windows(c.f, c.distinct, c.workspace, c.adjoint)
 		return false
 	}}
+	promotePass = pass{"Promote", func(c *context) bool {
+		promote(c.f, c.distinct, c.workspace, c.adjoint)
+		return false
+	}}
+	rebasePass    = pass{"Rebase", func(c *context) bool { Rebase(c.f); return false }}
 	cutPass       = pass{"Cut", func(c *context) bool { Cut(c.f); return false }}
 	sinkPass      = pass{"Sink", func(c *context) bool { Sink(c.f); return false }}
 	nilChecksPass = pass{"NilChecks", func(c *context) bool { NilChecks(c.f); return false }}

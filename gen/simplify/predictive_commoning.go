@@ -112,7 +112,10 @@ func hasIteration(l *ir.Loop) ir.Expr {
 	if l.Step > 0 {
 		return ir.NewBinary(boolean, token.LSS, l.Lo, l.Hi)
 	}
-	return ir.NewBinary(boolean, token.GTR, addConst(l.Lo, 1), addConst(l.Hi, 1))
+	// n - 1 > -1 is written as n > 0.
+	_, k := splitOffset(l.Lo)
+	k = min(k, 0)
+	return ir.NewBinary(boolean, token.GTR, addConst(l.Lo, -k), addConst(l.Hi, -k))
 }
 
 // indexOffset returns k if p is element i + k of a slice variable that the loop l with index i does not assign to.

@@ -8,14 +8,16 @@ import (
 )
 
 // Stacks keeps the stacks that an innermost loop pushes to or pops from in local variables: a slice in a field of the
-// workspace would be stored after each push. Workspace reports whether a variable points to one. If the loop panics,
-// the stack is as it was before.
+// workspace would be stored after each push. A stack that each of a known number of iterations pushes to or pops from
+// once is extended before the loop or shortened after it, and indexed. Workspace reports whether a variable points to
+// one. If the loop panics, pushed values may be missing, or there may be others.
 //
-//	for i := 0; i < n; i++ {             let stack = ws.s
-//	    ws.s = append(ws.s, x[i])        for i := 0; i < n; i++ {
-//	}                                        stack = append(stack, x[i])
+//	for i := 0; i < n; i++ {             let at = len(ws.s)
+//	    ws.s = append(ws.s, x[i])        ws.s = …[:at+n]
+//	}                                    let stack = ws.s[at:][:n]
+//	                                     for i := 0; i < n; i++ {
+//	                                         stack[i] = x[i]
 //	                                     }
-//	                                     ws.s = stack
 func Stacks(f *ir.Func, workspace func(v *ir.Var) bool) {
 	s := &stackKeeper{names: ir.NamerOf(f), use: usageOf(f.Body), workspace: workspace}
 	f.Body = s.block(f.Body)
@@ -26,18 +28,17 @@ type stackKeeper struct {
 	names     *ir.Namer
 	use       *usage // of the whole body
 	workspace func(v *ir.Var) bool
+	known     knownConditions
 }
 
 // block applies Stacks to the loops in b and in its nested blocks.
-func (k *stackKeeper) block(b ir.Block) (out ir.Block) {
-	for _, s := range b {
+func (k *stackKeeper) block(b ir.Block) ir.Block {
+	return k.known.block(b, func(s ir.Stmt) ir.Block {
 		if l, ok := s.(*ir.Loop); ok && isInnermost(l.Body) {
-			out = append(out, k.loop(l)...)
-			continue
+			return k.loop(l)
 		}
-		out = append(out, mapBlocks(s, k.block))
-	}
-	return out
+		return ir.Block{s}
+	})
 }
 
 // loop returns the statements that replace l. It must not be left beyond its end, where the stacks are stored.
@@ -57,25 +58,45 @@ func (k *stackKeeper) loop(l *ir.Loop) ir.Block {
 	if len(fields) == 0 {
 		return ir.Block{l}
 	}
+	loop := *l
 	var before, after ir.Block
-	var locals []*ir.Var
-	for _, p := range fields {
-		v := &ir.Var{Name: k.names.Name("stack"), Type: p.Type()}
-		locals = append(locals, v)
-		before = append(before, &ir.Let{At: l.At, V: v, E: ir.LoadOf(p, v.Type)})
-		after = append(after, &ir.Set{At: l.At, P: p, E: v.Load()})
-	}
-	m := &ir.Map{Place: func(p *ir.Place) *ir.Place {
-		for i, q := range fields {
-			if n := len(q.Path); len(p.Path) >= n && ir.EqualPlace(&ir.Place{Root: p.Root, Path: p.Path[:n]}, q) {
-				return &ir.Place{Root: locals[i], Path: p.Path[n:]}
+	guarded := false
+	for _, g := range groupStacks(fields) {
+		b, a, ok := k.index(&loop, g)
+		before, after, guarded = append(before, b...), append(after, a...), guarded || ok
+		for _, p := range g {
+			if !ok {
+				b, a := k.local(&loop, p)
+				before, after = append(before, b...), append(after, a...)
 			}
 		}
-		return p
+	}
+	loop.Body = withoutNothing(loop.Body)
+	out := append(append(before, &loop), after...)
+	if guarded {
+		return k.known.guard(l, out)
+	}
+	return out
+}
+
+// local keeps the stack p in a variable during l. It returns the statements before and after the loop.
+func (k *stackKeeper) local(l *ir.Loop, p *ir.Place) (before, after ir.Block) {
+	v := &ir.Var{Name: k.names.Name("stack"), Type: p.Type()}
+	m := &ir.Map{Place: func(q *ir.Place) *ir.Place {
+		if startsWith(q, p) {
+			return &ir.Place{Root: v, Path: q.Path[len(p.Path):]}
+		}
+		return q
 	}}
-	loop := *l
-	loop.Body = m.Block(l.Body)
-	return append(append(before, &loop), after...)
+	l.Body = m.Block(l.Body)
+	return ir.Block{&ir.Let{At: l.At, V: v, E: ir.LoadOf(p, v.Type)}},
+		ir.Block{&ir.Set{At: l.At, P: p, E: v.Load()}}
+}
+
+// startsWith reports whether q is p or a part of what p leads to.
+func startsWith(q, p *ir.Place) bool {
+	n := len(p.Path)
+	return q.Root == p.Root && len(q.Path) >= n && ir.EqualPlace(&ir.Place{Root: q.Root, Path: q.Path[:n]}, p)
 }
 
 // isStack reports whether p is a slice in a field of a workspace that a variable points to which keeps its value.

@@ -94,27 +94,7 @@ func (u *unroller) unrollLoop(l *ir.Loop) (out ir.Block, ok bool) {
 func (u *unroller) copyBody(l *ir.Loop, index ir.Expr, rename bool) ir.Block {
 	vars, labels := map[*ir.Var]*ir.Var{}, map[*ir.Label]*ir.Label{}
 	if rename {
-		ir.Walk(l.Body, func(s ir.Stmt) bool {
-			label := func(l *ir.Label) { labels[l] = &ir.Label{Name: u.names.Name(l.Name)} }
-			variable := func(v *ir.Var) {
-				if v != nil {
-					w := *v
-					w.Name = u.names.Name(v.Name)
-					vars[v] = &w
-				}
-			}
-			switch s := s.(type) {
-			case *ir.Let:
-				variable(s.V)
-			case *ir.Scope:
-				label(s.L)
-			case *ir.Loop:
-				label(s.L)
-				label(s.Next)
-				variable(s.V)
-			}
-			return true
-		})
+		vars, labels = renamed(l.Body, u.names)
 		// A leave of the iteration becomes a leave of the scope of its copy.
 		labels[l.Next] = &ir.Label{Name: u.names.Name(l.Next.Name)}
 	}

@@ -157,21 +157,28 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 	for i := 0; i < seen; i++ {
 		ws.t1 = append(ws.t1, t)
 		t = [15]int{}
+		cameras := a.Cameras
 		for k1 := 0; k1 < 11; k1++ {
-			t[k1] = 11*(i%a.Cameras) + k1
+			t[k1] = 11*(i%cameras) + k1
 		}
 		points := 11 * a.Cameras
 		t[11] = points + 3*(i%a.Points)
 		t[12] = points + 3*(i%a.Points) + 1
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
-		stack := ws.inPtr
+		at := len(ws.inPtr)
+		if cap(ws.inPtr)-at < 15 {
+			more := make([]float64, 15)
+			ws.inPtr = append(ws.inPtr, more...)
+		} else {
+			ws.inPtr = ws.inPtr[:at+15]
+		}
+		stack := ws.inPtr[at:][:15]
 		for k := 0; k < 15; k++ {
 			c := t[k]
-			stack = append(stack, inPtr[k])
+			stack[k] = inPtr[k]
 			inPtr[k] = x[c]
 		}
-		ws.inPtr = stack
 		ws.fPtr = append(ws.fPtr, fPtr.Z)
 		fPtr.Z = a.Features[2*i : 2*i+2]
 		argBar := yBar[2*i : 2*i+2]
@@ -203,16 +210,16 @@ func AdjustmentPlainAdjoint(y, x []float64, a *Adjustment, yBar, xBar []float64,
 		reprojectionPlainReverse(arg3, arg11, arg21, argBar1, arg1Bar1, ws)
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
-		stack1 := ws.inPtr
+		at1 := len(ws.inPtr) - 15
+		stack1 := ws.inPtr[at1:][:15]
 		for k2 := 14; k2 > -1; k2-- {
 			c1 := t[k2]
 			t1 := inPtrBar[k2]
 			inPtrBar[k2] = 0
-			inPtr[k2] = stack1[len(stack1)-1]
-			stack1 = stack1[:len(stack1)-1]
+			inPtr[k2] = stack1[k2]
 			xBar[c1] += t1
 		}
-		ws.inPtr = stack1
+		ws.inPtr = ws.inPtr[:at1]
 		t = ws.t1[len(ws.t1)-1]
 		ws.t1 = ws.t1[:len(ws.t1)-1]
 	}
@@ -270,21 +277,28 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 	for i := 0; i < seen; i++ {
 		ws.t1 = append(ws.t1, t)
 		t = [15]int{}
+		cameras := a.Cameras
 		for k1 := 0; k1 < 11; k1++ {
-			t[k1] = 11*(i%a.Cameras) + k1
+			t[k1] = 11*(i%cameras) + k1
 		}
 		points := 11 * a.Cameras
 		t[11] = points + 3*(i%a.Points)
 		t[12] = points + 3*(i%a.Points) + 1
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
-		stack := ws.inPtr
+		at := len(ws.inPtr)
+		if cap(ws.inPtr)-at < 15 {
+			more := make([]float64, 15)
+			ws.inPtr = append(ws.inPtr, more...)
+		} else {
+			ws.inPtr = ws.inPtr[:at+15]
+		}
+		stack := ws.inPtr[at:][:15]
 		for k := 0; k < 15; k++ {
 			c := t[k]
-			stack = append(stack, inPtr[k])
+			stack[k] = inPtr[k]
 			inPtr[k] = x[c]
 		}
-		ws.inPtr = stack
 		ws.fPtr = append(ws.fPtr, fPtr.Z)
 		fPtr.Z = a.Features[2*i : 2*i+2]
 		argBar := yBar[2*i : 2*i+2]
@@ -327,11 +341,12 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 		reprojectionPlainReverseLanes4(arg3, arg11, arg21, argBar1, arg1Bar1, ws)
 		fPtr.Z = ws.fPtr[len(ws.fPtr)-1]
 		ws.fPtr = ws.fPtr[:len(ws.fPtr)-1]
-		stack1 := ws.inPtr
+		at1 := len(ws.inPtr) - 15
+		stack1 := ws.inPtr[at1:][:15]
 		for k2 := 14; k2 > -1; k2-- {
 			c1 := t[k2]
 			inPtrBarRow1 := &inPtrBar[k2]
-			inPtr[k2] = stack1[len(stack1)-1]
+			inPtr[k2] = stack1[k2]
 			t10 := inPtrBarRow1[0]
 			t11 := inPtrBarRow1[1]
 			inPtrBarRow1[0] = 0
@@ -340,14 +355,13 @@ func AdjustmentPlainAdjoint4(y, x []float64, a *Adjustment, yBar, xBar [][4]floa
 			t13 := inPtrBarRow1[3]
 			inPtrBarRow1[2] = 0
 			inPtrBarRow1[3] = 0
-			stack1 = stack1[:len(stack1)-1]
 			xBarRow := &xBar[c1]
 			xBarRow[0] += t10
 			xBarRow[1] += t11
 			xBarRow[2] += t12
 			xBarRow[3] += t13
 		}
-		ws.inPtr = stack1
+		ws.inPtr = ws.inPtr[:at1]
 		t = ws.t1[len(ws.t1)-1]
 		ws.t1 = ws.t1[:len(ws.t1)-1]
 	}
@@ -447,25 +461,38 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 	for i := 0; i < seen; i++ {
 		tape.t1 = append(tape.t1, t)
 		t = [15]int{}
+		cameras := a.Cameras
 		for k1 := 0; k1 < 11; k1++ {
-			t[k1] = 11*(i%a.Cameras) + k1
+			t[k1] = 11*(i%cameras) + k1
 		}
 		points := 11 * a.Cameras
 		t[11] = points + 3*(i%a.Points)
 		t[12] = points + 3*(i%a.Points) + 1
 		t[13] = points + 3*(i%a.Points) + 2
 		t[14] = points + 3*a.Points + i
-		stack := tapeDot.inPtr
-		stack1 := tape.inPtr
+		at := len(tapeDot.inPtr)
+		if cap(tapeDot.inPtr)-at < 15 {
+			more := make([]float64, 15)
+			tapeDot.inPtr = append(tapeDot.inPtr, more...)
+		} else {
+			tapeDot.inPtr = tapeDot.inPtr[:at+15]
+		}
+		stack := tapeDot.inPtr[at:][:15]
+		at1 := len(tape.inPtr)
+		if cap(tape.inPtr)-at1 < 15 {
+			more1 := make([]float64, 15)
+			tape.inPtr = append(tape.inPtr, more1...)
+		} else {
+			tape.inPtr = tape.inPtr[:at1+15]
+		}
+		stack1 := tape.inPtr[at1:][:15]
 		for k := 0; k < 15; k++ {
 			c := t[k]
-			stack = append(stack, inPtrDot[k])
-			stack1 = append(stack1, inPtr[k])
+			stack[k] = inPtrDot[k]
+			stack1[k] = inPtr[k]
 			inPtrDot[k] = xDot[c]
 			inPtr[k] = x[c]
 		}
-		tapeDot.inPtr = stack
-		tape.inPtr = stack1
 		tapeDot.fPtr = append(tapeDot.fPtr, fPtrDot.Z)
 		tape.fPtr = append(tape.fPtr, fPtr.Z)
 		fPtrDot.Z = aDot.Features[2*i : 2*i+2]
@@ -523,23 +550,23 @@ func AdjustmentPlainAdjointTangent(y, x []float64, a *Adjustment, yBar, xBar []f
 		fPtr.Z = tape.fPtr[len(tape.fPtr)-1]
 		tapeDot.fPtr = tapeDot.fPtr[:len(tape.fPtr)-1]
 		tape.fPtr = tape.fPtr[:len(tape.fPtr)-1]
-		stack2 := tapeDot.inPtr
-		stack3 := tape.inPtr
+		at2 := len(tapeDot.inPtr) - 15
+		stack2 := tapeDot.inPtr[at2:][:15]
+		at3 := len(tape.inPtr) - 15
+		stack3 := tape.inPtr[at3:][:15]
 		for k2 := 14; k2 > -1; k2-- {
 			c1 := t[k2]
 			t1Dot := inPtrBarDot[k2]
 			t1 := inPtrBar[k2]
 			inPtrBarDot[k2] = 0
 			inPtrBar[k2] = 0
-			inPtrDot[k2] = stack2[len(stack3)-1]
-			inPtr[k2] = stack3[len(stack3)-1]
-			stack2 = stack2[:len(stack3)-1]
-			stack3 = stack3[:len(stack3)-1]
+			inPtrDot[k2] = stack2[k2]
+			inPtr[k2] = stack3[k2]
 			xBarDot[c1] += t1Dot
 			xBar[c1] += t1
 		}
-		tapeDot.inPtr = stack2
-		tape.inPtr = stack3
+		tapeDot.inPtr = tapeDot.inPtr[:at2]
+		tape.inPtr = tape.inPtr[:at3]
 		t = tape.t1[len(tape.t1)-1]
 		tape.t1 = tape.t1[:len(tape.t1)-1]
 	}

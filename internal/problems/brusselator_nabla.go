@@ -709,11 +709,17 @@ func brusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			u2 := u[south:len(u):len(u)][:n]
 			v1 := v[north:len(v):len(v)][:n]
 			v2 := v[south:len(v):len(v)][:n]
-			stack := ws.brusselatorPlainFrames
+			at1 := len(ws.brusselatorPlainFrames)
+			if cap(ws.brusselatorPlainFrames)-at1 < n {
+				more := make([]brusselatorPlainFrame, n)
+				ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, more...)
+			} else {
+				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:n+at1]
+			}
+			stack := ws.brusselatorPlainFrames[at1:][:n]
 			for i := 0; i < n; i++ {
 				at := here + i
-				stack = append(stack, brusselatorPlainFrame{})
-				top1 := &stack[len(stack)-1]
+				top1 := &stack[i]
 				top1.west = west
 				west = here + i - 1
 				top1.east = east
@@ -734,7 +740,6 @@ func brusselatorPlainForward(dx, x []float64, n int, dxBar, xBar []float64, ws *
 				top1.dv = dv[at]
 				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
 			}
-			ws.brusselatorPlainFrames = stack
 		}
 	}
 	ws.south = append(ws.south, south)
@@ -770,12 +775,13 @@ func brusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 			vBar12 := vBar1[south1:len(vBar1):len(vBar1)][:n]
 			uBar11 := uBar1[north1:len(uBar1):len(uBar1)][:n]
 			uBar12 := uBar1[south1:len(uBar1):len(uBar1)][:n]
-			stack := ws.brusselatorPlainFrames
+			at := len(ws.brusselatorPlainFrames) - n
+			stack := ws.brusselatorPlainFrames[at:][:n]
 			for i1 := n - 1; i1 > -1; i1-- {
 				at1 := here1 + i1
 				t2 := dvBar1[at1]
 				dvBar1[at1] = 0
-				top2 := &stack[len(stack)-1]
+				top2 := &stack[i1]
 				dv1[at1] = top2.dv
 				lvBar := t2 * alpha1
 				uBar1[at1] += t2 * brusselatorA
@@ -801,9 +807,8 @@ func brusselatorPlainReverse(dx, x []float64, n int, dxBar, xBar []float64, ws *
 				uBar1[at1] -= luBar * 4
 				east1 = top2.east
 				west1 = top2.west
-				stack = stack[:len(stack)-1]
 			}
-			ws.brusselatorPlainFrames = stack
+			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:at]
 		}
 		top3 := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
 		north1 = top3.north
@@ -849,11 +854,17 @@ func brusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			u2 := u[south:len(u):len(u)][:n]
 			v1 := v[north:len(v):len(v)][:n]
 			v2 := v[south:len(v):len(v)][:n]
-			stack := ws.brusselatorPlainFrames
+			at1 := len(ws.brusselatorPlainFrames)
+			if cap(ws.brusselatorPlainFrames)-at1 < n {
+				more := make([]brusselatorPlainFrame, n)
+				ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, more...)
+			} else {
+				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:n+at1]
+			}
+			stack := ws.brusselatorPlainFrames[at1:][:n]
 			for i := 0; i < n; i++ {
 				at := here + i
-				stack = append(stack, brusselatorPlainFrame{})
-				top1 := &stack[len(stack)-1]
+				top1 := &stack[i]
 				top1.west = west
 				west = here + i - 1
 				top1.east = east
@@ -874,7 +885,6 @@ func brusselatorPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 				top1.dv = dv[at]
 				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
 			}
-			ws.brusselatorPlainFrames = stack
 		}
 	}
 	ws.south = append(ws.south, south)
@@ -914,11 +924,12 @@ func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 			vBar12 := vBar1[south1:len(vBar1):len(vBar1)][:n]
 			uBar11 := uBar1[north1:len(uBar1):len(uBar1)][:n]
 			uBar12 := uBar1[south1:len(uBar1):len(uBar1)][:n]
-			stack := ws.brusselatorPlainFrames
+			at := len(ws.brusselatorPlainFrames) - n
+			stack := ws.brusselatorPlainFrames[at:][:n]
 			for i1 := n - 1; i1 > -1; i1-- {
 				at1 := here1 + i1
 				dvBar1Row := &dvBar1[at1]
-				top2 := &stack[len(stack)-1]
+				top2 := &stack[i1]
 				dv1[at1] = top2.dv
 				uBar1Row := &uBar1[at1]
 				duBar1Row := &duBar1[at1]
@@ -1029,9 +1040,8 @@ func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 				uBar1Row[3] -= luBar3 * 4
 				east1 = top2.east
 				west1 = top2.west
-				stack = stack[:len(stack)-1]
 			}
-			ws.brusselatorPlainFrames = stack
+			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:at]
 		}
 		top3 := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
 		north1 = top3.north
@@ -1092,14 +1102,27 @@ func brusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 			v1 := v[north:len(v):len(v)][:n]
 			v2Dot := vDot[south:len(v):len(v)][:n]
 			v2 := v[south:len(v):len(v)][:n]
-			stack := wsDot.brusselatorPlainFrames
-			stack1 := ws.brusselatorPlainFrames
+			at1 := len(wsDot.brusselatorPlainFrames)
+			if cap(wsDot.brusselatorPlainFrames)-at1 < n {
+				more := make([]brusselatorPlainFrame, n)
+				wsDot.brusselatorPlainFrames = append(wsDot.brusselatorPlainFrames, more...)
+			} else {
+				wsDot.brusselatorPlainFrames = wsDot.brusselatorPlainFrames[:n+at1]
+			}
+			stack := wsDot.brusselatorPlainFrames[at1:][:n]
+			at2 := len(ws.brusselatorPlainFrames)
+			if cap(ws.brusselatorPlainFrames)-at2 < n {
+				more1 := make([]brusselatorPlainFrame, n)
+				ws.brusselatorPlainFrames = append(ws.brusselatorPlainFrames, more1...)
+			} else {
+				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:n+at2]
+			}
+			stack1 := ws.brusselatorPlainFrames[at2:][:n]
 			for i := 0; i < n; i++ {
 				at := here + i
-				stack = append(stack, brusselatorPlainFrame{})
-				stack1 = append(stack1, brusselatorPlainFrame{})
-				top1Dot := &stack[len(stack1)-1]
-				top1 := &stack1[len(stack1)-1]
+				stack[i] = brusselatorPlainFrame{}
+				top1Dot := &stack[i]
+				top1 := &stack1[i]
 				top1.west = west
 				west = here + i - 1
 				top1.east = east
@@ -1130,8 +1153,6 @@ func brusselatorPlainForwardTangent111011(dx, x []float64, n int, dxBar, xBar []
 				dvDot[at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
 				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
 			}
-			wsDot.brusselatorPlainFrames = stack
-			ws.brusselatorPlainFrames = stack1
 		}
 	}
 	ws.south = append(ws.south, south)
@@ -1179,16 +1200,18 @@ func brusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 			uBar11 := uBar1[north1:len(uBar1):len(uBar1)][:n]
 			uBar12Dot := uBar1Dot[south1:len(uBar1):len(uBar1)][:n]
 			uBar12 := uBar1[south1:len(uBar1):len(uBar1)][:n]
-			stack := wsDot.brusselatorPlainFrames
-			stack1 := ws.brusselatorPlainFrames
+			at := len(wsDot.brusselatorPlainFrames) - n
+			stack := wsDot.brusselatorPlainFrames[at:][:n]
+			at2 := len(ws.brusselatorPlainFrames) - n
+			stack1 := ws.brusselatorPlainFrames[at2:][:n]
 			for i1 := n - 1; i1 > -1; i1-- {
 				at1 := here1 + i1
 				t2Dot := dvBar1Dot[at1]
 				t2 := dvBar1[at1]
 				dvBar1Dot[at1] = 0
 				dvBar1[at1] = 0
-				top2Dot := &stack[len(stack1)-1]
-				top2 := &stack1[len(stack1)-1]
+				top2Dot := &stack[i1]
+				top2 := &stack1[i1]
 				dv1Dot[at1] = top2Dot.dv
 				dv1[at1] = top2.dv
 				lvBarDot := t2Dot * alpha1
@@ -1242,11 +1265,9 @@ func brusselatorPlainReverseTangent111011(dx, x []float64, n int, dxBar, xBar []
 				uBar1[at1] -= luBar * 4
 				east1 = top2.east
 				west1 = top2.west
-				stack = stack[:len(stack1)-1]
-				stack1 = stack1[:len(stack1)-1]
 			}
-			wsDot.brusselatorPlainFrames = stack
-			ws.brusselatorPlainFrames = stack1
+			wsDot.brusselatorPlainFrames = wsDot.brusselatorPlainFrames[:at]
+			ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:at2]
 		}
 		top3 := &ws.brusselatorPlainFrames1[len(ws.brusselatorPlainFrames1)-1]
 		north1 = top3.north
@@ -1383,32 +1404,39 @@ func brusselatorModuloPlainForward(dx, x []float64, n int, dxBar, xBar []float64
 	_ = xBar[n*n:]
 	v := x[n*n:]
 	for j := 0; j < n; j++ {
-		stack := ws.brusselatorModuloPlainFrames
-		for i := 0; i < n; i++ {
-			k := i - 1
-			t := (k + n) % n
-			k1 := i + 1
-			t1 := (k1 + n) % n
-			k2 := j - 1
-			t2 := (k2 + n) % n
-			k3 := j + 1
-			t3 := (k3 + n) % n
-			at := i + n*j
-			west := t + n*j
-			east := t1 + n*j
-			south := i + n*t2
-			north := i + n*t3
-			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
-			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
-			uuv := u[at] * u[at] * v[at]
-			stack = append(stack, brusselatorModuloPlainFrame{})
-			top := &stack[len(stack)-1]
-			top.dx = dx[at]
-			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			top.dx1 = dx[n*n+at]
-			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+		if 0 < n {
+			at1 := len(ws.brusselatorModuloPlainFrames)
+			if cap(ws.brusselatorModuloPlainFrames)-at1 < n {
+				more := make([]brusselatorModuloPlainFrame, n)
+				ws.brusselatorModuloPlainFrames = append(ws.brusselatorModuloPlainFrames, more...)
+			} else {
+				ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:n+at1]
+			}
+			stack := ws.brusselatorModuloPlainFrames[at1:][:n]
+			for i := 0; i < n; i++ {
+				k := i - 1
+				t := (k + n) % n
+				k1 := i + 1
+				t1 := (k1 + n) % n
+				k2 := j - 1
+				t2 := (k2 + n) % n
+				k3 := j + 1
+				t3 := (k3 + n) % n
+				at := i + n*j
+				west := t + n*j
+				east := t1 + n*j
+				south := i + n*t2
+				north := i + n*t3
+				lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+				lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+				uuv := u[at] * u[at] * v[at]
+				top := &stack[i]
+				top.dx = dx[at]
+				dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+				top.dx1 = dx[n*n+at]
+				dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+			}
 		}
-		ws.brusselatorModuloPlainFrames = stack
 	}
 }
 
@@ -1420,50 +1448,52 @@ func brusselatorModuloPlainReverse(dx, x []float64, n int, dxBar, xBar []float64
 	vBar1 := xBar[n*n:]
 	v1 := x[n*n:]
 	for j1 := n - 1; j1 > -1; j1-- {
-		stack := ws.brusselatorModuloPlainFrames
-		for i1 := n - 1; i1 > -1; i1-- {
-			k4 := i1 - 1
-			t7 := (k4 + n) % n
-			k11 := i1 + 1
-			t11 := (k11 + n) % n
-			k21 := j1 - 1
-			t21 := (k21 + n) % n
-			k31 := j1 + 1
-			t31 := (k31 + n) % n
-			at1 := i1 + n*j1
-			west1 := t7 + n*j1
-			east1 := t11 + n*j1
-			south1 := i1 + n*t21
-			north1 := i1 + n*t31
-			t6 := dxBar[n*n+at1]
-			dxBar[n*n+at1] = 0
-			top1 := &stack[len(stack)-1]
-			dx[n*n+at1] = top1.dx1
-			lvBar := t6 * alpha1
-			uBar1[at1] += t6 * brusselatorA
-			uuvBar := -t6
-			t5 := dxBar[at1]
-			dxBar[at1] = 0
-			dx[at1] = top1.dx
-			stack = stack[:len(stack)-1]
-			luBar := t5 * alpha1
-			uuvBar += t5
-			uBar1[at1] -= t5 * (brusselatorA + 1)
-			t4 := uuvBar * v1[at1]
-			uBar1[at1] += (t4 + t4) * u1[at1]
-			vBar1[at1] += uuvBar * (u1[at1] * u1[at1])
-			vBar1[west1] += lvBar
-			vBar1[east1] += lvBar
-			vBar1[north1] += lvBar
-			vBar1[south1] += lvBar
-			vBar1[at1] -= lvBar * 4
-			uBar1[west1] += luBar
-			uBar1[east1] += luBar
-			uBar1[north1] += luBar
-			uBar1[south1] += luBar
-			uBar1[at1] -= luBar * 4
+		if n > 0 {
+			at := len(ws.brusselatorModuloPlainFrames) - n
+			stack := ws.brusselatorModuloPlainFrames[at:][:n]
+			for i1 := n - 1; i1 > -1; i1-- {
+				k4 := i1 - 1
+				t7 := (k4 + n) % n
+				k11 := i1 + 1
+				t11 := (k11 + n) % n
+				k21 := j1 - 1
+				t21 := (k21 + n) % n
+				k31 := j1 + 1
+				t31 := (k31 + n) % n
+				at1 := i1 + n*j1
+				west1 := t7 + n*j1
+				east1 := t11 + n*j1
+				south1 := i1 + n*t21
+				north1 := i1 + n*t31
+				t6 := dxBar[n*n+at1]
+				dxBar[n*n+at1] = 0
+				top1 := &stack[i1]
+				dx[n*n+at1] = top1.dx1
+				lvBar := t6 * alpha1
+				uBar1[at1] += t6 * brusselatorA
+				uuvBar := -t6
+				t5 := dxBar[at1]
+				dxBar[at1] = 0
+				dx[at1] = top1.dx
+				luBar := t5 * alpha1
+				uuvBar += t5
+				uBar1[at1] -= t5 * (brusselatorA + 1)
+				t4 := uuvBar * v1[at1]
+				uBar1[at1] += (t4 + t4) * u1[at1]
+				vBar1[at1] += uuvBar * (u1[at1] * u1[at1])
+				vBar1[west1] += lvBar
+				vBar1[east1] += lvBar
+				vBar1[north1] += lvBar
+				vBar1[south1] += lvBar
+				vBar1[at1] -= lvBar * 4
+				uBar1[west1] += luBar
+				uBar1[east1] += luBar
+				uBar1[north1] += luBar
+				uBar1[south1] += luBar
+				uBar1[at1] -= luBar * 4
+			}
+			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:at]
 		}
-		ws.brusselatorModuloPlainFrames = stack
 	}
 }
 
@@ -1475,32 +1505,39 @@ func brusselatorModuloPlainForwardLanes4(dx, x []float64, n int, dxBar, xBar [][
 	_ = xBar[n*n:]
 	v := x[n*n:]
 	for j := 0; j < n; j++ {
-		stack := ws.brusselatorModuloPlainFrames
-		for i := 0; i < n; i++ {
-			k := i - 1
-			t := (k + n) % n
-			k1 := i + 1
-			t1 := (k1 + n) % n
-			k2 := j - 1
-			t2 := (k2 + n) % n
-			k3 := j + 1
-			t3 := (k3 + n) % n
-			at := i + n*j
-			west := t + n*j
-			east := t1 + n*j
-			south := i + n*t2
-			north := i + n*t3
-			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
-			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
-			uuv := u[at] * u[at] * v[at]
-			stack = append(stack, brusselatorModuloPlainFrame{})
-			top := &stack[len(stack)-1]
-			top.dx = dx[at]
-			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			top.dx1 = dx[n*n+at]
-			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+		if 0 < n {
+			at1 := len(ws.brusselatorModuloPlainFrames)
+			if cap(ws.brusselatorModuloPlainFrames)-at1 < n {
+				more := make([]brusselatorModuloPlainFrame, n)
+				ws.brusselatorModuloPlainFrames = append(ws.brusselatorModuloPlainFrames, more...)
+			} else {
+				ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:n+at1]
+			}
+			stack := ws.brusselatorModuloPlainFrames[at1:][:n]
+			for i := 0; i < n; i++ {
+				k := i - 1
+				t := (k + n) % n
+				k1 := i + 1
+				t1 := (k1 + n) % n
+				k2 := j - 1
+				t2 := (k2 + n) % n
+				k3 := j + 1
+				t3 := (k3 + n) % n
+				at := i + n*j
+				west := t + n*j
+				east := t1 + n*j
+				south := i + n*t2
+				north := i + n*t3
+				lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+				lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+				uuv := u[at] * u[at] * v[at]
+				top := &stack[i]
+				top.dx = dx[at]
+				dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+				top.dx1 = dx[n*n+at]
+				dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+			}
 		}
-		ws.brusselatorModuloPlainFrames = stack
 	}
 }
 
@@ -1516,135 +1553,137 @@ func brusselatorModuloPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][
 	vBar1 := xBar[n*n:]
 	v1 := x[n*n:]
 	for j1 := n - 1; j1 > -1; j1-- {
-		stack := ws.brusselatorModuloPlainFrames
-		for i1 := n - 1; i1 > -1; i1-- {
-			k4 := i1 - 1
-			t7 := (k4 + n) % n
-			k11 := i1 + 1
-			t11 := (k11 + n) % n
-			k21 := j1 - 1
-			t21 := (k21 + n) % n
-			k31 := j1 + 1
-			t31 := (k31 + n) % n
-			at1 := i1 + n*j1
-			west1 := t7 + n*j1
-			east1 := t11 + n*j1
-			south1 := i1 + n*t21
-			north1 := i1 + n*t31
-			dxBarRow := &dxBar[n*n+at1]
-			top1 := &stack[len(stack)-1]
-			dx[n*n+at1] = top1.dx1
-			uBar1Row := &uBar1[at1]
-			dxBarRow1 := &dxBar[at1]
-			dx[at1] = top1.dx
-			t60 := dxBarRow[0]
-			t61 := dxBarRow[1]
-			dxBarRow[0] = 0
-			dxBarRow[1] = 0
-			lvBar0 := t60 * alpha1
-			lvBar1 := t61 * alpha1
-			uBar1Row[0] += t60 * brusselatorA
-			uBar1Row[1] += t61 * brusselatorA
-			uuvBar0 := -t60
-			uuvBar1 := -t61
-			t50 := dxBarRow1[0]
-			t51 := dxBarRow1[1]
-			dxBarRow1[0] = 0
-			dxBarRow1[1] = 0
-			t62 := dxBarRow[2]
-			t63 := dxBarRow[3]
-			dxBarRow[2] = 0
-			dxBarRow[3] = 0
-			lvBar2 := t62 * alpha1
-			lvBar3 := t63 * alpha1
-			uBar1Row[2] += t62 * brusselatorA
-			uBar1Row[3] += t63 * brusselatorA
-			uuvBar2 := -t62
-			uuvBar3 := -t63
-			t52 := dxBarRow1[2]
-			t53 := dxBarRow1[3]
-			dxBarRow1[2] = 0
-			dxBarRow1[3] = 0
-			stack = stack[:len(stack)-1]
-			uBar1Row1 := &uBar1[at1]
-			t := v1[at1]
-			t1 := u1[at1]
-			t2 := u1[at1] * u1[at1]
-			vBar1Row := &vBar1[at1]
-			vBar1Row1 := &vBar1[west1]
-			vBar1Row2 := &vBar1[east1]
-			vBar1Row3 := &vBar1[north1]
-			vBar1Row4 := &vBar1[south1]
-			uBar1Row2 := &uBar1[west1]
-			uBar1Row3 := &uBar1[east1]
-			uBar1Row4 := &uBar1[north1]
-			uBar1Row5 := &uBar1[south1]
-			luBar0 := t50 * alpha1
-			luBar1 := t51 * alpha1
-			uuvBar0 += t50
-			uuvBar1 += t51
-			uBar1Row1[0] -= t50 * (brusselatorA + 1)
-			uBar1Row1[1] -= t51 * (brusselatorA + 1)
-			t40 := uuvBar0 * t
-			t41 := uuvBar1 * t
-			uBar1Row1[0] += (t40 + t40) * t1
-			uBar1Row1[1] += (t41 + t41) * t1
-			vBar1Row[0] += uuvBar0 * t2
-			vBar1Row[1] += uuvBar1 * t2
-			vBar1Row1[0] += lvBar0
-			vBar1Row1[1] += lvBar1
-			vBar1Row2[0] += lvBar0
-			vBar1Row2[1] += lvBar1
-			vBar1Row3[0] += lvBar0
-			vBar1Row3[1] += lvBar1
-			vBar1Row4[0] += lvBar0
-			vBar1Row4[1] += lvBar1
-			vBar1Row[0] -= lvBar0 * 4
-			vBar1Row[1] -= lvBar1 * 4
-			uBar1Row2[0] += luBar0
-			uBar1Row2[1] += luBar1
-			uBar1Row3[0] += luBar0
-			uBar1Row3[1] += luBar1
-			uBar1Row4[0] += luBar0
-			uBar1Row4[1] += luBar1
-			uBar1Row5[0] += luBar0
-			uBar1Row5[1] += luBar1
-			uBar1Row1[0] -= luBar0 * 4
-			uBar1Row1[1] -= luBar1 * 4
-			luBar2 := t52 * alpha1
-			luBar3 := t53 * alpha1
-			uuvBar2 += t52
-			uuvBar3 += t53
-			uBar1Row1[2] -= t52 * (brusselatorA + 1)
-			uBar1Row1[3] -= t53 * (brusselatorA + 1)
-			t42 := uuvBar2 * t
-			t43 := uuvBar3 * t
-			uBar1Row1[2] += (t42 + t42) * t1
-			uBar1Row1[3] += (t43 + t43) * t1
-			vBar1Row[2] += uuvBar2 * t2
-			vBar1Row[3] += uuvBar3 * t2
-			vBar1Row1[2] += lvBar2
-			vBar1Row1[3] += lvBar3
-			vBar1Row2[2] += lvBar2
-			vBar1Row2[3] += lvBar3
-			vBar1Row3[2] += lvBar2
-			vBar1Row3[3] += lvBar3
-			vBar1Row4[2] += lvBar2
-			vBar1Row4[3] += lvBar3
-			vBar1Row[2] -= lvBar2 * 4
-			vBar1Row[3] -= lvBar3 * 4
-			uBar1Row2[2] += luBar2
-			uBar1Row2[3] += luBar3
-			uBar1Row3[2] += luBar2
-			uBar1Row3[3] += luBar3
-			uBar1Row4[2] += luBar2
-			uBar1Row4[3] += luBar3
-			uBar1Row5[2] += luBar2
-			uBar1Row5[3] += luBar3
-			uBar1Row1[2] -= luBar2 * 4
-			uBar1Row1[3] -= luBar3 * 4
+		if n > 0 {
+			at := len(ws.brusselatorModuloPlainFrames) - n
+			stack := ws.brusselatorModuloPlainFrames[at:][:n]
+			for i1 := n - 1; i1 > -1; i1-- {
+				k4 := i1 - 1
+				t7 := (k4 + n) % n
+				k11 := i1 + 1
+				t11 := (k11 + n) % n
+				k21 := j1 - 1
+				t21 := (k21 + n) % n
+				k31 := j1 + 1
+				t31 := (k31 + n) % n
+				at1 := i1 + n*j1
+				west1 := t7 + n*j1
+				east1 := t11 + n*j1
+				south1 := i1 + n*t21
+				north1 := i1 + n*t31
+				dxBarRow := &dxBar[n*n+at1]
+				top1 := &stack[i1]
+				dx[n*n+at1] = top1.dx1
+				uBar1Row := &uBar1[at1]
+				dxBarRow1 := &dxBar[at1]
+				dx[at1] = top1.dx
+				t60 := dxBarRow[0]
+				t61 := dxBarRow[1]
+				dxBarRow[0] = 0
+				dxBarRow[1] = 0
+				lvBar0 := t60 * alpha1
+				lvBar1 := t61 * alpha1
+				uBar1Row[0] += t60 * brusselatorA
+				uBar1Row[1] += t61 * brusselatorA
+				uuvBar0 := -t60
+				uuvBar1 := -t61
+				t50 := dxBarRow1[0]
+				t51 := dxBarRow1[1]
+				dxBarRow1[0] = 0
+				dxBarRow1[1] = 0
+				t62 := dxBarRow[2]
+				t63 := dxBarRow[3]
+				dxBarRow[2] = 0
+				dxBarRow[3] = 0
+				lvBar2 := t62 * alpha1
+				lvBar3 := t63 * alpha1
+				uBar1Row[2] += t62 * brusselatorA
+				uBar1Row[3] += t63 * brusselatorA
+				uuvBar2 := -t62
+				uuvBar3 := -t63
+				t52 := dxBarRow1[2]
+				t53 := dxBarRow1[3]
+				dxBarRow1[2] = 0
+				dxBarRow1[3] = 0
+				uBar1Row1 := &uBar1[at1]
+				t := v1[at1]
+				t1 := u1[at1]
+				t2 := u1[at1] * u1[at1]
+				vBar1Row := &vBar1[at1]
+				vBar1Row1 := &vBar1[west1]
+				vBar1Row2 := &vBar1[east1]
+				vBar1Row3 := &vBar1[north1]
+				vBar1Row4 := &vBar1[south1]
+				uBar1Row2 := &uBar1[west1]
+				uBar1Row3 := &uBar1[east1]
+				uBar1Row4 := &uBar1[north1]
+				uBar1Row5 := &uBar1[south1]
+				luBar0 := t50 * alpha1
+				luBar1 := t51 * alpha1
+				uuvBar0 += t50
+				uuvBar1 += t51
+				uBar1Row1[0] -= t50 * (brusselatorA + 1)
+				uBar1Row1[1] -= t51 * (brusselatorA + 1)
+				t40 := uuvBar0 * t
+				t41 := uuvBar1 * t
+				uBar1Row1[0] += (t40 + t40) * t1
+				uBar1Row1[1] += (t41 + t41) * t1
+				vBar1Row[0] += uuvBar0 * t2
+				vBar1Row[1] += uuvBar1 * t2
+				vBar1Row1[0] += lvBar0
+				vBar1Row1[1] += lvBar1
+				vBar1Row2[0] += lvBar0
+				vBar1Row2[1] += lvBar1
+				vBar1Row3[0] += lvBar0
+				vBar1Row3[1] += lvBar1
+				vBar1Row4[0] += lvBar0
+				vBar1Row4[1] += lvBar1
+				vBar1Row[0] -= lvBar0 * 4
+				vBar1Row[1] -= lvBar1 * 4
+				uBar1Row2[0] += luBar0
+				uBar1Row2[1] += luBar1
+				uBar1Row3[0] += luBar0
+				uBar1Row3[1] += luBar1
+				uBar1Row4[0] += luBar0
+				uBar1Row4[1] += luBar1
+				uBar1Row5[0] += luBar0
+				uBar1Row5[1] += luBar1
+				uBar1Row1[0] -= luBar0 * 4
+				uBar1Row1[1] -= luBar1 * 4
+				luBar2 := t52 * alpha1
+				luBar3 := t53 * alpha1
+				uuvBar2 += t52
+				uuvBar3 += t53
+				uBar1Row1[2] -= t52 * (brusselatorA + 1)
+				uBar1Row1[3] -= t53 * (brusselatorA + 1)
+				t42 := uuvBar2 * t
+				t43 := uuvBar3 * t
+				uBar1Row1[2] += (t42 + t42) * t1
+				uBar1Row1[3] += (t43 + t43) * t1
+				vBar1Row[2] += uuvBar2 * t2
+				vBar1Row[3] += uuvBar3 * t2
+				vBar1Row1[2] += lvBar2
+				vBar1Row1[3] += lvBar3
+				vBar1Row2[2] += lvBar2
+				vBar1Row2[3] += lvBar3
+				vBar1Row3[2] += lvBar2
+				vBar1Row3[3] += lvBar3
+				vBar1Row4[2] += lvBar2
+				vBar1Row4[3] += lvBar3
+				vBar1Row[2] -= lvBar2 * 4
+				vBar1Row[3] -= lvBar3 * 4
+				uBar1Row2[2] += luBar2
+				uBar1Row2[3] += luBar3
+				uBar1Row3[2] += luBar2
+				uBar1Row3[3] += luBar3
+				uBar1Row4[2] += luBar2
+				uBar1Row4[3] += luBar3
+				uBar1Row5[2] += luBar2
+				uBar1Row5[3] += luBar3
+				uBar1Row1[2] -= luBar2 * 4
+				uBar1Row1[3] -= luBar3 * 4
+			}
+			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:at]
 		}
-		ws.brusselatorModuloPlainFrames = stack
 	}
 }
 
@@ -1663,46 +1702,58 @@ func brusselatorModuloPlainForwardTangent111011(dx, x []float64, n int, dxBar, x
 	vDot := xDot[n*n:]
 	v := x[n*n:]
 	for j := 0; j < n; j++ {
-		stack := wsDot.brusselatorModuloPlainFrames
-		stack1 := ws.brusselatorModuloPlainFrames
-		for i := 0; i < n; i++ {
-			k := i - 1
-			t := (k + n) % n
-			k1 := i + 1
-			t1 := (k1 + n) % n
-			k2 := j - 1
-			t2 := (k2 + n) % n
-			k3 := j + 1
-			t3 := (k3 + n) % n
-			at := i + n*j
-			west := t + n*j
-			east := t1 + n*j
-			south := i + n*t2
-			north := i + n*t3
-			luDot := uDot[west] + uDot[east] + uDot[north] + uDot[south] - 4*uDot[at]
-			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
-			lvDot := vDot[west] + vDot[east] + vDot[north] + vDot[south] - 4*vDot[at]
-			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
-			t4 := u[at]
-			t5 := t4 * t4
-			t6 := v[at]
-			uuvDot := (t4+t4)*uDot[at]*t6 + t5*vDot[at]
-			uuv := t5 * t6
-			stack = append(stack, brusselatorModuloPlainFrame{})
-			stack1 = append(stack1, brusselatorModuloPlainFrame{})
-			topDot := &stack[len(stack1)-1]
-			top := &stack1[len(stack1)-1]
-			topDot.dx = dxDot[at]
-			top.dx = dx[at]
-			dxDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
-			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			topDot.dx1 = dxDot[n*n+at]
-			top.dx1 = dx[n*n+at]
-			dxDot[n*n+at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
-			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+		if 0 < n {
+			at1 := len(wsDot.brusselatorModuloPlainFrames)
+			if cap(wsDot.brusselatorModuloPlainFrames)-at1 < n {
+				more := make([]brusselatorModuloPlainFrame, n)
+				wsDot.brusselatorModuloPlainFrames = append(wsDot.brusselatorModuloPlainFrames, more...)
+			} else {
+				wsDot.brusselatorModuloPlainFrames = wsDot.brusselatorModuloPlainFrames[:n+at1]
+			}
+			stack := wsDot.brusselatorModuloPlainFrames[at1:][:n]
+			at2 := len(ws.brusselatorModuloPlainFrames)
+			if cap(ws.brusselatorModuloPlainFrames)-at2 < n {
+				more1 := make([]brusselatorModuloPlainFrame, n)
+				ws.brusselatorModuloPlainFrames = append(ws.brusselatorModuloPlainFrames, more1...)
+			} else {
+				ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:n+at2]
+			}
+			stack1 := ws.brusselatorModuloPlainFrames[at2:][:n]
+			for i := 0; i < n; i++ {
+				k := i - 1
+				t := (k + n) % n
+				k1 := i + 1
+				t1 := (k1 + n) % n
+				k2 := j - 1
+				t2 := (k2 + n) % n
+				k3 := j + 1
+				t3 := (k3 + n) % n
+				at := i + n*j
+				west := t + n*j
+				east := t1 + n*j
+				south := i + n*t2
+				north := i + n*t3
+				luDot := uDot[west] + uDot[east] + uDot[north] + uDot[south] - 4*uDot[at]
+				lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+				lvDot := vDot[west] + vDot[east] + vDot[north] + vDot[south] - 4*vDot[at]
+				lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+				t4 := u[at]
+				t5 := t4 * t4
+				t6 := v[at]
+				uuvDot := (t4+t4)*uDot[at]*t6 + t5*vDot[at]
+				uuv := t5 * t6
+				topDot := &stack[i]
+				top := &stack1[i]
+				topDot.dx = dxDot[at]
+				top.dx = dx[at]
+				dxDot[at] = alpha*luDot + uuvDot - (brusselatorA+1)*uDot[at]
+				dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+				topDot.dx1 = dxDot[n*n+at]
+				top.dx1 = dx[n*n+at]
+				dxDot[n*n+at] = alpha*lvDot + brusselatorA*uDot[at] - uuvDot
+				dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+			}
 		}
-		wsDot.brusselatorModuloPlainFrames = stack
-		ws.brusselatorModuloPlainFrames = stack1
 	}
 }
 
@@ -1718,84 +1769,86 @@ func brusselatorModuloPlainReverseTangent111011(dx, x []float64, n int, dxBar, x
 	v1Dot := xDot[n*n:]
 	v1 := x[n*n:]
 	for j1 := n - 1; j1 > -1; j1-- {
-		stack := wsDot.brusselatorModuloPlainFrames
-		stack1 := ws.brusselatorModuloPlainFrames
-		for i1 := n - 1; i1 > -1; i1-- {
-			k4 := i1 - 1
-			t7 := (k4 + n) % n
-			k11 := i1 + 1
-			t11 := (k11 + n) % n
-			k21 := j1 - 1
-			t21 := (k21 + n) % n
-			k31 := j1 + 1
-			t31 := (k31 + n) % n
-			at1 := i1 + n*j1
-			west1 := t7 + n*j1
-			east1 := t11 + n*j1
-			south1 := i1 + n*t21
-			north1 := i1 + n*t31
-			t6Dot := dxBarDot[n*n+at1]
-			t6 := dxBar[n*n+at1]
-			dxBarDot[n*n+at1] = 0
-			dxBar[n*n+at1] = 0
-			top1Dot := &stack[len(stack1)-1]
-			top1 := &stack1[len(stack1)-1]
-			dxDot[n*n+at1] = top1Dot.dx1
-			dx[n*n+at1] = top1.dx1
-			lvBarDot := t6Dot * alpha1
-			lvBar := t6 * alpha1
-			uBar1Dot[at1] += t6Dot * brusselatorA
-			uBar1[at1] += t6 * brusselatorA
-			uuvBarDot := -t6Dot
-			uuvBar := -t6
-			t5Dot := dxBarDot[at1]
-			t5 := dxBar[at1]
-			dxBarDot[at1] = 0
-			dxBar[at1] = 0
-			dxDot[at1] = top1Dot.dx
-			dx[at1] = top1.dx
-			stack = stack[:len(stack1)-1]
-			stack1 = stack1[:len(stack1)-1]
-			luBarDot := t5Dot * alpha1
-			luBar := t5 * alpha1
-			uuvBarDot += t5Dot
-			uuvBar += t5
-			uBar1Dot[at1] -= t5Dot * (brusselatorA + 1)
-			uBar1[at1] -= t5 * (brusselatorA + 1)
-			t := v1[at1]
-			t4Dot := uuvBarDot*t + uuvBar*v1Dot[at1]
-			t4 := uuvBar * t
-			t1 := t4 + t4
-			t2 := u1[at1]
-			uBar1Dot[at1] += (t4Dot+t4Dot)*t2 + t1*u1Dot[at1]
-			uBar1[at1] += t1 * t2
-			t3 := u1[at1]
-			t8 := t3 * t3
-			vBar1Dot[at1] += uuvBarDot*t8 + uuvBar*((t3+t3)*u1Dot[at1])
-			vBar1[at1] += uuvBar * t8
-			vBar1Dot[west1] += lvBarDot
-			vBar1[west1] += lvBar
-			vBar1Dot[east1] += lvBarDot
-			vBar1[east1] += lvBar
-			vBar1Dot[north1] += lvBarDot
-			vBar1[north1] += lvBar
-			vBar1Dot[south1] += lvBarDot
-			vBar1[south1] += lvBar
-			vBar1Dot[at1] -= lvBarDot * 4
-			vBar1[at1] -= lvBar * 4
-			uBar1Dot[west1] += luBarDot
-			uBar1[west1] += luBar
-			uBar1Dot[east1] += luBarDot
-			uBar1[east1] += luBar
-			uBar1Dot[north1] += luBarDot
-			uBar1[north1] += luBar
-			uBar1Dot[south1] += luBarDot
-			uBar1[south1] += luBar
-			uBar1Dot[at1] -= luBarDot * 4
-			uBar1[at1] -= luBar * 4
+		if n > 0 {
+			at := len(wsDot.brusselatorModuloPlainFrames) - n
+			stack := wsDot.brusselatorModuloPlainFrames[at:][:n]
+			at2 := len(ws.brusselatorModuloPlainFrames) - n
+			stack1 := ws.brusselatorModuloPlainFrames[at2:][:n]
+			for i1 := n - 1; i1 > -1; i1-- {
+				k4 := i1 - 1
+				t7 := (k4 + n) % n
+				k11 := i1 + 1
+				t11 := (k11 + n) % n
+				k21 := j1 - 1
+				t21 := (k21 + n) % n
+				k31 := j1 + 1
+				t31 := (k31 + n) % n
+				at1 := i1 + n*j1
+				west1 := t7 + n*j1
+				east1 := t11 + n*j1
+				south1 := i1 + n*t21
+				north1 := i1 + n*t31
+				t6Dot := dxBarDot[n*n+at1]
+				t6 := dxBar[n*n+at1]
+				dxBarDot[n*n+at1] = 0
+				dxBar[n*n+at1] = 0
+				top1Dot := &stack[i1]
+				top1 := &stack1[i1]
+				dxDot[n*n+at1] = top1Dot.dx1
+				dx[n*n+at1] = top1.dx1
+				lvBarDot := t6Dot * alpha1
+				lvBar := t6 * alpha1
+				uBar1Dot[at1] += t6Dot * brusselatorA
+				uBar1[at1] += t6 * brusselatorA
+				uuvBarDot := -t6Dot
+				uuvBar := -t6
+				t5Dot := dxBarDot[at1]
+				t5 := dxBar[at1]
+				dxBarDot[at1] = 0
+				dxBar[at1] = 0
+				dxDot[at1] = top1Dot.dx
+				dx[at1] = top1.dx
+				luBarDot := t5Dot * alpha1
+				luBar := t5 * alpha1
+				uuvBarDot += t5Dot
+				uuvBar += t5
+				uBar1Dot[at1] -= t5Dot * (brusselatorA + 1)
+				uBar1[at1] -= t5 * (brusselatorA + 1)
+				t := v1[at1]
+				t4Dot := uuvBarDot*t + uuvBar*v1Dot[at1]
+				t4 := uuvBar * t
+				t1 := t4 + t4
+				t2 := u1[at1]
+				uBar1Dot[at1] += (t4Dot+t4Dot)*t2 + t1*u1Dot[at1]
+				uBar1[at1] += t1 * t2
+				t3 := u1[at1]
+				t8 := t3 * t3
+				vBar1Dot[at1] += uuvBarDot*t8 + uuvBar*((t3+t3)*u1Dot[at1])
+				vBar1[at1] += uuvBar * t8
+				vBar1Dot[west1] += lvBarDot
+				vBar1[west1] += lvBar
+				vBar1Dot[east1] += lvBarDot
+				vBar1[east1] += lvBar
+				vBar1Dot[north1] += lvBarDot
+				vBar1[north1] += lvBar
+				vBar1Dot[south1] += lvBarDot
+				vBar1[south1] += lvBar
+				vBar1Dot[at1] -= lvBarDot * 4
+				vBar1[at1] -= lvBar * 4
+				uBar1Dot[west1] += luBarDot
+				uBar1[west1] += luBar
+				uBar1Dot[east1] += luBarDot
+				uBar1[east1] += luBar
+				uBar1Dot[north1] += luBarDot
+				uBar1[north1] += luBar
+				uBar1Dot[south1] += luBarDot
+				uBar1[south1] += luBar
+				uBar1Dot[at1] -= luBarDot * 4
+				uBar1[at1] -= luBar * 4
+			}
+			wsDot.brusselatorModuloPlainFrames = wsDot.brusselatorModuloPlainFrames[:at]
+			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:at2]
 		}
-		wsDot.brusselatorModuloPlainFrames = stack
-		ws.brusselatorModuloPlainFrames = stack1
 	}
 }
 
@@ -1942,7 +1995,7 @@ func init() {
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
 	"262+3|.BrusselatorOn|brusselator.go:17|1:0",
-	"830+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
-	"544+36|.BrusselatorPlain|brusselator.go:29|1:1 2:1 3:1 5:2 6:2 7:2 9:5 10:5 11:5 20:13 21:13",
+	"851+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
+	"576+36|.BrusselatorPlain|brusselator.go:29|1:1 2:1 3:1 5:2 6:2 7:2 9:5 10:5 11:5 20:13 21:13",
 	"140+15|.BrusselatorModuloPlain|brusselator.go:59|1:1 3:2",
 )

@@ -721,119 +721,126 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		skin[v][2] = z[2] + pose[5]
 	}
 	hi1 := len(h.Points) / 3
-	for j := 0; j < hi1; j++ {
-		var at float64
-		cond7 := h.Triangles != nil
-		if cond7 {
-			t50 := h.Triangles[j][0]
-			t511 := h.Triangles[j][1]
-			t521 := h.Triangles[j][2]
-			a := u[2*j]
-			b1 := u[2*j+1]
-			at = a*skin[t50][0] + b1*skin[t511][0] + (1-a-b1)*skin[t521][0]
-		} else {
-			at = skin[h.Vertices[j]][0]
+	if 0 < hi1 {
+		triangles := h.Triangles
+		points := h.Points
+		for j := 0; j < hi1; j++ {
+			var at float64
+			cond7 := triangles != nil
+			if cond7 {
+				t50 := triangles[j][0]
+				t511 := triangles[j][1]
+				t521 := triangles[j][2]
+				a := u[2*j]
+				b1 := u[2*j+1]
+				at = a*skin[t50][0] + b1*skin[t511][0] + (1-a-b1)*skin[t521][0]
+			} else {
+				at = skin[h.Vertices[j]][0]
+			}
+			y[3*j] = points[3*j] - at
+			var at1 float64
+			cond8 := triangles != nil
+			if cond8 {
+				t510 := triangles[j][0]
+				t5111 := triangles[j][1]
+				t512 := triangles[j][2]
+				a1 := u[2*j]
+				b11 := u[2*j+1]
+				at1 = a1*skin[t510][1] + b11*skin[t5111][1] + (1-a1-b11)*skin[t512][1]
+			} else {
+				at1 = skin[h.Vertices[j]][1]
+			}
+			y[3*j+1] = points[3*j+1] - at1
+			var at2 float64
+			cond9 := triangles != nil
+			if cond9 {
+				t520 := triangles[j][0]
+				t5211 := triangles[j][1]
+				t522 := triangles[j][2]
+				a2 := u[2*j]
+				b12 := u[2*j+1]
+				at2 = a2*skin[t520][2] + b12*skin[t5211][2] + (1-a2-b12)*skin[t522][2]
+			} else {
+				at2 = skin[h.Vertices[j]][2]
+			}
+			y[3*j+2] = points[3*j+2] - at2
 		}
-		y[3*j] = h.Points[3*j] - at
-		var at1 float64
-		cond8 := h.Triangles != nil
-		if cond8 {
-			t510 := h.Triangles[j][0]
-			t5111 := h.Triangles[j][1]
-			t512 := h.Triangles[j][2]
-			a1 := u[2*j]
-			b11 := u[2*j+1]
-			at1 = a1*skin[t510][1] + b11*skin[t5111][1] + (1-a1-b11)*skin[t512][1]
-		} else {
-			at1 = skin[h.Vertices[j]][1]
-		}
-		y[3*j+1] = h.Points[3*j+1] - at1
-		var at2 float64
-		cond9 := h.Triangles != nil
-		if cond9 {
-			t520 := h.Triangles[j][0]
-			t5211 := h.Triangles[j][1]
-			t522 := h.Triangles[j][2]
-			a2 := u[2*j]
-			b12 := u[2*j+1]
-			at2 = a2*skin[t520][2] + b12*skin[t5211][2] + (1-a2-b12)*skin[t522][2]
-		} else {
-			at2 = skin[h.Vertices[j]][2]
-		}
-		y[3*j+2] = h.Points[3*j+2] - at2
 	}
 	var r1Bar0 float64
 	var r1Bar1 float64
 	var r1Bar2 float64
-	for j1 := hi1 - 1; j1 > -1; j1-- {
-		cond71 := h.Triangles != nil
-		cond81 := h.Triangles != nil
-		cond91 := h.Triangles != nil
-		t37 := yBar[3*j1+2]
-		yBar[3*j1+2] = 0
-		at2Bar := -t37
-		if cond91 {
-			t5201 := h.Triangles[j1][0]
-			t52111 := h.Triangles[j1][1]
-			t5221 := h.Triangles[j1][2]
-			a21 := u[2*j1]
-			b121 := u[2*j1+1]
-			a2Bar := at2Bar * skin[t5201][2]
-			skinBar[t5201][2] += at2Bar * a21
-			b12Bar := at2Bar * skin[t52111][2]
-			skinBar[t52111][2] += at2Bar * b121
-			t35 := at2Bar * skin[t5221][2]
-			a2Bar -= t35
-			b12Bar -= t35
-			skinBar[t5221][2] += at2Bar * (1 - a21 - b121)
-			uBar[2*j1+1] += b12Bar
-			uBar[2*j1] += a2Bar
-		} else {
-			skinBar[h.Vertices[j1]][2] += at2Bar
-		}
-		t33 := yBar[3*j1+1]
-		yBar[3*j1+1] = 0
-		at1Bar := -t33
-		if cond81 {
-			t5101 := h.Triangles[j1][0]
-			t51111 := h.Triangles[j1][1]
-			t5121 := h.Triangles[j1][2]
-			a11 := u[2*j1]
-			b111 := u[2*j1+1]
-			a1Bar := at1Bar * skin[t5101][1]
-			skinBar[t5101][1] += at1Bar * a11
-			b11Bar := at1Bar * skin[t51111][1]
-			skinBar[t51111][1] += at1Bar * b111
-			t31 := at1Bar * skin[t5121][1]
-			a1Bar -= t31
-			b11Bar -= t31
-			skinBar[t5121][1] += at1Bar * (1 - a11 - b111)
-			uBar[2*j1+1] += b11Bar
-			uBar[2*j1] += a1Bar
-		} else {
-			skinBar[h.Vertices[j1]][1] += at1Bar
-		}
-		t29 := yBar[3*j1]
-		yBar[3*j1] = 0
-		atBar := -t29
-		if cond71 {
-			t501 := h.Triangles[j1][0]
-			t5112 := h.Triangles[j1][1]
-			t5212 := h.Triangles[j1][2]
-			a3 := u[2*j1]
-			b13 := u[2*j1+1]
-			aBar := atBar * skin[t501][0]
-			skinBar[t501][0] += atBar * a3
-			b1Bar := atBar * skin[t5112][0]
-			skinBar[t5112][0] += atBar * b13
-			t27 := atBar * skin[t5212][0]
-			aBar -= t27
-			b1Bar -= t27
-			skinBar[t5212][0] += atBar * (1 - a3 - b13)
-			uBar[2*j1+1] += b1Bar
-			uBar[2*j1] += aBar
-		} else {
-			skinBar[h.Vertices[j1]][0] += atBar
+	if hi1 > 0 {
+		triangles1 := h.Triangles
+		for j1 := hi1 - 1; j1 > -1; j1-- {
+			cond71 := triangles1 != nil
+			cond81 := triangles1 != nil
+			cond91 := triangles1 != nil
+			t37 := yBar[3*j1+2]
+			yBar[3*j1+2] = 0
+			at2Bar := -t37
+			if cond91 {
+				t5201 := triangles1[j1][0]
+				t52111 := triangles1[j1][1]
+				t5221 := triangles1[j1][2]
+				a21 := u[2*j1]
+				b121 := u[2*j1+1]
+				a2Bar := at2Bar * skin[t5201][2]
+				skinBar[t5201][2] += at2Bar * a21
+				b12Bar := at2Bar * skin[t52111][2]
+				skinBar[t52111][2] += at2Bar * b121
+				t35 := at2Bar * skin[t5221][2]
+				a2Bar -= t35
+				b12Bar -= t35
+				skinBar[t5221][2] += at2Bar * (1 - a21 - b121)
+				uBar[2*j1+1] += b12Bar
+				uBar[2*j1] += a2Bar
+			} else {
+				skinBar[h.Vertices[j1]][2] += at2Bar
+			}
+			t33 := yBar[3*j1+1]
+			yBar[3*j1+1] = 0
+			at1Bar := -t33
+			if cond81 {
+				t5101 := triangles1[j1][0]
+				t51111 := triangles1[j1][1]
+				t5121 := triangles1[j1][2]
+				a11 := u[2*j1]
+				b111 := u[2*j1+1]
+				a1Bar := at1Bar * skin[t5101][1]
+				skinBar[t5101][1] += at1Bar * a11
+				b11Bar := at1Bar * skin[t51111][1]
+				skinBar[t51111][1] += at1Bar * b111
+				t31 := at1Bar * skin[t5121][1]
+				a1Bar -= t31
+				b11Bar -= t31
+				skinBar[t5121][1] += at1Bar * (1 - a11 - b111)
+				uBar[2*j1+1] += b11Bar
+				uBar[2*j1] += a1Bar
+			} else {
+				skinBar[h.Vertices[j1]][1] += at1Bar
+			}
+			t29 := yBar[3*j1]
+			yBar[3*j1] = 0
+			atBar := -t29
+			if cond71 {
+				t501 := triangles1[j1][0]
+				t5112 := triangles1[j1][1]
+				t5212 := triangles1[j1][2]
+				a3 := u[2*j1]
+				b13 := u[2*j1+1]
+				aBar := atBar * skin[t501][0]
+				skinBar[t501][0] += atBar * a3
+				b1Bar := atBar * skin[t5112][0]
+				skinBar[t5112][0] += atBar * b13
+				t27 := atBar * skin[t5212][0]
+				aBar -= t27
+				b1Bar -= t27
+				skinBar[t5212][0] += atBar * (1 - a3 - b13)
+				uBar[2*j1+1] += b1Bar
+				uBar[2*j1] += aBar
+			} else {
+				skinBar[h.Vertices[j1]][0] += atBar
+			}
 		}
 	}
 	for v1 := hi - 1; v1 > -1; v1-- {
@@ -1247,46 +1254,50 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 		skin[v][2] = z[2] + pose[5]
 	}
 	hi1 := len(h.Points) / 3
-	for j := 0; j < hi1; j++ {
-		var at float64
-		cond7 := h.Triangles != nil
-		if cond7 {
-			t50 := h.Triangles[j][0]
-			t511 := h.Triangles[j][1]
-			t521 := h.Triangles[j][2]
-			a := u[2*j]
-			b1 := u[2*j+1]
-			at = a*skin[t50][0] + b1*skin[t511][0] + (1-a-b1)*skin[t521][0]
-		} else {
-			at = skin[h.Vertices[j]][0]
+	if 0 < hi1 {
+		triangles := h.Triangles
+		points := h.Points
+		for j := 0; j < hi1; j++ {
+			var at float64
+			cond7 := triangles != nil
+			if cond7 {
+				t50 := triangles[j][0]
+				t511 := triangles[j][1]
+				t521 := triangles[j][2]
+				a := u[2*j]
+				b1 := u[2*j+1]
+				at = a*skin[t50][0] + b1*skin[t511][0] + (1-a-b1)*skin[t521][0]
+			} else {
+				at = skin[h.Vertices[j]][0]
+			}
+			y[3*j] = points[3*j] - at
+			var at1 float64
+			cond8 := triangles != nil
+			if cond8 {
+				t510 := triangles[j][0]
+				t5111 := triangles[j][1]
+				t512 := triangles[j][2]
+				a1 := u[2*j]
+				b11 := u[2*j+1]
+				at1 = a1*skin[t510][1] + b11*skin[t5111][1] + (1-a1-b11)*skin[t512][1]
+			} else {
+				at1 = skin[h.Vertices[j]][1]
+			}
+			y[3*j+1] = points[3*j+1] - at1
+			var at2 float64
+			cond9 := triangles != nil
+			if cond9 {
+				t520 := triangles[j][0]
+				t5211 := triangles[j][1]
+				t522 := triangles[j][2]
+				a2 := u[2*j]
+				b12 := u[2*j+1]
+				at2 = a2*skin[t520][2] + b12*skin[t5211][2] + (1-a2-b12)*skin[t522][2]
+			} else {
+				at2 = skin[h.Vertices[j]][2]
+			}
+			y[3*j+2] = points[3*j+2] - at2
 		}
-		y[3*j] = h.Points[3*j] - at
-		var at1 float64
-		cond8 := h.Triangles != nil
-		if cond8 {
-			t510 := h.Triangles[j][0]
-			t5111 := h.Triangles[j][1]
-			t512 := h.Triangles[j][2]
-			a1 := u[2*j]
-			b11 := u[2*j+1]
-			at1 = a1*skin[t510][1] + b11*skin[t5111][1] + (1-a1-b11)*skin[t512][1]
-		} else {
-			at1 = skin[h.Vertices[j]][1]
-		}
-		y[3*j+1] = h.Points[3*j+1] - at1
-		var at2 float64
-		cond9 := h.Triangles != nil
-		if cond9 {
-			t520 := h.Triangles[j][0]
-			t5211 := h.Triangles[j][1]
-			t522 := h.Triangles[j][2]
-			a2 := u[2*j]
-			b12 := u[2*j+1]
-			at2 = a2*skin[t520][2] + b12*skin[t5211][2] + (1-a2-b12)*skin[t522][2]
-		} else {
-			at2 = skin[h.Vertices[j]][2]
-		}
-		y[3*j+2] = h.Points[3*j+2] - at2
 	}
 	var r1Bar00 float64
 	var r1Bar01 float64
@@ -1300,234 +1311,237 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 	var r1Bar13 float64
 	var r1Bar22 float64
 	var r1Bar23 float64
-	for j1 := hi1 - 1; j1 > -1; j1-- {
-		cond71 := h.Triangles != nil
-		cond81 := h.Triangles != nil
-		cond91 := h.Triangles != nil
-		yBarRow := &yBar[3*j1+2]
-		t370 := yBarRow[0]
-		t371 := yBarRow[1]
-		yBarRow[0] = 0
-		yBarRow[1] = 0
-		at2Bar0 := -t370
-		at2Bar1 := -t371
-		t372 := yBarRow[2]
-		t373 := yBarRow[3]
-		yBarRow[2] = 0
-		yBarRow[3] = 0
-		at2Bar2 := -t372
-		at2Bar3 := -t373
-		if cond91 {
-			t5201 := h.Triangles[j1][0]
-			t52111 := h.Triangles[j1][1]
-			t5221 := h.Triangles[j1][2]
-			a21 := u[2*j1]
-			b121 := u[2*j1+1]
-			t5 := skin[t5201][2]
-			skinBarRow := &skinBar[t5201][2]
-			t6 := skin[t52111][2]
-			skinBarRow1 := &skinBar[t52111][2]
-			t9 := skin[t5221][2]
-			t11 := 1 - a21 - b121
-			skinBarRow2 := &skinBar[t5221][2]
-			uBarRow := &uBar[2*j1+1]
-			uBarRow1 := &uBar[2*j1]
-			a2Bar0 := at2Bar0 * t5
-			a2Bar1 := at2Bar1 * t5
-			skinBarRow[0] += at2Bar0 * a21
-			skinBarRow[1] += at2Bar1 * a21
-			b12Bar0 := at2Bar0 * t6
-			b12Bar1 := at2Bar1 * t6
-			skinBarRow1[0] += at2Bar0 * b121
-			skinBarRow1[1] += at2Bar1 * b121
-			t350 := at2Bar0 * t9
-			t351 := at2Bar1 * t9
-			a2Bar0 -= t350
-			a2Bar1 -= t351
-			b12Bar0 -= t350
-			b12Bar1 -= t351
-			skinBarRow2[0] += at2Bar0 * t11
-			skinBarRow2[1] += at2Bar1 * t11
-			uBarRow[0] += b12Bar0
-			uBarRow[1] += b12Bar1
-			uBarRow1[0] += a2Bar0
-			uBarRow1[1] += a2Bar1
-			a2Bar2 := at2Bar2 * t5
-			a2Bar3 := at2Bar3 * t5
-			skinBarRow[2] += at2Bar2 * a21
-			skinBarRow[3] += at2Bar3 * a21
-			b12Bar2 := at2Bar2 * t6
-			b12Bar3 := at2Bar3 * t6
-			skinBarRow1[2] += at2Bar2 * b121
-			skinBarRow1[3] += at2Bar3 * b121
-			t352 := at2Bar2 * t9
-			t353 := at2Bar3 * t9
-			a2Bar2 -= t352
-			a2Bar3 -= t353
-			b12Bar2 -= t352
-			b12Bar3 -= t353
-			skinBarRow2[2] += at2Bar2 * t11
-			skinBarRow2[3] += at2Bar3 * t11
-			uBarRow[2] += b12Bar2
-			uBarRow[3] += b12Bar3
-			uBarRow1[2] += a2Bar2
-			uBarRow1[3] += a2Bar3
-		} else {
-			skinBarRow3 := &skinBar[h.Vertices[j1]][2]
-			skinBarRow3[0] += at2Bar0
-			skinBarRow3[1] += at2Bar1
-			skinBarRow3[2] += at2Bar2
-			skinBarRow3[3] += at2Bar3
-		}
-		yBarRow1 := &yBar[3*j1+1]
-		t330 := yBarRow1[0]
-		t331 := yBarRow1[1]
-		yBarRow1[0] = 0
-		yBarRow1[1] = 0
-		at1Bar0 := -t330
-		at1Bar1 := -t331
-		t332 := yBarRow1[2]
-		t333 := yBarRow1[3]
-		yBarRow1[2] = 0
-		yBarRow1[3] = 0
-		at1Bar2 := -t332
-		at1Bar3 := -t333
-		if cond81 {
-			t5101 := h.Triangles[j1][0]
-			t51111 := h.Triangles[j1][1]
-			t5121 := h.Triangles[j1][2]
-			a11 := u[2*j1]
-			b111 := u[2*j1+1]
-			t14 := skin[t5101][1]
-			skinBarRow4 := &skinBar[t5101][1]
-			t16 := skin[t51111][1]
-			skinBarRow5 := &skinBar[t51111][1]
-			t18 := skin[t5121][1]
-			t21 := 1 - a11 - b111
-			skinBarRow6 := &skinBar[t5121][1]
-			uBarRow2 := &uBar[2*j1+1]
-			uBarRow3 := &uBar[2*j1]
-			a1Bar0 := at1Bar0 * t14
-			a1Bar1 := at1Bar1 * t14
-			skinBarRow4[0] += at1Bar0 * a11
-			skinBarRow4[1] += at1Bar1 * a11
-			b11Bar0 := at1Bar0 * t16
-			b11Bar1 := at1Bar1 * t16
-			skinBarRow5[0] += at1Bar0 * b111
-			skinBarRow5[1] += at1Bar1 * b111
-			t310 := at1Bar0 * t18
-			t311 := at1Bar1 * t18
-			a1Bar0 -= t310
-			a1Bar1 -= t311
-			b11Bar0 -= t310
-			b11Bar1 -= t311
-			skinBarRow6[0] += at1Bar0 * t21
-			skinBarRow6[1] += at1Bar1 * t21
-			uBarRow2[0] += b11Bar0
-			uBarRow2[1] += b11Bar1
-			uBarRow3[0] += a1Bar0
-			uBarRow3[1] += a1Bar1
-			a1Bar2 := at1Bar2 * t14
-			a1Bar3 := at1Bar3 * t14
-			skinBarRow4[2] += at1Bar2 * a11
-			skinBarRow4[3] += at1Bar3 * a11
-			b11Bar2 := at1Bar2 * t16
-			b11Bar3 := at1Bar3 * t16
-			skinBarRow5[2] += at1Bar2 * b111
-			skinBarRow5[3] += at1Bar3 * b111
-			t312 := at1Bar2 * t18
-			t313 := at1Bar3 * t18
-			a1Bar2 -= t312
-			a1Bar3 -= t313
-			b11Bar2 -= t312
-			b11Bar3 -= t313
-			skinBarRow6[2] += at1Bar2 * t21
-			skinBarRow6[3] += at1Bar3 * t21
-			uBarRow2[2] += b11Bar2
-			uBarRow2[3] += b11Bar3
-			uBarRow3[2] += a1Bar2
-			uBarRow3[3] += a1Bar3
-		} else {
-			skinBarRow7 := &skinBar[h.Vertices[j1]][1]
-			skinBarRow7[0] += at1Bar0
-			skinBarRow7[1] += at1Bar1
-			skinBarRow7[2] += at1Bar2
-			skinBarRow7[3] += at1Bar3
-		}
-		yBarRow2 := &yBar[3*j1]
-		t290 := yBarRow2[0]
-		t291 := yBarRow2[1]
-		yBarRow2[0] = 0
-		yBarRow2[1] = 0
-		atBar0 := -t290
-		atBar1 := -t291
-		t292 := yBarRow2[2]
-		t293 := yBarRow2[3]
-		yBarRow2[2] = 0
-		yBarRow2[3] = 0
-		atBar2 := -t292
-		atBar3 := -t293
-		if cond71 {
-			t501 := h.Triangles[j1][0]
-			t5112 := h.Triangles[j1][1]
-			t5212 := h.Triangles[j1][2]
-			a3 := u[2*j1]
-			b13 := u[2*j1+1]
-			t22 := skin[t501][0]
-			skinBarRow8 := &skinBar[t501][0]
-			t26 := skin[t5112][0]
-			skinBarRow9 := &skinBar[t5112][0]
-			t28 := skin[t5212][0]
-			t30 := 1 - a3 - b13
-			skinBarRow10 := &skinBar[t5212][0]
-			uBarRow4 := &uBar[2*j1+1]
-			uBarRow5 := &uBar[2*j1]
-			aBar0 := atBar0 * t22
-			aBar1 := atBar1 * t22
-			skinBarRow8[0] += atBar0 * a3
-			skinBarRow8[1] += atBar1 * a3
-			b1Bar0 := atBar0 * t26
-			b1Bar1 := atBar1 * t26
-			skinBarRow9[0] += atBar0 * b13
-			skinBarRow9[1] += atBar1 * b13
-			t270 := atBar0 * t28
-			t271 := atBar1 * t28
-			aBar0 -= t270
-			aBar1 -= t271
-			b1Bar0 -= t270
-			b1Bar1 -= t271
-			skinBarRow10[0] += atBar0 * t30
-			skinBarRow10[1] += atBar1 * t30
-			uBarRow4[0] += b1Bar0
-			uBarRow4[1] += b1Bar1
-			uBarRow5[0] += aBar0
-			uBarRow5[1] += aBar1
-			aBar2 := atBar2 * t22
-			aBar3 := atBar3 * t22
-			skinBarRow8[2] += atBar2 * a3
-			skinBarRow8[3] += atBar3 * a3
-			b1Bar2 := atBar2 * t26
-			b1Bar3 := atBar3 * t26
-			skinBarRow9[2] += atBar2 * b13
-			skinBarRow9[3] += atBar3 * b13
-			t272 := atBar2 * t28
-			t273 := atBar3 * t28
-			aBar2 -= t272
-			aBar3 -= t273
-			b1Bar2 -= t272
-			b1Bar3 -= t273
-			skinBarRow10[2] += atBar2 * t30
-			skinBarRow10[3] += atBar3 * t30
-			uBarRow4[2] += b1Bar2
-			uBarRow4[3] += b1Bar3
-			uBarRow5[2] += aBar2
-			uBarRow5[3] += aBar3
-		} else {
-			skinBarRow11 := &skinBar[h.Vertices[j1]][0]
-			skinBarRow11[0] += atBar0
-			skinBarRow11[1] += atBar1
-			skinBarRow11[2] += atBar2
-			skinBarRow11[3] += atBar3
+	if hi1 > 0 {
+		triangles1 := h.Triangles
+		for j1 := hi1 - 1; j1 > -1; j1-- {
+			cond71 := triangles1 != nil
+			cond81 := triangles1 != nil
+			cond91 := triangles1 != nil
+			yBarRow := &yBar[3*j1+2]
+			t370 := yBarRow[0]
+			t371 := yBarRow[1]
+			yBarRow[0] = 0
+			yBarRow[1] = 0
+			at2Bar0 := -t370
+			at2Bar1 := -t371
+			t372 := yBarRow[2]
+			t373 := yBarRow[3]
+			yBarRow[2] = 0
+			yBarRow[3] = 0
+			at2Bar2 := -t372
+			at2Bar3 := -t373
+			if cond91 {
+				t5201 := triangles1[j1][0]
+				t52111 := triangles1[j1][1]
+				t5221 := triangles1[j1][2]
+				a21 := u[2*j1]
+				b121 := u[2*j1+1]
+				t5 := skin[t5201][2]
+				skinBarRow := &skinBar[t5201][2]
+				t6 := skin[t52111][2]
+				skinBarRow1 := &skinBar[t52111][2]
+				t9 := skin[t5221][2]
+				t11 := 1 - a21 - b121
+				skinBarRow2 := &skinBar[t5221][2]
+				uBarRow := &uBar[2*j1+1]
+				uBarRow1 := &uBar[2*j1]
+				a2Bar0 := at2Bar0 * t5
+				a2Bar1 := at2Bar1 * t5
+				skinBarRow[0] += at2Bar0 * a21
+				skinBarRow[1] += at2Bar1 * a21
+				b12Bar0 := at2Bar0 * t6
+				b12Bar1 := at2Bar1 * t6
+				skinBarRow1[0] += at2Bar0 * b121
+				skinBarRow1[1] += at2Bar1 * b121
+				t350 := at2Bar0 * t9
+				t351 := at2Bar1 * t9
+				a2Bar0 -= t350
+				a2Bar1 -= t351
+				b12Bar0 -= t350
+				b12Bar1 -= t351
+				skinBarRow2[0] += at2Bar0 * t11
+				skinBarRow2[1] += at2Bar1 * t11
+				uBarRow[0] += b12Bar0
+				uBarRow[1] += b12Bar1
+				uBarRow1[0] += a2Bar0
+				uBarRow1[1] += a2Bar1
+				a2Bar2 := at2Bar2 * t5
+				a2Bar3 := at2Bar3 * t5
+				skinBarRow[2] += at2Bar2 * a21
+				skinBarRow[3] += at2Bar3 * a21
+				b12Bar2 := at2Bar2 * t6
+				b12Bar3 := at2Bar3 * t6
+				skinBarRow1[2] += at2Bar2 * b121
+				skinBarRow1[3] += at2Bar3 * b121
+				t352 := at2Bar2 * t9
+				t353 := at2Bar3 * t9
+				a2Bar2 -= t352
+				a2Bar3 -= t353
+				b12Bar2 -= t352
+				b12Bar3 -= t353
+				skinBarRow2[2] += at2Bar2 * t11
+				skinBarRow2[3] += at2Bar3 * t11
+				uBarRow[2] += b12Bar2
+				uBarRow[3] += b12Bar3
+				uBarRow1[2] += a2Bar2
+				uBarRow1[3] += a2Bar3
+			} else {
+				skinBarRow3 := &skinBar[h.Vertices[j1]][2]
+				skinBarRow3[0] += at2Bar0
+				skinBarRow3[1] += at2Bar1
+				skinBarRow3[2] += at2Bar2
+				skinBarRow3[3] += at2Bar3
+			}
+			yBarRow1 := &yBar[3*j1+1]
+			t330 := yBarRow1[0]
+			t331 := yBarRow1[1]
+			yBarRow1[0] = 0
+			yBarRow1[1] = 0
+			at1Bar0 := -t330
+			at1Bar1 := -t331
+			t332 := yBarRow1[2]
+			t333 := yBarRow1[3]
+			yBarRow1[2] = 0
+			yBarRow1[3] = 0
+			at1Bar2 := -t332
+			at1Bar3 := -t333
+			if cond81 {
+				t5101 := triangles1[j1][0]
+				t51111 := triangles1[j1][1]
+				t5121 := triangles1[j1][2]
+				a11 := u[2*j1]
+				b111 := u[2*j1+1]
+				t14 := skin[t5101][1]
+				skinBarRow4 := &skinBar[t5101][1]
+				t16 := skin[t51111][1]
+				skinBarRow5 := &skinBar[t51111][1]
+				t18 := skin[t5121][1]
+				t21 := 1 - a11 - b111
+				skinBarRow6 := &skinBar[t5121][1]
+				uBarRow2 := &uBar[2*j1+1]
+				uBarRow3 := &uBar[2*j1]
+				a1Bar0 := at1Bar0 * t14
+				a1Bar1 := at1Bar1 * t14
+				skinBarRow4[0] += at1Bar0 * a11
+				skinBarRow4[1] += at1Bar1 * a11
+				b11Bar0 := at1Bar0 * t16
+				b11Bar1 := at1Bar1 * t16
+				skinBarRow5[0] += at1Bar0 * b111
+				skinBarRow5[1] += at1Bar1 * b111
+				t310 := at1Bar0 * t18
+				t311 := at1Bar1 * t18
+				a1Bar0 -= t310
+				a1Bar1 -= t311
+				b11Bar0 -= t310
+				b11Bar1 -= t311
+				skinBarRow6[0] += at1Bar0 * t21
+				skinBarRow6[1] += at1Bar1 * t21
+				uBarRow2[0] += b11Bar0
+				uBarRow2[1] += b11Bar1
+				uBarRow3[0] += a1Bar0
+				uBarRow3[1] += a1Bar1
+				a1Bar2 := at1Bar2 * t14
+				a1Bar3 := at1Bar3 * t14
+				skinBarRow4[2] += at1Bar2 * a11
+				skinBarRow4[3] += at1Bar3 * a11
+				b11Bar2 := at1Bar2 * t16
+				b11Bar3 := at1Bar3 * t16
+				skinBarRow5[2] += at1Bar2 * b111
+				skinBarRow5[3] += at1Bar3 * b111
+				t312 := at1Bar2 * t18
+				t313 := at1Bar3 * t18
+				a1Bar2 -= t312
+				a1Bar3 -= t313
+				b11Bar2 -= t312
+				b11Bar3 -= t313
+				skinBarRow6[2] += at1Bar2 * t21
+				skinBarRow6[3] += at1Bar3 * t21
+				uBarRow2[2] += b11Bar2
+				uBarRow2[3] += b11Bar3
+				uBarRow3[2] += a1Bar2
+				uBarRow3[3] += a1Bar3
+			} else {
+				skinBarRow7 := &skinBar[h.Vertices[j1]][1]
+				skinBarRow7[0] += at1Bar0
+				skinBarRow7[1] += at1Bar1
+				skinBarRow7[2] += at1Bar2
+				skinBarRow7[3] += at1Bar3
+			}
+			yBarRow2 := &yBar[3*j1]
+			t290 := yBarRow2[0]
+			t291 := yBarRow2[1]
+			yBarRow2[0] = 0
+			yBarRow2[1] = 0
+			atBar0 := -t290
+			atBar1 := -t291
+			t292 := yBarRow2[2]
+			t293 := yBarRow2[3]
+			yBarRow2[2] = 0
+			yBarRow2[3] = 0
+			atBar2 := -t292
+			atBar3 := -t293
+			if cond71 {
+				t501 := triangles1[j1][0]
+				t5112 := triangles1[j1][1]
+				t5212 := triangles1[j1][2]
+				a3 := u[2*j1]
+				b13 := u[2*j1+1]
+				t22 := skin[t501][0]
+				skinBarRow8 := &skinBar[t501][0]
+				t26 := skin[t5112][0]
+				skinBarRow9 := &skinBar[t5112][0]
+				t28 := skin[t5212][0]
+				t30 := 1 - a3 - b13
+				skinBarRow10 := &skinBar[t5212][0]
+				uBarRow4 := &uBar[2*j1+1]
+				uBarRow5 := &uBar[2*j1]
+				aBar0 := atBar0 * t22
+				aBar1 := atBar1 * t22
+				skinBarRow8[0] += atBar0 * a3
+				skinBarRow8[1] += atBar1 * a3
+				b1Bar0 := atBar0 * t26
+				b1Bar1 := atBar1 * t26
+				skinBarRow9[0] += atBar0 * b13
+				skinBarRow9[1] += atBar1 * b13
+				t270 := atBar0 * t28
+				t271 := atBar1 * t28
+				aBar0 -= t270
+				aBar1 -= t271
+				b1Bar0 -= t270
+				b1Bar1 -= t271
+				skinBarRow10[0] += atBar0 * t30
+				skinBarRow10[1] += atBar1 * t30
+				uBarRow4[0] += b1Bar0
+				uBarRow4[1] += b1Bar1
+				uBarRow5[0] += aBar0
+				uBarRow5[1] += aBar1
+				aBar2 := atBar2 * t22
+				aBar3 := atBar3 * t22
+				skinBarRow8[2] += atBar2 * a3
+				skinBarRow8[3] += atBar3 * a3
+				b1Bar2 := atBar2 * t26
+				b1Bar3 := atBar3 * t26
+				skinBarRow9[2] += atBar2 * b13
+				skinBarRow9[3] += atBar3 * b13
+				t272 := atBar2 * t28
+				t273 := atBar3 * t28
+				aBar2 -= t272
+				aBar3 -= t273
+				b1Bar2 -= t272
+				b1Bar3 -= t273
+				skinBarRow10[2] += atBar2 * t30
+				skinBarRow10[3] += atBar3 * t30
+				uBarRow4[2] += b1Bar2
+				uBarRow4[3] += b1Bar3
+				uBarRow5[2] += aBar2
+				uBarRow5[3] += aBar3
+			} else {
+				skinBarRow11 := &skinBar[h.Vertices[j1]][0]
+				skinBarRow11[0] += atBar0
+				skinBarRow11[1] += atBar1
+				skinBarRow11[2] += atBar2
+				skinBarRow11[3] += atBar3
+			}
 		}
 	}
 	for v1 := hi - 1; v1 > -1; v1-- {
@@ -2393,76 +2407,80 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		skin[v][2] = z[2] + pose[5]
 	}
 	hi1 := len(h.Points) / 3
-	for j := 0; j < hi1; j++ {
-		var atDot float64
-		var at float64
-		cond7 := h.Triangles != nil
-		if cond7 {
-			t50 := h.Triangles[j][0]
-			t511 := h.Triangles[j][1]
-			t521 := h.Triangles[j][2]
-			aDot := uDot[2*j]
-			a := u[2*j]
-			b1Dot := uDot[2*j+1]
-			b1 := u[2*j+1]
-			t5 := skin[t50][0]
-			t6 := skin[t511][0]
-			t9 := 1 - a - b1
-			t11 := skin[t521][0]
-			atDot = aDot*t5 + a*skinDot[t50][0] + (b1Dot*t6 + b1*skinDot[t511][0]) + ((-aDot-b1Dot)*t11 + t9*skinDot[t521][0])
-			at = a*t5 + b1*t6 + t9*t11
-		} else {
-			atDot = skinDot[h.Vertices[j]][0]
-			at = skin[h.Vertices[j]][0]
+	if 0 < hi1 {
+		triangles := h.Triangles
+		points := h.Points
+		for j := 0; j < hi1; j++ {
+			var atDot float64
+			var at float64
+			cond7 := triangles != nil
+			if cond7 {
+				t50 := triangles[j][0]
+				t511 := triangles[j][1]
+				t521 := triangles[j][2]
+				aDot := uDot[2*j]
+				a := u[2*j]
+				b1Dot := uDot[2*j+1]
+				b1 := u[2*j+1]
+				t5 := skin[t50][0]
+				t6 := skin[t511][0]
+				t9 := 1 - a - b1
+				t11 := skin[t521][0]
+				atDot = aDot*t5 + a*skinDot[t50][0] + (b1Dot*t6 + b1*skinDot[t511][0]) + ((-aDot-b1Dot)*t11 + t9*skinDot[t521][0])
+				at = a*t5 + b1*t6 + t9*t11
+			} else {
+				atDot = skinDot[h.Vertices[j]][0]
+				at = skin[h.Vertices[j]][0]
+			}
+			yDot[3*j] = -atDot
+			y[3*j] = points[3*j] - at
+			var at1Dot float64
+			var at1 float64
+			cond8 := triangles != nil
+			if cond8 {
+				t510 := triangles[j][0]
+				t5111 := triangles[j][1]
+				t512 := triangles[j][2]
+				a1Dot := uDot[2*j]
+				a1 := u[2*j]
+				b11Dot := uDot[2*j+1]
+				b11 := u[2*j+1]
+				t14 := skin[t510][1]
+				t16 := skin[t5111][1]
+				t18 := 1 - a1 - b11
+				t21 := skin[t512][1]
+				at1Dot = a1Dot*t14 + a1*skinDot[t510][1] + (b11Dot*t16 + b11*skinDot[t5111][1]) + ((-a1Dot-b11Dot)*t21 + t18*skinDot[t512][1])
+				at1 = a1*t14 + b11*t16 + t18*t21
+			} else {
+				at1Dot = skinDot[h.Vertices[j]][1]
+				at1 = skin[h.Vertices[j]][1]
+			}
+			yDot[3*j+1] = -at1Dot
+			y[3*j+1] = points[3*j+1] - at1
+			var at2Dot float64
+			var at2 float64
+			cond9 := triangles != nil
+			if cond9 {
+				t520 := triangles[j][0]
+				t5211 := triangles[j][1]
+				t522 := triangles[j][2]
+				a2Dot := uDot[2*j]
+				a2 := u[2*j]
+				b12Dot := uDot[2*j+1]
+				b12 := u[2*j+1]
+				t22 := skin[t520][2]
+				t26 := skin[t5211][2]
+				t28 := 1 - a2 - b12
+				t30 := skin[t522][2]
+				at2Dot = a2Dot*t22 + a2*skinDot[t520][2] + (b12Dot*t26 + b12*skinDot[t5211][2]) + ((-a2Dot-b12Dot)*t30 + t28*skinDot[t522][2])
+				at2 = a2*t22 + b12*t26 + t28*t30
+			} else {
+				at2Dot = skinDot[h.Vertices[j]][2]
+				at2 = skin[h.Vertices[j]][2]
+			}
+			yDot[3*j+2] = -at2Dot
+			y[3*j+2] = points[3*j+2] - at2
 		}
-		yDot[3*j] = -atDot
-		y[3*j] = h.Points[3*j] - at
-		var at1Dot float64
-		var at1 float64
-		cond8 := h.Triangles != nil
-		if cond8 {
-			t510 := h.Triangles[j][0]
-			t5111 := h.Triangles[j][1]
-			t512 := h.Triangles[j][2]
-			a1Dot := uDot[2*j]
-			a1 := u[2*j]
-			b11Dot := uDot[2*j+1]
-			b11 := u[2*j+1]
-			t14 := skin[t510][1]
-			t16 := skin[t5111][1]
-			t18 := 1 - a1 - b11
-			t21 := skin[t512][1]
-			at1Dot = a1Dot*t14 + a1*skinDot[t510][1] + (b11Dot*t16 + b11*skinDot[t5111][1]) + ((-a1Dot-b11Dot)*t21 + t18*skinDot[t512][1])
-			at1 = a1*t14 + b11*t16 + t18*t21
-		} else {
-			at1Dot = skinDot[h.Vertices[j]][1]
-			at1 = skin[h.Vertices[j]][1]
-		}
-		yDot[3*j+1] = -at1Dot
-		y[3*j+1] = h.Points[3*j+1] - at1
-		var at2Dot float64
-		var at2 float64
-		cond9 := h.Triangles != nil
-		if cond9 {
-			t520 := h.Triangles[j][0]
-			t5211 := h.Triangles[j][1]
-			t522 := h.Triangles[j][2]
-			a2Dot := uDot[2*j]
-			a2 := u[2*j]
-			b12Dot := uDot[2*j+1]
-			b12 := u[2*j+1]
-			t22 := skin[t520][2]
-			t26 := skin[t5211][2]
-			t28 := 1 - a2 - b12
-			t30 := skin[t522][2]
-			at2Dot = a2Dot*t22 + a2*skinDot[t520][2] + (b12Dot*t26 + b12*skinDot[t5211][2]) + ((-a2Dot-b12Dot)*t30 + t28*skinDot[t522][2])
-			at2 = a2*t22 + b12*t26 + t28*t30
-		} else {
-			at2Dot = skinDot[h.Vertices[j]][2]
-			at2 = skin[h.Vertices[j]][2]
-		}
-		yDot[3*j+2] = -at2Dot
-		y[3*j+2] = h.Points[3*j+2] - at2
 	}
 	var r1Bar0Dot float64
 	var r1Bar0 float64
@@ -2470,135 +2488,138 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	var r1Bar1 float64
 	var r1Bar2Dot float64
 	var r1Bar2 float64
-	for j1 := hi1 - 1; j1 > -1; j1-- {
-		cond71 := h.Triangles != nil
-		cond81 := h.Triangles != nil
-		cond91 := h.Triangles != nil
-		t37Dot := yBarDot[3*j1+2]
-		t37 := yBar[3*j1+2]
-		yBarDot[3*j1+2] = 0
-		yBar[3*j1+2] = 0
-		at2BarDot := -t37Dot
-		at2Bar := -t37
-		if cond91 {
-			t5201 := h.Triangles[j1][0]
-			t52111 := h.Triangles[j1][1]
-			t5221 := h.Triangles[j1][2]
-			a21Dot := uDot[2*j1]
-			a21 := u[2*j1]
-			b121Dot := uDot[2*j1+1]
-			b121 := u[2*j1+1]
-			t32 := skin[t5201][2]
-			a2BarDot := at2BarDot*t32 + at2Bar*skinDot[t5201][2]
-			a2Bar := at2Bar * t32
-			skinBarDot[t5201][2] += at2BarDot*a21 + at2Bar*a21Dot
-			skinBar[t5201][2] += at2Bar * a21
-			t34 := skin[t52111][2]
-			b12BarDot := at2BarDot*t34 + at2Bar*skinDot[t52111][2]
-			b12Bar := at2Bar * t34
-			skinBarDot[t52111][2] += at2BarDot*b121 + at2Bar*b121Dot
-			skinBar[t52111][2] += at2Bar * b121
-			t36 := skin[t5221][2]
-			t35Dot := at2BarDot*t36 + at2Bar*skinDot[t5221][2]
-			t35 := at2Bar * t36
-			a2BarDot -= t35Dot
-			a2Bar -= t35
-			b12BarDot -= t35Dot
-			b12Bar -= t35
-			t38 := 1 - a21 - b121
-			skinBarDot[t5221][2] += at2BarDot*t38 + at2Bar*(-a21Dot-b121Dot)
-			skinBar[t5221][2] += at2Bar * t38
-			uBarDot[2*j1+1] += b12BarDot
-			uBar[2*j1+1] += b12Bar
-			uBarDot[2*j1] += a2BarDot
-			uBar[2*j1] += a2Bar
-		} else {
-			skinBarDot[h.Vertices[j1]][2] += at2BarDot
-			skinBar[h.Vertices[j1]][2] += at2Bar
-		}
-		t33Dot := yBarDot[3*j1+1]
-		t33 := yBar[3*j1+1]
-		yBarDot[3*j1+1] = 0
-		yBar[3*j1+1] = 0
-		at1BarDot := -t33Dot
-		at1Bar := -t33
-		if cond81 {
-			t5101 := h.Triangles[j1][0]
-			t51111 := h.Triangles[j1][1]
-			t5121 := h.Triangles[j1][2]
-			a11Dot := uDot[2*j1]
-			a11 := u[2*j1]
-			b111Dot := uDot[2*j1+1]
-			b111 := u[2*j1+1]
-			t39 := skin[t5101][1]
-			a1BarDot := at1BarDot*t39 + at1Bar*skinDot[t5101][1]
-			a1Bar := at1Bar * t39
-			skinBarDot[t5101][1] += at1BarDot*a11 + at1Bar*a11Dot
-			skinBar[t5101][1] += at1Bar * a11
-			t40 := skin[t51111][1]
-			b11BarDot := at1BarDot*t40 + at1Bar*skinDot[t51111][1]
-			b11Bar := at1Bar * t40
-			skinBarDot[t51111][1] += at1BarDot*b111 + at1Bar*b111Dot
-			skinBar[t51111][1] += at1Bar * b111
-			t41 := skin[t5121][1]
-			t31Dot := at1BarDot*t41 + at1Bar*skinDot[t5121][1]
-			t31 := at1Bar * t41
-			a1BarDot -= t31Dot
-			a1Bar -= t31
-			b11BarDot -= t31Dot
-			b11Bar -= t31
-			t42 := 1 - a11 - b111
-			skinBarDot[t5121][1] += at1BarDot*t42 + at1Bar*(-a11Dot-b111Dot)
-			skinBar[t5121][1] += at1Bar * t42
-			uBarDot[2*j1+1] += b11BarDot
-			uBar[2*j1+1] += b11Bar
-			uBarDot[2*j1] += a1BarDot
-			uBar[2*j1] += a1Bar
-		} else {
-			skinBarDot[h.Vertices[j1]][1] += at1BarDot
-			skinBar[h.Vertices[j1]][1] += at1Bar
-		}
-		t29Dot := yBarDot[3*j1]
-		t29 := yBar[3*j1]
-		yBarDot[3*j1] = 0
-		yBar[3*j1] = 0
-		atBarDot := -t29Dot
-		atBar := -t29
-		if cond71 {
-			t501 := h.Triangles[j1][0]
-			t5112 := h.Triangles[j1][1]
-			t5212 := h.Triangles[j1][2]
-			a3Dot := uDot[2*j1]
-			a3 := u[2*j1]
-			b13Dot := uDot[2*j1+1]
-			b13 := u[2*j1+1]
-			t43 := skin[t501][0]
-			aBarDot := atBarDot*t43 + atBar*skinDot[t501][0]
-			aBar := atBar * t43
-			skinBarDot[t501][0] += atBarDot*a3 + atBar*a3Dot
-			skinBar[t501][0] += atBar * a3
-			t44 := skin[t5112][0]
-			b1BarDot := atBarDot*t44 + atBar*skinDot[t5112][0]
-			b1Bar := atBar * t44
-			skinBarDot[t5112][0] += atBarDot*b13 + atBar*b13Dot
-			skinBar[t5112][0] += atBar * b13
-			t45 := skin[t5212][0]
-			t27Dot := atBarDot*t45 + atBar*skinDot[t5212][0]
-			t27 := atBar * t45
-			aBarDot -= t27Dot
-			aBar -= t27
-			b1BarDot -= t27Dot
-			b1Bar -= t27
-			t46 := 1 - a3 - b13
-			skinBarDot[t5212][0] += atBarDot*t46 + atBar*(-a3Dot-b13Dot)
-			skinBar[t5212][0] += atBar * t46
-			uBarDot[2*j1+1] += b1BarDot
-			uBar[2*j1+1] += b1Bar
-			uBarDot[2*j1] += aBarDot
-			uBar[2*j1] += aBar
-		} else {
-			skinBarDot[h.Vertices[j1]][0] += atBarDot
-			skinBar[h.Vertices[j1]][0] += atBar
+	if hi1 > 0 {
+		triangles1 := h.Triangles
+		for j1 := hi1 - 1; j1 > -1; j1-- {
+			cond71 := triangles1 != nil
+			cond81 := triangles1 != nil
+			cond91 := triangles1 != nil
+			t37Dot := yBarDot[3*j1+2]
+			t37 := yBar[3*j1+2]
+			yBarDot[3*j1+2] = 0
+			yBar[3*j1+2] = 0
+			at2BarDot := -t37Dot
+			at2Bar := -t37
+			if cond91 {
+				t5201 := triangles1[j1][0]
+				t52111 := triangles1[j1][1]
+				t5221 := triangles1[j1][2]
+				a21Dot := uDot[2*j1]
+				a21 := u[2*j1]
+				b121Dot := uDot[2*j1+1]
+				b121 := u[2*j1+1]
+				t32 := skin[t5201][2]
+				a2BarDot := at2BarDot*t32 + at2Bar*skinDot[t5201][2]
+				a2Bar := at2Bar * t32
+				skinBarDot[t5201][2] += at2BarDot*a21 + at2Bar*a21Dot
+				skinBar[t5201][2] += at2Bar * a21
+				t34 := skin[t52111][2]
+				b12BarDot := at2BarDot*t34 + at2Bar*skinDot[t52111][2]
+				b12Bar := at2Bar * t34
+				skinBarDot[t52111][2] += at2BarDot*b121 + at2Bar*b121Dot
+				skinBar[t52111][2] += at2Bar * b121
+				t36 := skin[t5221][2]
+				t35Dot := at2BarDot*t36 + at2Bar*skinDot[t5221][2]
+				t35 := at2Bar * t36
+				a2BarDot -= t35Dot
+				a2Bar -= t35
+				b12BarDot -= t35Dot
+				b12Bar -= t35
+				t38 := 1 - a21 - b121
+				skinBarDot[t5221][2] += at2BarDot*t38 + at2Bar*(-a21Dot-b121Dot)
+				skinBar[t5221][2] += at2Bar * t38
+				uBarDot[2*j1+1] += b12BarDot
+				uBar[2*j1+1] += b12Bar
+				uBarDot[2*j1] += a2BarDot
+				uBar[2*j1] += a2Bar
+			} else {
+				skinBarDot[h.Vertices[j1]][2] += at2BarDot
+				skinBar[h.Vertices[j1]][2] += at2Bar
+			}
+			t33Dot := yBarDot[3*j1+1]
+			t33 := yBar[3*j1+1]
+			yBarDot[3*j1+1] = 0
+			yBar[3*j1+1] = 0
+			at1BarDot := -t33Dot
+			at1Bar := -t33
+			if cond81 {
+				t5101 := triangles1[j1][0]
+				t51111 := triangles1[j1][1]
+				t5121 := triangles1[j1][2]
+				a11Dot := uDot[2*j1]
+				a11 := u[2*j1]
+				b111Dot := uDot[2*j1+1]
+				b111 := u[2*j1+1]
+				t39 := skin[t5101][1]
+				a1BarDot := at1BarDot*t39 + at1Bar*skinDot[t5101][1]
+				a1Bar := at1Bar * t39
+				skinBarDot[t5101][1] += at1BarDot*a11 + at1Bar*a11Dot
+				skinBar[t5101][1] += at1Bar * a11
+				t40 := skin[t51111][1]
+				b11BarDot := at1BarDot*t40 + at1Bar*skinDot[t51111][1]
+				b11Bar := at1Bar * t40
+				skinBarDot[t51111][1] += at1BarDot*b111 + at1Bar*b111Dot
+				skinBar[t51111][1] += at1Bar * b111
+				t41 := skin[t5121][1]
+				t31Dot := at1BarDot*t41 + at1Bar*skinDot[t5121][1]
+				t31 := at1Bar * t41
+				a1BarDot -= t31Dot
+				a1Bar -= t31
+				b11BarDot -= t31Dot
+				b11Bar -= t31
+				t42 := 1 - a11 - b111
+				skinBarDot[t5121][1] += at1BarDot*t42 + at1Bar*(-a11Dot-b111Dot)
+				skinBar[t5121][1] += at1Bar * t42
+				uBarDot[2*j1+1] += b11BarDot
+				uBar[2*j1+1] += b11Bar
+				uBarDot[2*j1] += a1BarDot
+				uBar[2*j1] += a1Bar
+			} else {
+				skinBarDot[h.Vertices[j1]][1] += at1BarDot
+				skinBar[h.Vertices[j1]][1] += at1Bar
+			}
+			t29Dot := yBarDot[3*j1]
+			t29 := yBar[3*j1]
+			yBarDot[3*j1] = 0
+			yBar[3*j1] = 0
+			atBarDot := -t29Dot
+			atBar := -t29
+			if cond71 {
+				t501 := triangles1[j1][0]
+				t5112 := triangles1[j1][1]
+				t5212 := triangles1[j1][2]
+				a3Dot := uDot[2*j1]
+				a3 := u[2*j1]
+				b13Dot := uDot[2*j1+1]
+				b13 := u[2*j1+1]
+				t43 := skin[t501][0]
+				aBarDot := atBarDot*t43 + atBar*skinDot[t501][0]
+				aBar := atBar * t43
+				skinBarDot[t501][0] += atBarDot*a3 + atBar*a3Dot
+				skinBar[t501][0] += atBar * a3
+				t44 := skin[t5112][0]
+				b1BarDot := atBarDot*t44 + atBar*skinDot[t5112][0]
+				b1Bar := atBar * t44
+				skinBarDot[t5112][0] += atBarDot*b13 + atBar*b13Dot
+				skinBar[t5112][0] += atBar * b13
+				t45 := skin[t5212][0]
+				t27Dot := atBarDot*t45 + atBar*skinDot[t5212][0]
+				t27 := atBar * t45
+				aBarDot -= t27Dot
+				aBar -= t27
+				b1BarDot -= t27Dot
+				b1Bar -= t27
+				t46 := 1 - a3 - b13
+				skinBarDot[t5212][0] += atBarDot*t46 + atBar*(-a3Dot-b13Dot)
+				skinBar[t5212][0] += atBar * t46
+				uBarDot[2*j1+1] += b1BarDot
+				uBar[2*j1+1] += b1Bar
+				uBarDot[2*j1] += aBarDot
+				uBar[2*j1] += aBar
+			} else {
+				skinBarDot[h.Vertices[j1]][0] += atBarDot
+				skinBar[h.Vertices[j1]][0] += atBar
+			}
 		}
 	}
 	for v1 := hi - 1; v1 > -1; v1-- {

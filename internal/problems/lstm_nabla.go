@@ -591,14 +591,22 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	hi5 := chars - 1
 	for t3 := 0; t3 < hi5; t3++ {
 		if 0 < b {
+			text1 := d.Text
 			t11 := t1[:len(t1):len(t1)][:b]
+			text11 := text1[t3*b : len(text1) : len(text1)][:b]
 			extra1 := extra[:len(extra):len(extra)][:b]
-			stack := ws.t11
-			for i := 0; i < b; i++ {
-				stack = append(stack, t11[i])
-				t11[i] = d.Text[t3*b+i] * extra1[i]
+			at := len(ws.t11)
+			if cap(ws.t11)-at < b {
+				more := make([]float64, b)
+				ws.t11 = append(ws.t11, more...)
+			} else {
+				ws.t11 = ws.t11[:b+at]
 			}
-			ws.t11 = stack
+			stack := ws.t11[at:][:b]
+			for i := 0; i < b; i++ {
+				stack[i] = t11[i]
+				t11[i] = text11[i] * extra1[i]
+			}
 		}
 		hi2 := d.Layers
 		for k := 0; k < hi2; k++ {
@@ -622,12 +630,18 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				w5 := w[3*b : len(w) : len(w)][:b]
 				bias4 := bias[3*b : len(bias) : len(bias)][:b]
 				cell2 := cell[:len(cell):len(cell)][:b]
-				stack1 := ws.recurrentLossPlainFrames
+				at1 := len(ws.recurrentLossPlainFrames)
+				if cap(ws.recurrentLossPlainFrames)-at1 < b {
+					more1 := make([]recurrentLossPlainFrame, b)
+					ws.recurrentLossPlainFrames = append(ws.recurrentLossPlainFrames, more1...)
+				} else {
+					ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:b+at1]
+				}
+				stack1 := ws.recurrentLossPlainFrames[at1:][:b]
 				for i1 := 0; i1 < b; i1++ {
 					x1 := t12[i1]*w2[i1] + bias1[i1]
 					arg := -x1
-					stack1 = append(stack1, recurrentLossPlainFrame{})
-					top := &stack1[len(stack1)-1]
+					top := &stack1[i1]
 					top.exp = exp
 					exp = math.Exp(arg)
 					forget := 1 / (1 + exp)
@@ -654,7 +668,6 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					top.t1 = t12[i1]
 					t12[i1] = hidden2[i1]
 				}
-				ws.recurrentLossPlainFrames = stack1
 			}
 		}
 		sum := 0.0
@@ -663,22 +676,30 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			extra2 := extra[b:len(extra):len(extra)][:b]
 			extra3 := extra[2*b : len(extra) : len(extra)][:b]
 			t21 := t2[:len(t2):len(t2)][:b]
-			stack2 := ws.exp3
+			at2 := len(ws.exp3)
+			if cap(ws.exp3)-at2 < b {
+				more2 := make([]float64, b)
+				ws.exp3 = append(ws.exp3, more2...)
+			} else {
+				ws.exp3 = ws.exp3[:b+at2]
+			}
+			stack2 := ws.exp3[at2:][:b]
 			for i2 := 0; i2 < b; i2++ {
 				t21[i2] = t13[i2]*extra2[i2] + extra3[i2]
-				stack2 = append(stack2, exp3)
+				stack2[i2] = exp3
 				exp3 = math.Exp(t21[i2])
 				sum += exp3
 			}
-			ws.exp3 = stack2
 		}
 		ws.arg4 = append(ws.arg4, arg4)
 		arg4 = 2 + sum
 		norm := math.Log(arg4)
 		if 0 < b {
+			text2 := d.Text
+			text21 := text2[(t3+1)*b : len(text2) : len(text2)][:b]
 			t22 := t2[:len(t2):len(t2)][:b]
 			for i3 := 0; i3 < b; i3++ {
-				total += d.Text[(t3+1)*b+i3] * (t22[i3] - norm)
+				total += text21[i3] * (t22[i3] - norm)
 			}
 		}
 	}
@@ -694,9 +715,11 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 		var arg4Bar float64
 		var normBar float64
 		if 0 < b {
+			text3 := d.Text
+			text31 := text3[(t31+1)*b : len(text3) : len(text3)][:b]
 			t2Bar1 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
 			for i31 := 0; i31 < b; i31++ {
-				t8 := totalBar * d.Text[(t31+1)*b+i31]
+				t8 := totalBar * text31[i31]
 				t2Bar1[i31] += t8
 				normBar -= t8
 			}
@@ -715,22 +738,22 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			t14 := t1[:len(t1):len(t1)][:b]
 			extraBar1 := extraBar[b:len(extraBar):len(extraBar)][:b]
 			extraBar2 := extraBar[2*b : len(extraBar) : len(extraBar)][:b]
-			stack3 := ws.exp3
+			at3 := len(ws.exp3) - b
+			stack3 := ws.exp3[at3:][:b]
 			for i21 := b - 1; i21 > -1; i21-- {
 				if arg4Bar != 0 || exp3-exp3 == 0 {
 					t2Bar2[i21] += arg4Bar * exp3
 				} else {
 					t2Bar2[i21] += rt.Skip()
 				}
-				exp3 = stack3[len(stack3)-1]
-				stack3 = stack3[:len(stack3)-1]
+				exp3 = stack3[i21]
 				t7 := t2Bar2[i21]
 				t2Bar2[i21] = 0
 				t1Bar1[i21] += t7 * extra4[i21]
 				extraBar1[i21] += t7 * t14[i21]
 				extraBar2[i21] += t7
 			}
-			ws.exp3 = stack3
+			ws.exp3 = ws.exp3[:at3]
 		}
 		for k1 := hi21 - 1; k1 > -1; k1-- {
 			wBar1 := pBar[8*k1*b:]
@@ -759,7 +782,8 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				w14 := w1[:len(w1):len(w1)][:b]
 				wBar14 := wBar1[:len(wBar1):len(wBar1)][:b]
 				biasBar14 := biasBar1[:len(biasBar1):len(biasBar1)][:b]
-				stack4 := ws.recurrentLossPlainFrames
+				at4 := len(ws.recurrentLossPlainFrames) - b
+				stack4 := ws.recurrentLossPlainFrames[at4:][:b]
 				for i11 := b - 1; i11 > -1; i11-- {
 					var argBar float64
 					var expBar float64
@@ -771,8 +795,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					var exp2Bar float64
 					out1 := 1 / (1 + exp2)
 					t6 := t1Bar2[i11]
-					t1Bar2[i11] = 0
-					top1 := &stack4[len(stack4)-1]
+					top1 := &stack4[i11]
 					t15[i11] = top1.t1
 					hiddenBar11[i11] += t6
 					t5 := hiddenBar11[i11]
@@ -805,7 +828,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					}
 					exp2 = top1.exp2
 					x3Bar := -arg2Bar
-					t1Bar2[i11] += x3Bar * w12[i11]
+					t1Bar2[i11] = x3Bar * w12[i11]
 					wBar12[i11] += x3Bar * t15[i11]
 					biasBar12[i11] += x3Bar
 					if inBar != 0 || in1-in1 == 0 {
@@ -834,28 +857,29 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 						argBar += rt.Skip()
 					}
 					exp = top1.exp
-					stack4 = stack4[:len(stack4)-1]
 					x1Bar := -argBar
 					t1Bar2[i11] += x1Bar * w14[i11]
 					wBar14[i11] += x1Bar * t15[i11]
 					biasBar14[i11] += x1Bar
 				}
-				ws.recurrentLossPlainFrames = stack4
+				ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:at4]
 			}
 		}
 		if b > 0 {
+			text4 := d.Text
 			t1Bar3 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
 			t16 := t1[:len(t1):len(t1)][:b]
+			text41 := text4[t31*b : len(text4) : len(text4)][:b]
 			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
-			stack5 := ws.t11
+			at5 := len(ws.t11) - b
+			stack5 := ws.t11[at5:][:b]
 			for i4 := b - 1; i4 > -1; i4-- {
 				t := t1Bar3[i4]
 				t1Bar3[i4] = 0
-				t16[i4] = stack5[len(stack5)-1]
-				stack5 = stack5[:len(stack5)-1]
-				extraBar3[i4] += t * d.Text[t31*b+i4]
+				t16[i4] = stack5[i4]
+				extraBar3[i4] += t * text41[i4]
 			}
-			ws.t11 = stack5
+			ws.t11 = ws.t11[:at5]
 		}
 	}
 	clear(windowBar)
@@ -980,21 +1004,35 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	hi5 := chars - 1
 	for t3 := 0; t3 < hi5; t3++ {
 		if 0 < b {
+			text1 := d.Text
 			t11Dot := t1Dot[:len(t1):len(t1)][:b]
 			t11 := t1[:len(t1):len(t1)][:b]
+			text11 := text1[t3*b : len(text1) : len(text1)][:b]
 			extra1Dot := extraDot[:len(extra):len(extra)][:b]
 			extra1 := extra[:len(extra):len(extra)][:b]
-			stack := tapeDot.t11
-			stack1 := tape.t11
+			at := len(tapeDot.t11)
+			if cap(tapeDot.t11)-at < b {
+				more := make([]float64, b)
+				tapeDot.t11 = append(tapeDot.t11, more...)
+			} else {
+				tapeDot.t11 = tapeDot.t11[:b+at]
+			}
+			stack := tapeDot.t11[at:][:b]
+			at1 := len(tape.t11)
+			if cap(tape.t11)-at1 < b {
+				more1 := make([]float64, b)
+				tape.t11 = append(tape.t11, more1...)
+			} else {
+				tape.t11 = tape.t11[:b+at1]
+			}
+			stack1 := tape.t11[at1:][:b]
 			for i := 0; i < b; i++ {
-				stack = append(stack, t11Dot[i])
-				stack1 = append(stack1, t11[i])
-				t9 := d.Text[t3*b+i]
+				stack[i] = t11Dot[i]
+				stack1[i] = t11[i]
+				t9 := text11[i]
 				t11Dot[i] = t9 * extra1Dot[i]
 				t11[i] = t9 * extra1[i]
 			}
-			tapeDot.t11 = stack
-			tape.t11 = stack1
 		}
 		hi2 := d.Layers
 		for k := 0; k < hi2; k++ {
@@ -1037,8 +1075,22 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				bias4 := bias[3*b : len(bias) : len(bias)][:b]
 				cell2Dot := cellDot[:len(cell):len(cell)][:b]
 				cell2 := cell[:len(cell):len(cell)][:b]
-				stack2 := tapeDot.recurrentLossPlainFrames
-				stack3 := tape.recurrentLossPlainFrames
+				at2 := len(tapeDot.recurrentLossPlainFrames)
+				if cap(tapeDot.recurrentLossPlainFrames)-at2 < b {
+					more2 := make([]recurrentLossPlainFrame, b)
+					tapeDot.recurrentLossPlainFrames = append(tapeDot.recurrentLossPlainFrames, more2...)
+				} else {
+					tapeDot.recurrentLossPlainFrames = tapeDot.recurrentLossPlainFrames[:b+at2]
+				}
+				stack2 := tapeDot.recurrentLossPlainFrames[at2:][:b]
+				at3 := len(tape.recurrentLossPlainFrames)
+				if cap(tape.recurrentLossPlainFrames)-at3 < b {
+					more3 := make([]recurrentLossPlainFrame, b)
+					tape.recurrentLossPlainFrames = append(tape.recurrentLossPlainFrames, more3...)
+				} else {
+					tape.recurrentLossPlainFrames = tape.recurrentLossPlainFrames[:b+at3]
+				}
+				stack3 := tape.recurrentLossPlainFrames[at3:][:b]
 				for i1 := 0; i1 < b; i1++ {
 					t10 := t12[i1]
 					t17 := w2[i1]
@@ -1046,10 +1098,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x1 := t10*t17 + bias1[i1]
 					argDot := -x1Dot
 					arg := -x1
-					stack2 = append(stack2, recurrentLossPlainFrame{})
-					stack3 = append(stack3, recurrentLossPlainFrame{})
-					topDot := &stack2[len(stack3)-1]
-					top := &stack3[len(stack3)-1]
+					topDot := &stack2[i1]
+					top := &stack3[i1]
 					topDot.exp = expDot
 					top.exp = exp
 					t18 := math.Exp(arg)
@@ -1138,8 +1188,6 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t12Dot[i1] = hidden2Dot[i1]
 					t12[i1] = hidden2[i1]
 				}
-				tapeDot.recurrentLossPlainFrames = stack2
-				tape.recurrentLossPlainFrames = stack3
 			}
 		}
 		var sumDot float64
@@ -1153,15 +1201,29 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			extra3 := extra[2*b : len(extra) : len(extra)][:b]
 			t21Dot := t2Dot[:len(t2):len(t2)][:b]
 			t21 := t2[:len(t2):len(t2)][:b]
-			stack4 := tapeDot.exp3
-			stack5 := tape.exp3
+			at4 := len(tapeDot.exp3)
+			if cap(tapeDot.exp3)-at4 < b {
+				more4 := make([]float64, b)
+				tapeDot.exp3 = append(tapeDot.exp3, more4...)
+			} else {
+				tapeDot.exp3 = tapeDot.exp3[:b+at4]
+			}
+			stack4 := tapeDot.exp3[at4:][:b]
+			at5 := len(tape.exp3)
+			if cap(tape.exp3)-at5 < b {
+				more5 := make([]float64, b)
+				tape.exp3 = append(tape.exp3, more5...)
+			} else {
+				tape.exp3 = tape.exp3[:b+at5]
+			}
+			stack5 := tape.exp3[at5:][:b]
 			for i2 := 0; i2 < b; i2++ {
 				t40 := t13[i2]
 				t41 := extra2[i2]
 				t21Dot[i2] = t13Dot[i2]*t41 + t40*extra2Dot[i2] + extra3Dot[i2]
 				t21[i2] = t40*t41 + extra3[i2]
-				stack4 = append(stack4, exp3Dot)
-				stack5 = append(stack5, exp3)
+				stack4[i2] = exp3Dot
+				stack5[i2] = exp3
 				t42 := t21[i2]
 				t43 := math.Exp(t42)
 				var d4 float64
@@ -1176,8 +1238,6 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				sumDot += exp3Dot
 				sum += exp3
 			}
-			tapeDot.exp3 = stack4
-			tape.exp3 = stack5
 		}
 		tapeDot.arg4 = append(tapeDot.arg4, arg4Dot)
 		tape.arg4 = append(tape.arg4, arg4)
@@ -1186,10 +1246,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 		t45 := math.Log(arg4)
 		norm := t45
 		if 0 < b {
+			text2 := d.Text
+			text21 := text2[(t3+1)*b : len(text2) : len(text2)][:b]
 			t22Dot := t2Dot[:len(t2):len(t2)][:b]
 			t22 := t2[:len(t2):len(t2)][:b]
 			for i3 := 0; i3 < b; i3++ {
-				t46 := d.Text[(t3+1)*b+i3]
+				t46 := text21[i3]
 				_ = t22Dot[i3]
 				total += t46 * (t22[i3] - norm)
 			}
@@ -1209,10 +1271,12 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 		var arg4Bar float64
 		var normBar float64
 		if 0 < b {
+			text3 := d.Text
+			text31 := text3[(t31+1)*b : len(text3) : len(text3)][:b]
 			_ = t2BarDot[:len(t2Bar):len(t2Bar)][:b]
 			t2Bar1 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
 			for i31 := 0; i31 < b; i31++ {
-				t8 := totalBar * d.Text[(t31+1)*b+i31]
+				t8 := totalBar * text31[i31]
 				t2Bar1[i31] += t8
 				normBar -= t8
 			}
@@ -1242,8 +1306,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			extraBar1 := extraBar[b:len(extraBar):len(extraBar)][:b]
 			extraBar2Dot := extraBarDot[2*b : len(extraBar) : len(extraBar)][:b]
 			extraBar2 := extraBar[2*b : len(extraBar) : len(extraBar)][:b]
-			stack6 := tapeDot.exp3
-			stack7 := tape.exp3
+			at6 := len(tapeDot.exp3) - b
+			stack6 := tapeDot.exp3[at6:][:b]
+			at7 := len(tape.exp3) - b
+			stack7 := tape.exp3[at7:][:b]
 			for i21 := b - 1; i21 > -1; i21-- {
 				if arg4Bar != 0 || exp3-exp3 == 0 {
 					t2Bar2Dot[i21] += arg4BarDot*exp3 + arg4Bar*exp3Dot
@@ -1252,10 +1318,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t2Bar2Dot[i21] += rt.Skip()
 					t2Bar2[i21] += rt.Skip()
 				}
-				exp3Dot = stack6[len(stack7)-1]
-				exp3 = stack7[len(stack7)-1]
-				stack6 = stack6[:len(stack7)-1]
-				stack7 = stack7[:len(stack7)-1]
+				exp3Dot = stack6[i21]
+				exp3 = stack7[i21]
 				t7Dot := t2Bar2Dot[i21]
 				t7 := t2Bar2[i21]
 				t2Bar2Dot[i21] = 0
@@ -1269,8 +1333,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				extraBar2Dot[i21] += t7Dot
 				extraBar2[i21] += t7
 			}
-			tapeDot.exp3 = stack6
-			tape.exp3 = stack7
+			tapeDot.exp3 = tapeDot.exp3[:at6]
+			tape.exp3 = tape.exp3[:at7]
 		}
 		for k1 := hi21 - 1; k1 > -1; k1-- {
 			wBar1Dot := pBarDot[8*k1*b:]
@@ -1324,8 +1388,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				wBar14 := wBar1[:len(wBar1):len(wBar1)][:b]
 				biasBar14Dot := biasBar1Dot[:len(biasBar1):len(biasBar1)][:b]
 				biasBar14 := biasBar1[:len(biasBar1):len(biasBar1)][:b]
-				stack8 := tapeDot.recurrentLossPlainFrames
-				stack9 := tape.recurrentLossPlainFrames
+				at8 := len(tapeDot.recurrentLossPlainFrames) - b
+				stack8 := tapeDot.recurrentLossPlainFrames[at8:][:b]
+				at9 := len(tape.recurrentLossPlainFrames) - b
+				stack9 := tape.recurrentLossPlainFrames[at9:][:b]
 				for i11 := b - 1; i11 > -1; i11-- {
 					var argBarDot float64
 					var argBar float64
@@ -1353,10 +1419,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					out1 := t56
 					t6Dot := t1Bar2Dot[i11]
 					t6 := t1Bar2[i11]
-					t1Bar2Dot[i11] = 0
-					t1Bar2[i11] = 0
-					top1Dot := &stack8[len(stack9)-1]
-					top1 := &stack9[len(stack9)-1]
+					top1Dot := &stack8[i11]
+					top1 := &stack9[i11]
 					t15Dot[i11] = top1Dot.t1
 					t15[i11] = top1.t1
 					hiddenBar11Dot[i11] += t6Dot
@@ -1441,8 +1505,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x3BarDot := -arg2BarDot
 					x3Bar := -arg2Bar
 					t70 := w12[i11]
-					t1Bar2Dot[i11] += x3BarDot*t70 + x3Bar*w12Dot[i11]
-					t1Bar2[i11] += x3Bar * t70
+					t1Bar2Dot[i11] = x3BarDot*t70 + x3Bar*w12Dot[i11]
+					t1Bar2[i11] = x3Bar * t70
 					t71 := t15[i11]
 					wBar12Dot[i11] += x3BarDot*t71 + x3Bar*t15Dot[i11]
 					wBar12[i11] += x3Bar * t71
@@ -1494,8 +1558,6 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					}
 					expDot = top1Dot.exp
 					exp = top1.exp
-					stack8 = stack8[:len(stack9)-1]
-					stack9 = stack9[:len(stack9)-1]
 					x1BarDot := -argBarDot
 					x1Bar := -argBar
 					t78 := w14[i11]
@@ -1507,34 +1569,36 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					biasBar14Dot[i11] += x1BarDot
 					biasBar14[i11] += x1Bar
 				}
-				tapeDot.recurrentLossPlainFrames = stack8
-				tape.recurrentLossPlainFrames = stack9
+				tapeDot.recurrentLossPlainFrames = tapeDot.recurrentLossPlainFrames[:at8]
+				tape.recurrentLossPlainFrames = tape.recurrentLossPlainFrames[:at9]
 			}
 		}
 		if b > 0 {
+			text4 := d.Text
 			t1Bar3Dot := t1BarDot[:len(t1Bar):len(t1Bar)][:b]
 			t1Bar3 := t1Bar[:len(t1Bar):len(t1Bar)][:b]
 			t16Dot := t1Dot[:len(t1):len(t1)][:b]
 			t16 := t1[:len(t1):len(t1)][:b]
+			text41 := text4[t31*b : len(text4) : len(text4)][:b]
 			extraBar3Dot := extraBarDot[:len(extraBar):len(extraBar)][:b]
 			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
-			stack10 := tapeDot.t11
-			stack11 := tape.t11
+			at10 := len(tapeDot.t11) - b
+			stack10 := tapeDot.t11[at10:][:b]
+			at11 := len(tape.t11) - b
+			stack11 := tape.t11[at11:][:b]
 			for i4 := b - 1; i4 > -1; i4-- {
 				tDot := t1Bar3Dot[i4]
 				t := t1Bar3[i4]
 				t1Bar3Dot[i4] = 0
 				t1Bar3[i4] = 0
-				t16Dot[i4] = stack10[len(stack11)-1]
-				t16[i4] = stack11[len(stack11)-1]
-				stack10 = stack10[:len(stack11)-1]
-				stack11 = stack11[:len(stack11)-1]
-				t80 := d.Text[t31*b+i4]
+				t16Dot[i4] = stack10[i4]
+				t16[i4] = stack11[i4]
+				t80 := text41[i4]
 				extraBar3Dot[i4] += tDot * t80
 				extraBar3[i4] += t * t80
 			}
-			tapeDot.t11 = stack10
-			tape.t11 = stack11
+			tapeDot.t11 = tapeDot.t11[:at10]
+			tape.t11 = tape.t11[:at11]
 		}
 	}
 	clear(windowBarDot)

@@ -726,17 +726,25 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	sums := ws.sums[0:k:k]
 	for j := 0; j < k; j++ {
 		if 0 < d {
+			sums1 := sums[j]
 			icf1 := icf[j*tri : len(icf) : len(icf)][:d]
 			diag1 := diag[j*d : len(diag) : len(diag)][:d]
-			stack := ws.exp
+			at := len(ws.exp)
+			if cap(ws.exp)-at < d {
+				more := make([]float64, d)
+				ws.exp = append(ws.exp, more...)
+			} else {
+				ws.exp = ws.exp[:d+at]
+			}
+			stack := ws.exp[at:][:d]
 			for i := 0; i < d; i++ {
 				q := icf1[i]
-				stack = append(stack, exp)
+				stack[i] = exp
 				exp = math.Exp(q)
 				diag1[i] = exp
-				sums[j] += q
+				sums1 += q
 			}
-			ws.exp = stack
+			sums[j] = sums1
 		}
 	}
 	if cap(ws.termsBar) < k {
@@ -789,29 +797,44 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	s2Bar := alphasBar[1:]
 	s2 := alphas[1:]
 	hi13 := len(s2)
-	stack1 := ws.logPosteriorPlainFrames
-	for i6 := 0; i6 < hi13; i6++ {
-		v2 := s2[i6]
-		stack1 = append(stack1, logPosteriorPlainFrame{})
-		top := &stack1[len(stack1)-1]
-		top.max2 = max2
-		max2 = math.Max(shift1, v2)
-		top.shift1 = shift1
-		shift1 = max2
+	if 0 < hi13 {
+		at1 := len(ws.logPosteriorPlainFrames)
+		if cap(ws.logPosteriorPlainFrames)-at1 < hi13 {
+			more1 := make([]logPosteriorPlainFrame, hi13)
+			ws.logPosteriorPlainFrames = append(ws.logPosteriorPlainFrames, more1...)
+		} else {
+			ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:hi13+at1]
+		}
+		stack1 := ws.logPosteriorPlainFrames[at1:][:hi13]
+		for i6 := 0; i6 < hi13; i6++ {
+			v2 := s2[i6]
+			top := &stack1[i6]
+			top.max2 = max2
+			max2 = math.Max(shift1, v2)
+			top.shift1 = shift1
+			shift1 = max2
+		}
 	}
-	ws.logPosteriorPlainFrames = stack1
 	s11Bar := 0.0
 	s11 := 0.0
 	hi14 := len(alphas)
-	stack2 := ws.exp2
-	for i12 := 0; i12 < hi14; i12++ {
-		v11 := alphas[i12]
-		arg1 := v11 - shift1
-		stack2 = append(stack2, exp2)
-		exp2 = math.Exp(arg1)
-		s11 += exp2
+	if 0 < hi14 {
+		at2 := len(ws.exp2)
+		if cap(ws.exp2)-at2 < hi14 {
+			more2 := make([]float64, hi14)
+			ws.exp2 = append(ws.exp2, more2...)
+		} else {
+			ws.exp2 = ws.exp2[:hi14+at2]
+		}
+		stack2 := ws.exp2[at2:][:hi14]
+		for i12 := 0; i12 < hi14; i12++ {
+			v11 := alphas[i12]
+			arg1 := v11 - shift1
+			stack2[i12] = exp2
+			exp2 = math.Exp(arg1)
+			s11 += exp2
+		}
 	}
-	ws.exp2 = stack2
 	t1 := math.Log(s11) + shift1
 	t2 := c.constant()
 	t1Bar := -(rBar * float64(n))
@@ -821,35 +844,55 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		var exp1 float64
 		for j1 := 0; j1 < k; j1++ {
 			if 0 < d {
-				xc1 := xc[:len(xc):len(xc)][:d]
+				points := c.Points
+				xc3 := xc[:len(xc):len(xc)][:d]
+				points1 := points[p*d : len(points) : len(points)][:d]
 				means1 := means[j1*d : len(means) : len(means)][:d]
 				qx1 := qx[:len(qx):len(qx)][:d]
 				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
-				stack3 := ws.logPosteriorPlainFrames1
-				for i1 := 0; i1 < d; i1++ {
-					stack3 = append(stack3, logPosteriorPlainFrame1{})
-					top1 := &stack3[len(stack3)-1]
-					top1.xc = xc1[i1]
-					xc1[i1] = c.Points[p*d+i1] - means1[i1]
-					top1.qx = qx1[i1]
-					qx1[i1] = diag3[i1] * xc1[i1]
+				at3 := len(ws.logPosteriorPlainFrames1)
+				if cap(ws.logPosteriorPlainFrames1)-at3 < d {
+					more3 := make([]logPosteriorPlainFrame1, d)
+					ws.logPosteriorPlainFrames1 = append(ws.logPosteriorPlainFrames1, more3...)
+				} else {
+					ws.logPosteriorPlainFrames1 = ws.logPosteriorPlainFrames1[:d+at3]
 				}
-				ws.logPosteriorPlainFrames1 = stack3
+				stack3 := ws.logPosteriorPlainFrames1[at3:][:d]
+				for i1 := 0; i1 < d; i1++ {
+					top1 := &stack3[i1]
+					top1.xc = xc3[i1]
+					xc3[i1] = points1[i1] - means1[i1]
+					top1.qx = qx1[i1]
+					qx1[i1] = diag3[i1] * xc3[i1]
+				}
 			}
 			ws.l = append(ws.l, l)
 			l = j1*tri + d
 			for col := 0; col < d; col++ {
 				lo := col + 1
-				for row := lo; row < d; row++ {
-					qx[row] += icf[l] * xc[col]
-					l++
+				if lo < d {
+					xc1 := xc[col]
+					n3 := d - lo
+					if 3 < n3 {
+						icf2 := icf[l:len(icf):len(icf)][:n3]
+						qx2 := qx[lo:len(qx):len(qx)][:n3]
+						for row2 := 0; row2 < n3; row2++ {
+							qx2[row2] += icf2[row2] * xc1
+						}
+						l += n3
+					} else {
+						for row := lo; row < d; row++ {
+							qx[row] += icf[l] * xc1
+							l++
+						}
+					}
 				}
 			}
 			sq := 0.0
 			if 0 < d {
-				qx2 := qx[:len(qx):len(qx)][:d]
+				qx3 := qx[:len(qx):len(qx)][:d]
 				for i2 := 0; i2 < d; i2++ {
-					sq += qx2[i2] * qx2[i2]
+					sq += qx3[i2] * qx3[i2]
 				}
 			}
 			terms[j1] = alphas[j1] + sums[j1] - 0.5*sq
@@ -858,28 +901,43 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		sBar := termsBar[1:]
 		s := terms[1:]
 		hi7 := len(s)
-		stack4 := ws.logPosteriorPlainFrames2
-		for i5 := 0; i5 < hi7; i5++ {
-			v := s[i5]
-			stack4 = append(stack4, logPosteriorPlainFrame2{})
-			top2 := &stack4[len(stack4)-1]
-			top2.max1 = max1
-			max1 = math.Max(shift, v)
-			top2.shift = shift
-			shift = max1
+		if 0 < hi7 {
+			at4 := len(ws.logPosteriorPlainFrames2)
+			if cap(ws.logPosteriorPlainFrames2)-at4 < hi7 {
+				more4 := make([]logPosteriorPlainFrame2, hi7)
+				ws.logPosteriorPlainFrames2 = append(ws.logPosteriorPlainFrames2, more4...)
+			} else {
+				ws.logPosteriorPlainFrames2 = ws.logPosteriorPlainFrames2[:hi7+at4]
+			}
+			stack4 := ws.logPosteriorPlainFrames2[at4:][:hi7]
+			for i5 := 0; i5 < hi7; i5++ {
+				v := s[i5]
+				top2 := &stack4[i5]
+				top2.max1 = max1
+				max1 = math.Max(shift, v)
+				top2.shift = shift
+				shift = max1
+			}
 		}
-		ws.logPosteriorPlainFrames2 = stack4
 		s1 := 0.0
 		hi8 := len(terms)
-		stack5 := ws.exp1
-		for i11 := 0; i11 < hi8; i11++ {
-			v1 := terms[i11]
-			arg := v1 - shift
-			stack5 = append(stack5, exp1)
-			exp1 = math.Exp(arg)
-			s1 += exp1
+		if 0 < hi8 {
+			at5 := len(ws.exp1)
+			if cap(ws.exp1)-at5 < hi8 {
+				more5 := make([]float64, hi8)
+				ws.exp1 = append(ws.exp1, more5...)
+			} else {
+				ws.exp1 = ws.exp1[:hi8+at5]
+			}
+			stack5 := ws.exp1[at5:][:hi8]
+			for i11 := 0; i11 < hi8; i11++ {
+				v1 := terms[i11]
+				arg := v1 - shift
+				stack5[i11] = exp1
+				exp1 = math.Exp(arg)
+				s1 += exp1
+			}
 		}
-		ws.exp1 = stack5
 		total += math.Log(s1) + shift
 		var s1Bar float64
 		shiftBar := rBar
@@ -890,7 +948,8 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		}
 		if hi8 > 0 {
 			termsBar1 := termsBar[:len(termsBar):len(termsBar)][:hi8]
-			stack6 := ws.exp1
+			at6 := len(ws.exp1) - hi8
+			stack6 := ws.exp1[at6:][:hi8]
 			for i111 := hi8 - 1; i111 > -1; i111-- {
 				var argBar float64
 				if s1Bar != 0 || exp1-exp1 == 0 {
@@ -898,21 +957,21 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				} else {
 					argBar += rt.Skip()
 				}
-				exp1 = stack6[len(stack6)-1]
-				stack6 = stack6[:len(stack6)-1]
+				exp1 = stack6[i111]
 				shiftBar -= argBar
 				termsBar1[i111] += argBar
 			}
-			ws.exp1 = stack6
+			ws.exp1 = ws.exp1[:at6]
 		}
 		if hi7 > 0 {
 			sBar1 := sBar[:len(sBar):len(sBar)][:hi7]
-			stack7 := ws.logPosteriorPlainFrames2
+			at7 := len(ws.logPosteriorPlainFrames2) - hi7
+			stack7 := ws.logPosteriorPlainFrames2[at7:][:hi7]
 			for i51 := hi7 - 1; i51 > -1; i51-- {
 				var vBar float64
 				t7 := shiftBar
 				shiftBar = 0
-				top3 := &stack7[len(stack7)-1]
+				top3 := &stack7[i51]
 				shift = top3.shift
 				if shift == max1 || shift != shift && max1 != max1 {
 					shiftBar += t7
@@ -920,10 +979,9 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 					vBar += t7
 				}
 				max1 = top3.max1
-				stack7 = stack7[:len(stack7)-1]
 				sBar1[i51] += vBar
 			}
-			ws.logPosteriorPlainFrames2 = stack7
+			ws.logPosteriorPlainFrames2 = ws.logPosteriorPlainFrames2[:at7]
 		}
 		termsBar[0] += shiftBar
 		for j11 := k - 1; j11 > -1; j11-- {
@@ -934,46 +992,64 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			sqBar := -(t6 * 0.5)
 			twice := sqBar + sqBar
 			if 0 < d {
-				qx3 := qx[:len(qx):len(qx)][:d]
+				qx4 := qx[:len(qx):len(qx)][:d]
 				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
 				for i21 := 0; i21 < d; i21++ {
-					qxBar1[i21] += twice * qx3[i21]
+					qxBar1[i21] += twice * qx4[i21]
 				}
 			}
 			for col1 := d - 1; col1 > -1; col1-- {
 				lo2 := col1 + 1
-				for row1 := d - 1; row1 > lo2-1; row1-- {
-					l -= 1
-					t5 := qxBar[row1]
-					icfBar[l] += t5 * xc[col1]
-					xcBar[col1] += t5 * icf[l]
+				if d > lo2 {
+					xc2 := xc[col1]
+					xcBar1 := xcBar[col1]
+					n4 := d - lo2
+					if 3 < n4 {
+						l -= n4
+						qxBar2 := qxBar[lo2:len(qxBar):len(qxBar)][:n4]
+						icfBar1 := icfBar[l:len(icfBar):len(icfBar)][:n4]
+						icf3 := icf[l:len(icf):len(icf)][:n4]
+						for row11 := n4 - 1; row11 > -1; row11-- {
+							t51 := qxBar2[row11]
+							icfBar1[row11] += t51 * xc2
+							xcBar1 += t51 * icf3[row11]
+						}
+					} else {
+						for row1 := d - 1; row1 > lo2-1; row1-- {
+							l -= 1
+							t5 := qxBar[row1]
+							icfBar[l] += t5 * xc2
+							xcBar1 += t5 * icf[l]
+						}
+					}
+					xcBar[col1] = xcBar1
 				}
 			}
 			l = ws.l[len(ws.l)-1]
 			ws.l = ws.l[:len(ws.l)-1]
 			if d > 0 {
-				qxBar2 := qxBar[:len(qxBar):len(qxBar)][:d]
-				qx4 := qx[:len(qx):len(qx)][:d]
-				xc2 := xc[:len(xc):len(xc)][:d]
+				qxBar3 := qxBar[:len(qxBar):len(qxBar)][:d]
+				qx5 := qx[:len(qx):len(qx)][:d]
+				xc4 := xc[:len(xc):len(xc)][:d]
 				diagBar1 := diagBar[j11*d : len(diagBar) : len(diagBar)][:d]
 				diag4 := diag[j11*d : len(diag) : len(diag)][:d]
-				xcBar1 := xcBar[:len(xcBar):len(xcBar)][:d]
+				xcBar2 := xcBar[:len(xcBar):len(xcBar)][:d]
 				meansBar1 := meansBar[j11*d : len(meansBar) : len(meansBar)][:d]
-				stack8 := ws.logPosteriorPlainFrames1
+				at8 := len(ws.logPosteriorPlainFrames1) - d
+				stack8 := ws.logPosteriorPlainFrames1[at8:][:d]
 				for i13 := d - 1; i13 > -1; i13-- {
-					t4 := qxBar2[i13]
-					qxBar2[i13] = 0
-					top4 := &stack8[len(stack8)-1]
-					qx4[i13] = top4.qx
-					diagBar1[i13] += t4 * xc2[i13]
-					xcBar1[i13] += t4 * diag4[i13]
-					t3 := xcBar1[i13]
-					xcBar1[i13] = 0
-					xc2[i13] = top4.xc
-					stack8 = stack8[:len(stack8)-1]
+					t4 := qxBar3[i13]
+					qxBar3[i13] = 0
+					top4 := &stack8[i13]
+					qx5[i13] = top4.qx
+					diagBar1[i13] += t4 * xc4[i13]
+					xcBar2[i13] += t4 * diag4[i13]
+					t3 := xcBar2[i13]
+					xcBar2[i13] = 0
+					xc4[i13] = top4.xc
 					meansBar1[i13] -= t3
 				}
-				ws.logPosteriorPlainFrames1 = stack8
+				ws.logPosteriorPlainFrames1 = ws.logPosteriorPlainFrames1[:at8]
 			}
 		}
 	}
@@ -986,7 +1062,8 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	}
 	if hi14 > 0 {
 		alphasBar1 := alphasBar[:len(alphasBar):len(alphasBar)][:hi14]
-		stack9 := ws.exp2
+		at9 := len(ws.exp2) - hi14
+		stack9 := ws.exp2[at9:][:hi14]
 		for i121 := hi14 - 1; i121 > -1; i121-- {
 			var arg1Bar float64
 			if s11Bar != 0 || exp2-exp2 == 0 {
@@ -994,21 +1071,21 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			} else {
 				arg1Bar += rt.Skip()
 			}
-			exp2 = stack9[len(stack9)-1]
-			stack9 = stack9[:len(stack9)-1]
+			exp2 = stack9[i121]
 			shift1Bar -= arg1Bar
 			alphasBar1[i121] += arg1Bar
 		}
-		ws.exp2 = stack9
+		ws.exp2 = ws.exp2[:at9]
 	}
 	if hi13 > 0 {
 		s2Bar1 := s2Bar[:len(s2Bar):len(s2Bar)][:hi13]
-		stack10 := ws.logPosteriorPlainFrames
+		at10 := len(ws.logPosteriorPlainFrames) - hi13
+		stack10 := ws.logPosteriorPlainFrames[at10:][:hi13]
 		for i61 := hi13 - 1; i61 > -1; i61-- {
 			var v2Bar float64
 			t8 := shift1Bar
 			shift1Bar = 0
-			top5 := &stack10[len(stack10)-1]
+			top5 := &stack10[i61]
 			shift1 = top5.shift1
 			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
 				shift1Bar += t8
@@ -1016,19 +1093,28 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				v2Bar += t8
 			}
 			max2 = top5.max2
-			stack10 = stack10[:len(stack10)-1]
 			s2Bar1[i61] += v2Bar
 		}
-		ws.logPosteriorPlainFrames = stack10
+		ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:at10]
 	}
 	alphasBar[0] += shift1Bar
 	for j21 := 0; j21 < k; j21++ {
 		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
 		sumsBar[j21] -= rBar * float64(c.M)
 		twice2 := sq1Bar + sq1Bar
-		for i41 := d; i41 < tri; i41++ {
-			l11 := icf[j21*tri+i41]
-			icfBar[j21*tri+i41] += twice2 * l11
+		n5 := tri - d
+		if d < tri && 3 < n5 {
+			icf4 := icf[j21*tri+d : len(icf) : len(icf)][:n5]
+			icfBar2 := icfBar[j21*tri+d : len(icfBar) : len(icfBar)][:n5]
+			for i411 := 0; i411 < n5; i411++ {
+				l111 := icf4[i411]
+				icfBar2[i411] += twice2 * l111
+			}
+		} else {
+			for i41 := d; i41 < tri; i41++ {
+				l11 := icf[j21*tri+i41]
+				icfBar[j21*tri+i41] += twice2 * l11
+			}
 		}
 		twice1 := sq1Bar + sq1Bar
 		if 0 < d {
@@ -1041,11 +1127,13 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	}
 	for j3 := k - 1; j3 > -1; j3-- {
 		if d > 0 {
+			sumsBar1 := sumsBar[j3]
 			diagBar3 := diagBar[j3*d : len(diagBar) : len(diagBar)][:d]
-			icfBar1 := icfBar[j3*tri : len(icfBar) : len(icfBar)][:d]
-			stack11 := ws.exp
+			icfBar3 := icfBar[j3*tri : len(icfBar) : len(icfBar)][:d]
+			at11 := len(ws.exp) - d
+			stack11 := ws.exp[at11:][:d]
 			for i7 := d - 1; i7 > -1; i7-- {
-				qBar := sumsBar[j3]
+				qBar := sumsBar1
 				t := diagBar3[i7]
 				diagBar3[i7] = 0
 				if t != 0 || exp-exp == 0 {
@@ -1053,11 +1141,10 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				} else {
 					qBar += rt.Skip()
 				}
-				exp = stack11[len(stack11)-1]
-				stack11 = stack11[:len(stack11)-1]
-				icfBar1[i7] += qBar
+				exp = stack11[i7]
+				icfBar3[i7] += qBar
 			}
-			ws.exp = stack11
+			ws.exp = ws.exp[:at11]
 		}
 	}
 	return
@@ -1160,17 +1247,33 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	sums := tape.sums[0:k:k]
 	for j := 0; j < k; j++ {
 		if 0 < d {
+			sums1Dot := sumsDot[j]
+			sums1 := sums[j]
 			icf1Dot := icfDot[j*tri : len(icf) : len(icf)][:d]
 			icf1 := icf[j*tri : len(icf) : len(icf)][:d]
 			diag1Dot := diagDot[j*d : len(diag) : len(diag)][:d]
 			diag1 := diag[j*d : len(diag) : len(diag)][:d]
-			stack := tapeDot.exp
-			stack1 := tape.exp
+			at := len(tapeDot.exp)
+			if cap(tapeDot.exp)-at < d {
+				more := make([]float64, d)
+				tapeDot.exp = append(tapeDot.exp, more...)
+			} else {
+				tapeDot.exp = tapeDot.exp[:d+at]
+			}
+			stack := tapeDot.exp[at:][:d]
+			at1 := len(tape.exp)
+			if cap(tape.exp)-at1 < d {
+				more1 := make([]float64, d)
+				tape.exp = append(tape.exp, more1...)
+			} else {
+				tape.exp = tape.exp[:d+at1]
+			}
+			stack1 := tape.exp[at1:][:d]
 			for i := 0; i < d; i++ {
 				qDot := icf1Dot[i]
 				q := icf1[i]
-				stack = append(stack, expDot)
-				stack1 = append(stack1, exp)
+				stack[i] = expDot
+				stack1[i] = exp
 				t9 := math.Exp(q)
 				var d1 float64
 				if qDot != 0 || t9-t9 == 0 {
@@ -1182,11 +1285,11 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				exp = t9
 				diag1Dot[i] = expDot
 				diag1[i] = exp
-				sumsDot[j] += qDot
-				sums[j] += q
+				sums1Dot += qDot
+				sums1 += q
 			}
-			tapeDot.exp = stack
-			tape.exp = stack1
+			sumsDot[j] = sums1Dot
+			sums[j] = sums1
 		}
 	}
 	if cap(tape.termsBar) < k {
@@ -1267,61 +1370,87 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	s2Dot := alphasDot[1:]
 	s2 := alphas[1:]
 	hi13 := len(s2)
-	stack2 := tapeDot.logPosteriorPlainFrames
-	stack3 := tape.logPosteriorPlainFrames
-	for i6 := 0; i6 < hi13; i6++ {
-		v2Dot := s2Dot[i6]
-		v2 := s2[i6]
-		stack2 = append(stack2, logPosteriorPlainFrame{})
-		stack3 = append(stack3, logPosteriorPlainFrame{})
-		topDot := &stack2[len(stack3)-1]
-		top := &stack3[len(stack3)-1]
-		topDot.max2 = max2Dot
-		top.max2 = max2
-		t13 := math.Max(shift1, v2)
-		var maxDot float64
-		if shift1 == t13 || shift1 != shift1 && t13 != t13 {
-			maxDot = shift1Dot
+	if 0 < hi13 {
+		at2 := len(tapeDot.logPosteriorPlainFrames)
+		if cap(tapeDot.logPosteriorPlainFrames)-at2 < hi13 {
+			more2 := make([]logPosteriorPlainFrame, hi13)
+			tapeDot.logPosteriorPlainFrames = append(tapeDot.logPosteriorPlainFrames, more2...)
 		} else {
-			maxDot = v2Dot
+			tapeDot.logPosteriorPlainFrames = tapeDot.logPosteriorPlainFrames[:hi13+at2]
 		}
-		max2Dot = maxDot
-		max2 = t13
-		topDot.shift1 = shift1Dot
-		top.shift1 = shift1
-		shift1Dot = max2Dot
-		shift1 = max2
+		stack2 := tapeDot.logPosteriorPlainFrames[at2:][:hi13]
+		at3 := len(tape.logPosteriorPlainFrames)
+		if cap(tape.logPosteriorPlainFrames)-at3 < hi13 {
+			more3 := make([]logPosteriorPlainFrame, hi13)
+			tape.logPosteriorPlainFrames = append(tape.logPosteriorPlainFrames, more3...)
+		} else {
+			tape.logPosteriorPlainFrames = tape.logPosteriorPlainFrames[:hi13+at3]
+		}
+		stack3 := tape.logPosteriorPlainFrames[at3:][:hi13]
+		for i6 := 0; i6 < hi13; i6++ {
+			v2Dot := s2Dot[i6]
+			v2 := s2[i6]
+			topDot := &stack2[i6]
+			top := &stack3[i6]
+			topDot.max2 = max2Dot
+			top.max2 = max2
+			t13 := math.Max(shift1, v2)
+			var maxDot float64
+			if shift1 == t13 || shift1 != shift1 && t13 != t13 {
+				maxDot = shift1Dot
+			} else {
+				maxDot = v2Dot
+			}
+			max2Dot = maxDot
+			max2 = t13
+			topDot.shift1 = shift1Dot
+			top.shift1 = shift1
+			shift1Dot = max2Dot
+			shift1 = max2
+		}
 	}
-	tapeDot.logPosteriorPlainFrames = stack2
-	tape.logPosteriorPlainFrames = stack3
 	var s11BarDot float64
 	s11Bar := 0.0
 	var s11Dot float64
 	s11 := 0.0
 	hi14 := len(alphas)
-	stack4 := tapeDot.exp2
-	stack5 := tape.exp2
-	for i12 := 0; i12 < hi14; i12++ {
-		v11Dot := alphasDot[i12]
-		v11 := alphas[i12]
-		arg1Dot := v11Dot - shift1Dot
-		arg1 := v11 - shift1
-		stack4 = append(stack4, exp2Dot)
-		stack5 = append(stack5, exp2)
-		t14 := math.Exp(arg1)
-		var d2 float64
-		if arg1Dot != 0 || t14-t14 == 0 {
-			d2 += arg1Dot * t14
+	if 0 < hi14 {
+		at4 := len(tapeDot.exp2)
+		if cap(tapeDot.exp2)-at4 < hi14 {
+			more4 := make([]float64, hi14)
+			tapeDot.exp2 = append(tapeDot.exp2, more4...)
 		} else {
-			d2 += rt.Skip()
+			tapeDot.exp2 = tapeDot.exp2[:hi14+at4]
 		}
-		exp2Dot = d2
-		exp2 = t14
-		s11Dot += exp2Dot
-		s11 += exp2
+		stack4 := tapeDot.exp2[at4:][:hi14]
+		at5 := len(tape.exp2)
+		if cap(tape.exp2)-at5 < hi14 {
+			more5 := make([]float64, hi14)
+			tape.exp2 = append(tape.exp2, more5...)
+		} else {
+			tape.exp2 = tape.exp2[:hi14+at5]
+		}
+		stack5 := tape.exp2[at5:][:hi14]
+		for i12 := 0; i12 < hi14; i12++ {
+			v11Dot := alphasDot[i12]
+			v11 := alphas[i12]
+			arg1Dot := v11Dot - shift1Dot
+			arg1 := v11 - shift1
+			stack4[i12] = exp2Dot
+			stack5[i12] = exp2
+			t14 := math.Exp(arg1)
+			var d2 float64
+			if arg1Dot != 0 || t14-t14 == 0 {
+				d2 += arg1Dot * t14
+			} else {
+				d2 += rt.Skip()
+			}
+			exp2Dot = d2
+			exp2 = t14
+			s11Dot += exp2Dot
+			s11 += exp2
+		}
 	}
-	tapeDot.exp2 = stack4
-	tape.exp2 = stack5
 	t15 := math.Log(s11)
 	t1 := t15 + shift1
 	t2 := c.constant()
@@ -1334,55 +1463,84 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		var exp1 float64
 		for j1 := 0; j1 < k; j1++ {
 			if 0 < d {
-				xc1Dot := xcDot[:len(xc):len(xc)][:d]
-				xc1 := xc[:len(xc):len(xc)][:d]
+				points := c.Points
+				xc3Dot := xcDot[:len(xc):len(xc)][:d]
+				xc3 := xc[:len(xc):len(xc)][:d]
+				points1 := points[p*d : len(points) : len(points)][:d]
 				means1Dot := meansDot[j1*d : len(means) : len(means)][:d]
 				means1 := means[j1*d : len(means) : len(means)][:d]
 				qx1Dot := qxDot[:len(qx):len(qx)][:d]
 				qx1 := qx[:len(qx):len(qx)][:d]
 				diag3Dot := diagDot[j1*d : len(diag) : len(diag)][:d]
 				diag3 := diag[j1*d : len(diag) : len(diag)][:d]
-				stack6 := tapeDot.logPosteriorPlainFrames1
-				stack7 := tape.logPosteriorPlainFrames1
+				at6 := len(tapeDot.logPosteriorPlainFrames1)
+				if cap(tapeDot.logPosteriorPlainFrames1)-at6 < d {
+					more6 := make([]logPosteriorPlainFrame1, d)
+					tapeDot.logPosteriorPlainFrames1 = append(tapeDot.logPosteriorPlainFrames1, more6...)
+				} else {
+					tapeDot.logPosteriorPlainFrames1 = tapeDot.logPosteriorPlainFrames1[:d+at6]
+				}
+				stack6 := tapeDot.logPosteriorPlainFrames1[at6:][:d]
+				at7 := len(tape.logPosteriorPlainFrames1)
+				if cap(tape.logPosteriorPlainFrames1)-at7 < d {
+					more7 := make([]logPosteriorPlainFrame1, d)
+					tape.logPosteriorPlainFrames1 = append(tape.logPosteriorPlainFrames1, more7...)
+				} else {
+					tape.logPosteriorPlainFrames1 = tape.logPosteriorPlainFrames1[:d+at7]
+				}
+				stack7 := tape.logPosteriorPlainFrames1[at7:][:d]
 				for i1 := 0; i1 < d; i1++ {
-					stack6 = append(stack6, logPosteriorPlainFrame1{})
-					stack7 = append(stack7, logPosteriorPlainFrame1{})
-					top1Dot := &stack6[len(stack7)-1]
-					top1 := &stack7[len(stack7)-1]
-					top1Dot.xc = xc1Dot[i1]
-					top1.xc = xc1[i1]
-					xc1Dot[i1] = -means1Dot[i1]
-					xc1[i1] = c.Points[p*d+i1] - means1[i1]
+					top1Dot := &stack6[i1]
+					top1 := &stack7[i1]
+					top1Dot.xc = xc3Dot[i1]
+					top1.xc = xc3[i1]
+					xc3Dot[i1] = -means1Dot[i1]
+					xc3[i1] = points1[i1] - means1[i1]
 					top1Dot.qx = qx1Dot[i1]
 					top1.qx = qx1[i1]
 					t16 := diag3[i1]
-					t17 := xc1[i1]
-					qx1Dot[i1] = diag3Dot[i1]*t17 + t16*xc1Dot[i1]
+					t17 := xc3[i1]
+					qx1Dot[i1] = diag3Dot[i1]*t17 + t16*xc3Dot[i1]
 					qx1[i1] = t16 * t17
 				}
-				tapeDot.logPosteriorPlainFrames1 = stack6
-				tape.logPosteriorPlainFrames1 = stack7
 			}
 			tape.l = append(tape.l, l)
 			l = j1*tri + d
 			for col := 0; col < d; col++ {
 				lo := col + 1
-				for row := lo; row < d; row++ {
-					t18 := icf[l]
-					t19 := xc[col]
-					qxDot[row] += icfDot[l]*t19 + t18*xcDot[col]
-					qx[row] += t18 * t19
-					l++
+				if lo < d {
+					xc1Dot := xcDot[col]
+					xc1 := xc[col]
+					n3 := d - lo
+					if 3 < n3 {
+						icf2Dot := icfDot[l:len(icf):len(icf)][:n3]
+						icf2 := icf[l:len(icf):len(icf)][:n3]
+						qx2Dot := qxDot[lo:len(qx):len(qx)][:n3]
+						qx2 := qx[lo:len(qx):len(qx)][:n3]
+						for row2 := 0; row2 < n3; row2++ {
+							t18 := icf2[row2]
+							qx2Dot[row2] += icf2Dot[row2]*xc1 + t18*xc1Dot
+							qx2[row2] += t18 * xc1
+						}
+						l += n3
+					} else {
+						for row := lo; row < d; row++ {
+							t19 := icf[l]
+							qxDot[row] += icfDot[l]*xc1 + t19*xc1Dot
+							qx[row] += t19 * xc1
+							l++
+						}
+					}
 				}
 			}
 			var sqDot float64
 			sq := 0.0
 			if 0 < d {
-				qx2Dot := qxDot[:len(qx):len(qx)][:d]
-				qx2 := qx[:len(qx):len(qx)][:d]
+				qx3Dot := qxDot[:len(qx):len(qx)][:d]
+				qx3 := qx[:len(qx):len(qx)][:d]
 				for i2 := 0; i2 < d; i2++ {
-					t20 := qx2[i2]
-					sqDot += (t20 + t20) * qx2Dot[i2]
+					t20 := qx3[i2]
+					sqDot += (t20 + t20) * qx3Dot[i2]
 					sq += t20 * t20
 				}
 			}
@@ -1396,59 +1554,85 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		sDot := termsDot[1:]
 		s := terms[1:]
 		hi7 := len(s)
-		stack8 := tapeDot.logPosteriorPlainFrames2
-		stack9 := tape.logPosteriorPlainFrames2
-		for i5 := 0; i5 < hi7; i5++ {
-			vDot := sDot[i5]
-			v := s[i5]
-			stack8 = append(stack8, logPosteriorPlainFrame2{})
-			stack9 = append(stack9, logPosteriorPlainFrame2{})
-			top2Dot := &stack8[len(stack9)-1]
-			top2 := &stack9[len(stack9)-1]
-			top2Dot.max1 = max1Dot
-			top2.max1 = max1
-			t21 := math.Max(shift, v)
-			var maxDot1 float64
-			if shift == t21 || shift != shift && t21 != t21 {
-				maxDot1 = shiftDot
+		if 0 < hi7 {
+			at8 := len(tapeDot.logPosteriorPlainFrames2)
+			if cap(tapeDot.logPosteriorPlainFrames2)-at8 < hi7 {
+				more8 := make([]logPosteriorPlainFrame2, hi7)
+				tapeDot.logPosteriorPlainFrames2 = append(tapeDot.logPosteriorPlainFrames2, more8...)
 			} else {
-				maxDot1 = vDot
+				tapeDot.logPosteriorPlainFrames2 = tapeDot.logPosteriorPlainFrames2[:hi7+at8]
 			}
-			max1Dot = maxDot1
-			max1 = t21
-			top2Dot.shift = shiftDot
-			top2.shift = shift
-			shiftDot = max1Dot
-			shift = max1
+			stack8 := tapeDot.logPosteriorPlainFrames2[at8:][:hi7]
+			at9 := len(tape.logPosteriorPlainFrames2)
+			if cap(tape.logPosteriorPlainFrames2)-at9 < hi7 {
+				more9 := make([]logPosteriorPlainFrame2, hi7)
+				tape.logPosteriorPlainFrames2 = append(tape.logPosteriorPlainFrames2, more9...)
+			} else {
+				tape.logPosteriorPlainFrames2 = tape.logPosteriorPlainFrames2[:hi7+at9]
+			}
+			stack9 := tape.logPosteriorPlainFrames2[at9:][:hi7]
+			for i5 := 0; i5 < hi7; i5++ {
+				vDot := sDot[i5]
+				v := s[i5]
+				top2Dot := &stack8[i5]
+				top2 := &stack9[i5]
+				top2Dot.max1 = max1Dot
+				top2.max1 = max1
+				t21 := math.Max(shift, v)
+				var maxDot1 float64
+				if shift == t21 || shift != shift && t21 != t21 {
+					maxDot1 = shiftDot
+				} else {
+					maxDot1 = vDot
+				}
+				max1Dot = maxDot1
+				max1 = t21
+				top2Dot.shift = shiftDot
+				top2.shift = shift
+				shiftDot = max1Dot
+				shift = max1
+			}
 		}
-		tapeDot.logPosteriorPlainFrames2 = stack8
-		tape.logPosteriorPlainFrames2 = stack9
 		var s1Dot float64
 		s1 := 0.0
 		hi8 := len(terms)
-		stack10 := tapeDot.exp1
-		stack11 := tape.exp1
-		for i11 := 0; i11 < hi8; i11++ {
-			v1Dot := termsDot[i11]
-			v1 := terms[i11]
-			argDot := v1Dot - shiftDot
-			arg := v1 - shift
-			stack10 = append(stack10, exp1Dot)
-			stack11 = append(stack11, exp1)
-			t22 := math.Exp(arg)
-			var d4 float64
-			if argDot != 0 || t22-t22 == 0 {
-				d4 += argDot * t22
+		if 0 < hi8 {
+			at10 := len(tapeDot.exp1)
+			if cap(tapeDot.exp1)-at10 < hi8 {
+				more10 := make([]float64, hi8)
+				tapeDot.exp1 = append(tapeDot.exp1, more10...)
 			} else {
-				d4 += rt.Skip()
+				tapeDot.exp1 = tapeDot.exp1[:hi8+at10]
 			}
-			exp1Dot = d4
-			exp1 = t22
-			s1Dot += exp1Dot
-			s1 += exp1
+			stack10 := tapeDot.exp1[at10:][:hi8]
+			at11 := len(tape.exp1)
+			if cap(tape.exp1)-at11 < hi8 {
+				more11 := make([]float64, hi8)
+				tape.exp1 = append(tape.exp1, more11...)
+			} else {
+				tape.exp1 = tape.exp1[:hi8+at11]
+			}
+			stack11 := tape.exp1[at11:][:hi8]
+			for i11 := 0; i11 < hi8; i11++ {
+				v1Dot := termsDot[i11]
+				v1 := terms[i11]
+				argDot := v1Dot - shiftDot
+				arg := v1 - shift
+				stack10[i11] = exp1Dot
+				stack11[i11] = exp1
+				t22 := math.Exp(arg)
+				var d4 float64
+				if argDot != 0 || t22-t22 == 0 {
+					d4 += argDot * t22
+				} else {
+					d4 += rt.Skip()
+				}
+				exp1Dot = d4
+				exp1 = t22
+				s1Dot += exp1Dot
+				s1 += exp1
+			}
 		}
-		tapeDot.exp1 = stack10
-		tape.exp1 = stack11
 		t23 := math.Log(s1)
 		total += t23 + shift
 		var s1BarDot float64
@@ -1466,8 +1650,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		if hi8 > 0 {
 			termsBar1Dot := termsBarDot[:len(termsBar):len(termsBar)][:hi8]
 			termsBar1 := termsBar[:len(termsBar):len(termsBar)][:hi8]
-			stack12 := tapeDot.exp1
-			stack13 := tape.exp1
+			at12 := len(tapeDot.exp1) - hi8
+			stack12 := tapeDot.exp1[at12:][:hi8]
+			at13 := len(tape.exp1) - hi8
+			stack13 := tape.exp1[at13:][:hi8]
 			for i111 := hi8 - 1; i111 > -1; i111-- {
 				var argBarDot float64
 				var argBar float64
@@ -1478,23 +1664,23 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					argBarDot += rt.Skip()
 					argBar += rt.Skip()
 				}
-				exp1Dot = stack12[len(stack13)-1]
-				exp1 = stack13[len(stack13)-1]
-				stack12 = stack12[:len(stack13)-1]
-				stack13 = stack13[:len(stack13)-1]
+				exp1Dot = stack12[i111]
+				exp1 = stack13[i111]
 				shiftBarDot -= argBarDot
 				shiftBar -= argBar
 				termsBar1Dot[i111] += argBarDot
 				termsBar1[i111] += argBar
 			}
-			tapeDot.exp1 = stack12
-			tape.exp1 = stack13
+			tapeDot.exp1 = tapeDot.exp1[:at12]
+			tape.exp1 = tape.exp1[:at13]
 		}
 		if hi7 > 0 {
 			sBar1Dot := sBarDot[:len(sBar):len(sBar)][:hi7]
 			sBar1 := sBar[:len(sBar):len(sBar)][:hi7]
-			stack14 := tapeDot.logPosteriorPlainFrames2
-			stack15 := tape.logPosteriorPlainFrames2
+			at14 := len(tapeDot.logPosteriorPlainFrames2) - hi7
+			stack14 := tapeDot.logPosteriorPlainFrames2[at14:][:hi7]
+			at15 := len(tape.logPosteriorPlainFrames2) - hi7
+			stack15 := tape.logPosteriorPlainFrames2[at15:][:hi7]
 			for i51 := hi7 - 1; i51 > -1; i51-- {
 				var vBarDot float64
 				var vBar float64
@@ -1502,8 +1688,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				t7 := shiftBar
 				shiftBarDot = 0
 				shiftBar = 0
-				top3Dot := &stack14[len(stack15)-1]
-				top3 := &stack15[len(stack15)-1]
+				top3Dot := &stack14[i51]
+				top3 := &stack15[i51]
 				_ = top3Dot.shift
 				shift = top3.shift
 				if shift == max1 || shift != shift && max1 != max1 {
@@ -1515,13 +1701,11 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				}
 				_ = top3Dot.max1
 				max1 = top3.max1
-				stack14 = stack14[:len(stack15)-1]
-				stack15 = stack15[:len(stack15)-1]
 				sBar1Dot[i51] += vBarDot
 				sBar1[i51] += vBar
 			}
-			tapeDot.logPosteriorPlainFrames2 = stack14
-			tape.logPosteriorPlainFrames2 = stack15
+			tapeDot.logPosteriorPlainFrames2 = tapeDot.logPosteriorPlainFrames2[:at14]
+			tape.logPosteriorPlainFrames2 = tape.logPosteriorPlainFrames2[:at15]
 		}
 		termsBarDot[0] += shiftBarDot
 		termsBar[0] += shiftBar
@@ -1539,77 +1723,104 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			twiceDot := sqBarDot + sqBarDot
 			twice := sqBar + sqBar
 			if 0 < d {
-				qx3Dot := qxDot[:len(qx):len(qx)][:d]
-				qx3 := qx[:len(qx):len(qx)][:d]
+				qx4Dot := qxDot[:len(qx):len(qx)][:d]
+				qx4 := qx[:len(qx):len(qx)][:d]
 				qxBar1Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
 				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
 				for i21 := 0; i21 < d; i21++ {
-					t25 := qx3[i21]
-					qxBar1Dot[i21] += twiceDot*t25 + twice*qx3Dot[i21]
+					t25 := qx4[i21]
+					qxBar1Dot[i21] += twiceDot*t25 + twice*qx4Dot[i21]
 					qxBar1[i21] += twice * t25
 				}
 			}
 			for col1 := d - 1; col1 > -1; col1-- {
 				lo2 := col1 + 1
-				for row1 := d - 1; row1 > lo2-1; row1-- {
-					l -= 1
-					t5Dot := qxBarDot[row1]
-					t5 := qxBar[row1]
-					t26 := xc[col1]
-					icfBarDot[l] += t5Dot*t26 + t5*xcDot[col1]
-					icfBar[l] += t5 * t26
-					t27 := icf[l]
-					xcBarDot[col1] += t5Dot*t27 + t5*icfDot[l]
-					xcBar[col1] += t5 * t27
+				if d > lo2 {
+					xc2Dot := xcDot[col1]
+					xc2 := xc[col1]
+					xcBar1Dot := xcBarDot[col1]
+					xcBar1 := xcBar[col1]
+					n4 := d - lo2
+					if 3 < n4 {
+						l -= n4
+						qxBar2Dot := qxBarDot[lo2:len(qxBar):len(qxBar)][:n4]
+						qxBar2 := qxBar[lo2:len(qxBar):len(qxBar)][:n4]
+						icfBar1Dot := icfBarDot[l:len(icfBar):len(icfBar)][:n4]
+						icfBar1 := icfBar[l:len(icfBar):len(icfBar)][:n4]
+						icf3Dot := icfDot[l:len(icf):len(icf)][:n4]
+						icf3 := icf[l:len(icf):len(icf)][:n4]
+						for row11 := n4 - 1; row11 > -1; row11-- {
+							t51Dot := qxBar2Dot[row11]
+							t51 := qxBar2[row11]
+							icfBar1Dot[row11] += t51Dot*xc2 + t51*xc2Dot
+							icfBar1[row11] += t51 * xc2
+							t26 := icf3[row11]
+							xcBar1Dot += t51Dot*t26 + t51*icf3Dot[row11]
+							xcBar1 += t51 * t26
+						}
+					} else {
+						for row1 := d - 1; row1 > lo2-1; row1-- {
+							l -= 1
+							t5Dot := qxBarDot[row1]
+							t5 := qxBar[row1]
+							icfBarDot[l] += t5Dot*xc2 + t5*xc2Dot
+							icfBar[l] += t5 * xc2
+							t27 := icf[l]
+							xcBar1Dot += t5Dot*t27 + t5*icfDot[l]
+							xcBar1 += t5 * t27
+						}
+					}
+					xcBarDot[col1] = xcBar1Dot
+					xcBar[col1] = xcBar1
 				}
 			}
 			l = tape.l[len(tape.l)-1]
 			tape.l = tape.l[:len(tape.l)-1]
 			if d > 0 {
-				qxBar2Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
-				qxBar2 := qxBar[:len(qxBar):len(qxBar)][:d]
-				qx4Dot := qxDot[:len(qx):len(qx)][:d]
-				qx4 := qx[:len(qx):len(qx)][:d]
-				xc2Dot := xcDot[:len(xc):len(xc)][:d]
-				xc2 := xc[:len(xc):len(xc)][:d]
+				qxBar3Dot := qxBarDot[:len(qxBar):len(qxBar)][:d]
+				qxBar3 := qxBar[:len(qxBar):len(qxBar)][:d]
+				qx5Dot := qxDot[:len(qx):len(qx)][:d]
+				qx5 := qx[:len(qx):len(qx)][:d]
+				xc4Dot := xcDot[:len(xc):len(xc)][:d]
+				xc4 := xc[:len(xc):len(xc)][:d]
 				diagBar1Dot := diagBarDot[j11*d : len(diagBar) : len(diagBar)][:d]
 				diagBar1 := diagBar[j11*d : len(diagBar) : len(diagBar)][:d]
 				diag4Dot := diagDot[j11*d : len(diag) : len(diag)][:d]
 				diag4 := diag[j11*d : len(diag) : len(diag)][:d]
-				xcBar1Dot := xcBarDot[:len(xcBar):len(xcBar)][:d]
-				xcBar1 := xcBar[:len(xcBar):len(xcBar)][:d]
+				xcBar2Dot := xcBarDot[:len(xcBar):len(xcBar)][:d]
+				xcBar2 := xcBar[:len(xcBar):len(xcBar)][:d]
 				meansBar1Dot := meansBarDot[j11*d : len(meansBar) : len(meansBar)][:d]
 				meansBar1 := meansBar[j11*d : len(meansBar) : len(meansBar)][:d]
-				stack16 := tapeDot.logPosteriorPlainFrames1
-				stack17 := tape.logPosteriorPlainFrames1
+				at16 := len(tapeDot.logPosteriorPlainFrames1) - d
+				stack16 := tapeDot.logPosteriorPlainFrames1[at16:][:d]
+				at17 := len(tape.logPosteriorPlainFrames1) - d
+				stack17 := tape.logPosteriorPlainFrames1[at17:][:d]
 				for i13 := d - 1; i13 > -1; i13-- {
-					t4Dot := qxBar2Dot[i13]
-					t4 := qxBar2[i13]
-					qxBar2Dot[i13] = 0
-					qxBar2[i13] = 0
-					top4Dot := &stack16[len(stack17)-1]
-					top4 := &stack17[len(stack17)-1]
-					qx4Dot[i13] = top4Dot.qx
-					qx4[i13] = top4.qx
-					t28 := xc2[i13]
-					diagBar1Dot[i13] += t4Dot*t28 + t4*xc2Dot[i13]
+					t4Dot := qxBar3Dot[i13]
+					t4 := qxBar3[i13]
+					qxBar3Dot[i13] = 0
+					qxBar3[i13] = 0
+					top4Dot := &stack16[i13]
+					top4 := &stack17[i13]
+					qx5Dot[i13] = top4Dot.qx
+					qx5[i13] = top4.qx
+					t28 := xc4[i13]
+					diagBar1Dot[i13] += t4Dot*t28 + t4*xc4Dot[i13]
 					diagBar1[i13] += t4 * t28
 					t29 := diag4[i13]
-					xcBar1Dot[i13] += t4Dot*t29 + t4*diag4Dot[i13]
-					xcBar1[i13] += t4 * t29
-					t3Dot := xcBar1Dot[i13]
-					t3 := xcBar1[i13]
-					xcBar1Dot[i13] = 0
-					xcBar1[i13] = 0
-					xc2Dot[i13] = top4Dot.xc
-					xc2[i13] = top4.xc
-					stack16 = stack16[:len(stack17)-1]
-					stack17 = stack17[:len(stack17)-1]
+					xcBar2Dot[i13] += t4Dot*t29 + t4*diag4Dot[i13]
+					xcBar2[i13] += t4 * t29
+					t3Dot := xcBar2Dot[i13]
+					t3 := xcBar2[i13]
+					xcBar2Dot[i13] = 0
+					xcBar2[i13] = 0
+					xc4Dot[i13] = top4Dot.xc
+					xc4[i13] = top4.xc
 					meansBar1Dot[i13] -= t3Dot
 					meansBar1[i13] -= t3
 				}
-				tapeDot.logPosteriorPlainFrames1 = stack16
-				tape.logPosteriorPlainFrames1 = stack17
+				tapeDot.logPosteriorPlainFrames1 = tapeDot.logPosteriorPlainFrames1[:at16]
+				tape.logPosteriorPlainFrames1 = tape.logPosteriorPlainFrames1[:at17]
 			}
 		}
 	}
@@ -1628,8 +1839,10 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	if hi14 > 0 {
 		alphasBar1Dot := alphasBarDot[:len(alphasBar):len(alphasBar)][:hi14]
 		alphasBar1 := alphasBar[:len(alphasBar):len(alphasBar)][:hi14]
-		stack18 := tapeDot.exp2
-		stack19 := tape.exp2
+		at18 := len(tapeDot.exp2) - hi14
+		stack18 := tapeDot.exp2[at18:][:hi14]
+		at19 := len(tape.exp2) - hi14
+		stack19 := tape.exp2[at19:][:hi14]
 		for i121 := hi14 - 1; i121 > -1; i121-- {
 			var arg1BarDot float64
 			var arg1Bar float64
@@ -1640,23 +1853,23 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				arg1BarDot += rt.Skip()
 				arg1Bar += rt.Skip()
 			}
-			exp2Dot = stack18[len(stack19)-1]
-			exp2 = stack19[len(stack19)-1]
-			stack18 = stack18[:len(stack19)-1]
-			stack19 = stack19[:len(stack19)-1]
+			exp2Dot = stack18[i121]
+			exp2 = stack19[i121]
 			shift1BarDot -= arg1BarDot
 			shift1Bar -= arg1Bar
 			alphasBar1Dot[i121] += arg1BarDot
 			alphasBar1[i121] += arg1Bar
 		}
-		tapeDot.exp2 = stack18
-		tape.exp2 = stack19
+		tapeDot.exp2 = tapeDot.exp2[:at18]
+		tape.exp2 = tape.exp2[:at19]
 	}
 	if hi13 > 0 {
 		s2Bar1Dot := s2BarDot[:len(s2Bar):len(s2Bar)][:hi13]
 		s2Bar1 := s2Bar[:len(s2Bar):len(s2Bar)][:hi13]
-		stack20 := tapeDot.logPosteriorPlainFrames
-		stack21 := tape.logPosteriorPlainFrames
+		at20 := len(tapeDot.logPosteriorPlainFrames) - hi13
+		stack20 := tapeDot.logPosteriorPlainFrames[at20:][:hi13]
+		at21 := len(tape.logPosteriorPlainFrames) - hi13
+		stack21 := tape.logPosteriorPlainFrames[at21:][:hi13]
 		for i61 := hi13 - 1; i61 > -1; i61-- {
 			var v2BarDot float64
 			var v2Bar float64
@@ -1664,8 +1877,8 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			t8 := shift1Bar
 			shift1BarDot = 0
 			shift1Bar = 0
-			top5Dot := &stack20[len(stack21)-1]
-			top5 := &stack21[len(stack21)-1]
+			top5Dot := &stack20[i61]
+			top5 := &stack21[i61]
 			_ = top5Dot.shift1
 			shift1 = top5.shift1
 			if shift1 == max2 || shift1 != shift1 && max2 != max2 {
@@ -1677,13 +1890,11 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 			_ = top5Dot.max2
 			max2 = top5.max2
-			stack20 = stack20[:len(stack21)-1]
-			stack21 = stack21[:len(stack21)-1]
 			s2Bar1Dot[i61] += v2BarDot
 			s2Bar1[i61] += v2Bar
 		}
-		tapeDot.logPosteriorPlainFrames = stack20
-		tape.logPosteriorPlainFrames = stack21
+		tapeDot.logPosteriorPlainFrames = tapeDot.logPosteriorPlainFrames[:at20]
+		tape.logPosteriorPlainFrames = tape.logPosteriorPlainFrames[:at21]
 	}
 	alphasBarDot[0] += shift1BarDot
 	alphasBar[0] += shift1Bar
@@ -1691,11 +1902,25 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		sq1Bar := rBar * (0.5 * c.Gamma * c.Gamma)
 		sumsBar[j21] -= rBar * float64(c.M)
 		twice2 := sq1Bar + sq1Bar
-		for i41 := d; i41 < tri; i41++ {
-			l11Dot := icfDot[j21*tri+i41]
-			l11 := icf[j21*tri+i41]
-			icfBarDot[j21*tri+i41] += twice2 * l11Dot
-			icfBar[j21*tri+i41] += twice2 * l11
+		n5 := tri - d
+		if d < tri && 3 < n5 {
+			icf4Dot := icfDot[j21*tri+d : len(icf) : len(icf)][:n5]
+			icf4 := icf[j21*tri+d : len(icf) : len(icf)][:n5]
+			icfBar2Dot := icfBarDot[j21*tri+d : len(icfBar) : len(icfBar)][:n5]
+			icfBar2 := icfBar[j21*tri+d : len(icfBar) : len(icfBar)][:n5]
+			for i411 := 0; i411 < n5; i411++ {
+				l111Dot := icf4Dot[i411]
+				l111 := icf4[i411]
+				icfBar2Dot[i411] += twice2 * l111Dot
+				icfBar2[i411] += twice2 * l111
+			}
+		} else {
+			for i41 := d; i41 < tri; i41++ {
+				l11Dot := icfDot[j21*tri+i41]
+				l11 := icf[j21*tri+i41]
+				icfBarDot[j21*tri+i41] += twice2 * l11Dot
+				icfBar[j21*tri+i41] += twice2 * l11
+			}
 		}
 		twice1 := sq1Bar + sq1Bar
 		if 0 < d {
@@ -1711,15 +1936,19 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	}
 	for j3 := k - 1; j3 > -1; j3-- {
 		if d > 0 {
+			sumsBar1Dot := sumsBarDot[j3]
+			sumsBar1 := sumsBar[j3]
 			diagBar3Dot := diagBarDot[j3*d : len(diagBar) : len(diagBar)][:d]
 			diagBar3 := diagBar[j3*d : len(diagBar) : len(diagBar)][:d]
-			icfBar1Dot := icfBarDot[j3*tri : len(icfBar) : len(icfBar)][:d]
-			icfBar1 := icfBar[j3*tri : len(icfBar) : len(icfBar)][:d]
-			stack22 := tapeDot.exp
-			stack23 := tape.exp
+			icfBar3Dot := icfBarDot[j3*tri : len(icfBar) : len(icfBar)][:d]
+			icfBar3 := icfBar[j3*tri : len(icfBar) : len(icfBar)][:d]
+			at22 := len(tapeDot.exp) - d
+			stack22 := tapeDot.exp[at22:][:d]
+			at23 := len(tape.exp) - d
+			stack23 := tape.exp[at23:][:d]
 			for i7 := d - 1; i7 > -1; i7-- {
-				qBarDot := sumsBarDot[j3]
-				qBar := sumsBar[j3]
+				qBarDot := sumsBar1Dot
+				qBar := sumsBar1
 				tDot := diagBar3Dot[i7]
 				t := diagBar3[i7]
 				diagBar3Dot[i7] = 0
@@ -1731,15 +1960,13 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 					qBarDot += rt.Skip()
 					qBar += rt.Skip()
 				}
-				expDot = stack22[len(stack23)-1]
-				exp = stack23[len(stack23)-1]
-				stack22 = stack22[:len(stack23)-1]
-				stack23 = stack23[:len(stack23)-1]
-				icfBar1Dot[i7] += qBarDot
-				icfBar1[i7] += qBar
+				expDot = stack22[i7]
+				exp = stack23[i7]
+				icfBar3Dot[i7] += qBarDot
+				icfBar3[i7] += qBar
 			}
-			tapeDot.exp = stack22
-			tape.exp = stack23
+			tapeDot.exp = tapeDot.exp[:at22]
+			tape.exp = tape.exp[:at23]
 		}
 	}
 	return

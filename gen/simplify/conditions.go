@@ -1,0 +1,102 @@
+package simplify
+
+import (
+	"go/token"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
+
+// knownConditions are conditions that hold at the current statement of a pass: those of the enclosing ifs whose
+// variables keep their values since.
+type knownConditions []ir.Expr
+
+// block returns b with each statement replaced by those that f returns for it. The blocks of a statement are rewritten
+// before the statement itself, and k is up to date in every call.
+func (k *knownConditions) block(b ir.Block, f func(ir.Stmt) ir.Block) (out ir.Block) {
+	outer := *k
+	defer func() { *k = outer }()
+	for _, s := range b {
+		here := *k
+		switch x := s.(type) {
+		case *ir.If:
+			y := &ir.If{At: x.At, Cond: x.Cond}
+			*k = append(here[:len(here):len(here)], conjuncts(x.Cond)...)
+			y.Then = k.block(x.Then, f)
+			*k = here
+			y.Else = k.block(x.Else, f)
+			s = y
+		case *ir.Loop:
+			*k = nil // an iteration may change its variables
+			loop := *x
+			loop.Body = k.block(x.Body, f)
+			s = &loop
+		default:
+			s = mapBlocks(s, func(b ir.Block) ir.Block { return k.block(b, f) })
+		}
+		*k = here
+		out = append(out, f(s)...)
+		var kept knownConditions
+		for _, c := range here {
+			changed := false
+			exprUses(c, func(v *ir.Var, _ use) { changed = changed || writesVar(s, v) })
+			if !changed {
+				kept = append(kept, c)
+			}
+		}
+		*k = kept
+	}
+	return out
+}
+
+// conjuncts returns the operands of && in e, or e itself.
+func conjuncts(e ir.Expr) []ir.Expr {
+	if b, ok := e.(*ir.Binary); ok && b.Op == token.LAND {
+		return append(conjuncts(b.X), conjuncts(b.Y)...)
+	}
+	return []ir.Expr{e}
+}
+
+// holds reports whether e is known to be true: it is a known condition, or x < y where c < y is known with constants
+// x <= c.
+func (k knownConditions) holds(e ir.Expr) bool {
+	if c, ok := e.(*ir.Const); ok {
+		return !isZero(c)
+	}
+	for _, c := range k {
+		if ir.Equal(c, e) {
+			return true
+		}
+		x, y, ok := lessThan(e)
+		a, b, less := lessThan(c)
+		if !ok || !less || !ir.Equal(y, b) {
+			continue
+		}
+		m, isConst := constInt(x)
+		if n, ok := constInt(a); ok && isConst && m <= n || ir.Equal(x, a) {
+			return true
+		}
+	}
+	return false
+}
+
+// lessThan returns x and y if e is x < y or y > x.
+func lessThan(e ir.Expr) (x, y ir.Expr, ok bool) {
+	b, ok := e.(*ir.Binary)
+	switch {
+	case ok && b.Op == token.LSS:
+		return b.X, b.Y, true
+	case ok && b.Op == token.GTR:
+		return b.Y, b.X, true
+	}
+	return nil, nil, false
+}
+
+// guard returns b, statements in place of l that may only be executed if it has an iteration, in an if unless that is
+// known.
+func (k knownConditions) guard(l *ir.Loop, b ir.Block) ir.Block {
+	some := fold(hasIteration(l))
+	if k.holds(some) {
+		return b
+	}
+	return ir.Block{&ir.If{At: l.At, Cond: some, Then: b}}
+}

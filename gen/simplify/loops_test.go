@@ -1,0 +1,291 @@
+package simplify_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/simplify"
+	"github.com/nabla-ad/nabla/internal/longtest"
+)
+
+type (
+	loopData struct {
+		P []float64
+		K int
+		T float64
+	}
+	loopFrame struct{ A, B float64 }
+	loopWork  struct {
+		S []float64
+		F []loopFrame
+	}
+)
+
+const (
+	frameType    = "struct{A float64; B float64}"
+	loopDataType = "struct{P []float64; K int; T float64}"
+	loopWorkType = "struct{S []float64; F []" + frameType + "}"
+)
+
+// loops returns a random function with innermost loops over triangles, rows and windows, which step variables of their
+// own and push to and pop from stacks.
+func loops(seed uint64) string {
+	w := &accumulation{Rand: rand.New(rand.NewPCG(seed, 21))}
+	w.block("func F(x []float64, y []float64, c *"+loopDataType+", ws *"+loopWorkType+
+		", wd *"+loopWorkType+", n int, k int) (r float64) exit", func() {
+		w.line("let q int = %s", w.of("k", "3", "n", "n + 4"))
+		for range 2 + w.IntN(3) {
+			if w.IntN(3) == 0 {
+				w.outer()
+			} else {
+				w.inner("k")
+			}
+		}
+	})
+	w.line("}")
+	return w.b.String()
+}
+
+// outer writes a loop around others, or a condition.
+func (w *accumulation) outer() {
+	if w.IntN(2) == 0 {
+		w.block("if "+w.of("0 < n", "k + 1 < n", "n > k", "r > 1", "2 < n && k > 0"), func() {
+			w.inner("k")
+			if w.IntN(3) == 0 {
+				w.line("n = n - %s", w.of("1", "k"))
+				w.inner("k")
+			}
+		})
+		w.line("}")
+		return
+	}
+	i := w.name("o")
+	w.block(fmt.Sprintf("for %s, %s %s int = 0; %s < %s; %s += 1", w.name("l"), w.name("m"), i, i, w.of("n", "3"), i),
+		func() {
+			w.inner(i)
+			if w.IntN(2) == 0 {
+				w.inner(i)
+			}
+			if w.IntN(2) == 0 {
+				w.line("q = %s", w.of("k", i, "2"))
+			}
+		})
+	w.line("}")
+}
+
+// inner writes an innermost loop; k is a variable that does not change in it.
+func (w *accumulation) inner(k string) {
+	i, l, next := w.name("i"), w.name("l"), w.name("m")
+	lo, hi := w.of("0", "0", "1", "2", k, k+" + 1", "n - 3", "n - "+k), w.of("n", "n", "n - 1", k, "3", "n + "+k)
+	head := fmt.Sprintf("for %s, %s %s int = %s; %s < %s; %s += 1", l, next, i, lo, i, hi, i)
+	down := w.IntN(2) == 0
+	if down {
+		head = fmt.Sprintf("for %s, %s %s int = %s - 1; %s > %s - 1; %s += -1", l, next, i, hi, i, lo, i)
+	}
+	index := func() string {
+		return w.of(i, i, i, i, i+" + 1", i+" + 2", "q", "q", "q + 1", k+" * n + "+i, k+" * n + "+i+" + 1", k+" + "+i,
+			k, "0", k+" + 1", "n - "+i, i+" - "+k)
+	}
+	value := func() string {
+		return w.of("x["+index()+"]", "x["+index()+"]", "x["+index()+"] * x["+index()+"]", "c.P["+index()+"]", "c.T",
+			"float64(c.K)", "0.75 * x["+k+"]")
+	}
+	w.block(head, func() {
+		pop := -1
+		stack := w.of("S", "F")
+		steps := 2 + w.IntN(4)
+		at := w.IntN(2 * steps) // of the push or pop, often none
+		if at < steps && w.IntN(2) == 0 {
+			pop = at
+		}
+		for s := range steps {
+			if s == at && pop < 0 {
+				w.push(stack, value())
+			}
+			if pop >= s {
+				if w.IntN(2) == 0 {
+					w.line("r = %s[len(ws.%s) - 1]%s", w.dual(stack), stack, map[string]string{"F": ".A"}[stack])
+				}
+			}
+			if s == pop {
+				if stack == "S" {
+					w.line("wd.S = wd.S[:len(ws.S) - 1]")
+				}
+				w.line("ws.%s = ws.%s[:len(ws.%s) - 1]", stack, stack, stack)
+			}
+			switch w.IntN(14) {
+			case 0, 1, 2:
+				w.line("y[%s] += %s", index(), value())
+			case 3:
+				w.line("y[%s] = %s", index(), w.of("r", value(), "y["+index()+"] * 0.5"))
+			case 4, 5:
+				w.line("r += %s", value())
+			case 6:
+				w.line("r = r * 0.5 + y[%s]", index())
+			case 7, 8:
+				by := "1"
+				if down != (w.IntN(8) == 0) {
+					by = "-1"
+				}
+				w.line("%s", w.of("q += "+by, "q = q + "+by))
+			case 9:
+				w.block("if "+w.of("r > 1", "x["+i+"] > 0", i+" > 2"), func() {
+					switch w.IntN(4) {
+					case 0:
+						w.line("leave %s", w.of(next, next, next, l))
+					case 1:
+						w.line("y[%s] += %s", index(), value())
+					case 2:
+						w.line("r += %s", value())
+					case 3:
+						w.push(stack, value())
+					}
+				})
+				w.line("}")
+			case 10:
+				w.line("c.T %s %s", w.of("=", "+="), w.of("r", "x["+index()+"]"))
+			case 11:
+				w.line("%s", w.of("c.K = 3", "c.P = x[1:]", "c.P = y", "c.K += 1"))
+			case 12:
+				p := w.name("p")
+				w.line("let %s *float64 = &%s", p, w.of("y["+index()+"]", "c.T", "c.P["+index()+"]"))
+				w.line("%s", w.of("r += *"+p, "*"+p+" = r", "*"+p+" += x[0]"))
+			case 13:
+				w.line("y[%s] += %s", k, value())
+			}
+		}
+	})
+	w.line("}")
+}
+
+// dual returns a stack of the given name of the workspace, or that of the workspace of derivatives, which has the same
+// length.
+func (w *accumulation) dual(stack string) string {
+	if stack == "S" {
+		return w.of("ws.S", "wd.S")
+	}
+	return "ws.F"
+}
+
+// push writes a push of numbers to both workspaces, or of a record.
+func (w *accumulation) push(stack, value string) {
+	if stack == "S" {
+		w.line("wd.S = append(wd.S, r)")
+		w.line("ws.S = append(ws.S, %s)", value)
+		if w.IntN(3) == 0 {
+			w.line("r += wd.S[len(ws.S) - 1] * ws.S[len(ws.S) - 1]")
+		}
+		return
+	}
+	w.line("ws.F = append(ws.F, zero(%s))", frameType)
+	top := w.name("top")
+	w.line("let %s *%s = &ws.F[len(ws.F) - 1]", top, frameType)
+	w.line("%s.A = %s", top, value)
+	if w.IntN(2) == 0 {
+		w.line("%s.B = r", top)
+	}
+}
+
+// loopOutcome runs f and returns its result with the memory it leaves, and whether it panicked. If aliased is set, x, y
+// and the data overlap.
+func loopOutcome(t *testing.T, f *ir.Func, seed uint64, aliased bool) (numbers []float64, panicked bool) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 9))
+	x := make([]float64, 40)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	y := make([]float64, 40)
+	c := &loopData{P: make([]float64, 30), K: r.IntN(4), T: r.NormFloat64()}
+	for i := range c.P {
+		c.P[i] = r.NormFloat64()
+	}
+	if aliased {
+		y, c.P = x[1:38], x[2:30]
+	}
+	ws := &loopWork{S: make([]float64, 10, 10+r.IntN(20)), F: make([]loopFrame, 10, 14)}
+	for i := range ws.S {
+		ws.S[i], ws.F[i] = r.NormFloat64(), loopFrame{r.NormFloat64(), 2}
+	}
+	wd := &loopWork{S: make([]float64, 10, 10+r.IntN(20))}
+	in := ir.ValuesOf(x, y, c, ws, wd, r.IntN(9), r.IntN(4))
+	out, err := (&ir.Machine{Steps: 1 << 20}).Eval(f, in)
+	if p := (*ir.PanicError)(nil); err != nil {
+		if !errors.As(err, &p) {
+			t.Fatalf("%v\n%v", err, f)
+		}
+		return nil, true
+	}
+	numbers = append(numbers, ir.As[float64](out[0]))
+	numbers = append(numbers, ir.As[[]float64](in[0])...)
+	numbers = append(numbers, ir.As[[]float64](in[1])...)
+	d, work := ir.As[*loopData](in[2]), ir.As[*loopWork](in[3])
+	numbers = append(append(numbers, d.P...), float64(d.K), d.T)
+	numbers = append(append(numbers, work.S...), ir.As[*loopWork](in[4]).S...)
+	for _, v := range work.F {
+		numbers = append(numbers, v.A, v.B)
+	}
+	return append(numbers, float64(len(work.S)), float64(len(work.F))), false
+}
+
+// TestLoops runs the passes over innermost loops on random functions, alone and one after the other.
+func TestLoops(t *testing.T) {
+	isWork := func(v *ir.Var) bool { return v.Name == "ws" || v.Name == "wd" }
+	stacks := func(f *ir.Func) { simplify.Stacks(f, isWork) }
+	promoted := func(distinct bool) func(f *ir.Func) {
+		return func(f *ir.Func) { simplify.Promote(f, distinct, nil) }
+	}
+	list := [][]func(f *ir.Func){
+		{promoted(false)}, {simplify.Rebase}, {simplify.Cut}, {stacks},
+		{promoted(false), simplify.Rebase, simplify.Cut, simplify.Copies, stacks},
+		{promoted(true)}, {promoted(true), simplify.Rebase, simplify.Cut, simplify.Copies, stacks},
+	}
+	const firstDistinct = 5
+	var changed [7]int
+	runs, panics := 0, 0
+	for seed := range uint64(longtest.Cases(0, 150, 500, 5000)) {
+		text := loops(seed)
+		f := parse(t, text)
+		for i, passes := range list {
+			g, _ := ir.Clone(f, nil)
+			for _, pass := range passes {
+				pass(g)
+			}
+			if err := ir.Check(g); err != nil {
+				t.Fatalf("seed %d, passes %d: %v\n%s\n%s", seed, i, err, f, g)
+			}
+			if strings.ReplaceAll(g.String(), "\n", "") != strings.ReplaceAll(f.String(), "\n", "") {
+				changed[i]++
+			}
+			for k := range uint64(4) {
+				aliased := k == 3
+				if aliased && i >= firstDistinct {
+					continue
+				}
+				want, p := loopOutcome(t, f, 4*seed+k, aliased)
+				got, q := loopOutcome(t, g, 4*seed+k, aliased)
+				if p != q || !equal(got, want, 0) {
+					t.Fatalf("seed %d, passes %d, arguments %d:\ngot  %v %v\nwant %v %v\n%s\n%s",
+						seed, i, k, got, q, want, p, text, g)
+				}
+				runs++
+				if p {
+					panics++
+				}
+			}
+		}
+	}
+	t.Logf("%d runs, %d panics, functions changed by the passes: %v", runs, panics, changed)
+	for i, n := range changed {
+		if n == 0 {
+			t.Errorf("passes %d change no function", i)
+		}
+	}
+	if panics*2 > runs {
+		t.Error("most random functions should not panic")
+	}
+}
