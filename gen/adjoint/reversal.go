@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/types"
 
+	"github.com/nabla-ad/nabla/gen/elementary"
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
@@ -57,13 +58,33 @@ func (sp *specialization) pairFunc() []*node {
 // pairBlock returns the nodes of the statements in. Nodes that a statement needs before it, pending ones, come before
 // all nodes of the statement.
 func (sp *specialization) pairBlock(in ir.Block) (out []*node) {
-	for _, s := range in {
+	var last *node
+	for _, s := range elementary.JoinPartners(in) {
 		list := sp.pairStmt(s)
 		out = append(out, sp.pending...)
 		sp.pending = nil
 		out = append(out, list...)
+		var n *node
+		if len(list) > 0 {
+			n = list[len(list)-1]
+		}
+		usePartner(last, n)
+		last = n
 	}
 	return out
+}
+
+// usePartner lets the adjoints of two declarations that follow one another use each other's value, if one is the sine
+// of a variable and the other its cosine or the like: that of the first moves to that of the second, where both values
+// are there.
+func usePartner(first, second *node) {
+	if first == nil || second == nil {
+		return
+	}
+	if m := elementary.Partners(first.s, second.s); m != nil {
+		second.propagate = append(m.Block(second.propagate), m.Block(first.propagate)...)
+		first.propagate = nil
+	}
 }
 
 // pairStmt returns the nodes of s.

@@ -3,6 +3,7 @@ package tangent
 import (
 	"fmt"
 	"go/token"
+	"slices"
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/elementary"
@@ -211,7 +212,36 @@ func (b *builder) isActive(p *ir.Place) bool {
 }
 
 // block returns the tangent of a nested block.
-func (b *builder) block(in ir.Block) ir.Block { return b.EachStmt(in, b.stmt) }
+func (b *builder) block(in ir.Block) (out ir.Block) {
+	in = elementary.JoinPartners(in)
+	for len(in) > 0 {
+		n := 1
+		if len(in) > 1 && elementary.Partners(in[0], in[1]) != nil {
+			n = 2
+		}
+		list := b.EachStmt(in[:n], b.stmt)
+		if n == 2 {
+			list = usePartners(list)
+		}
+		out = append(out, list...)
+		in = in[n:]
+	}
+	return out
+}
+
+// usePartners returns list, the tangents of two declarations of partners, in another order: the values come first and
+// take the place of calls of their functions.
+func usePartners(list ir.Block) ir.Block {
+	for i, s := range list {
+		for j := i + 1; j < len(list); j++ {
+			if m := elementary.Partners(s, list[j]); m != nil {
+				rest := slices.Concat(list[:i], list[i+1:j], list[j+1:])
+				return append(ir.Block{s, list[j]}, m.Block(rest)...)
+			}
+		}
+	}
+	return list
+}
 
 // stmt writes the tangent of s: the operation on the shadows and then s itself.
 func (b *builder) stmt(s ir.Stmt) {

@@ -16,13 +16,6 @@ type handPlainFrame struct {
 	cond2 bool
 }
 
-// handPlainFrame1 is a type of values that generated functions record or pass to each other.
-type handPlainFrame1 struct {
-	b     float64
-	cond3 bool
-	arg   float64
-}
-
 // affineLanes4 is a type of values that generated functions record or pass to each other.
 type affineLanes4 [3][4][4]float64
 
@@ -512,7 +505,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	ws.handPlainFrames = ws.handPlainFrames[:0]
 	ws.rPtrBar = ws.rPtrBar[:0]
 	ws.rPtr = ws.rPtr[:0]
-	ws.handPlainFrames1 = ws.handPlainFrames1[:0]
+	ws.cond3 = ws.cond3[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
@@ -535,11 +528,9 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 	var ax int
 	var az int
 	var cond2 bool
-	var b float64
 	var cond3 bool
 	var rPtrBar *affine
 	var rPtr *affine
-	var arg float64
 	var z [3]float64
 	uBar := xBar[:len(x)-handPose]
 	u := x[:len(x)-handPose]
@@ -613,11 +604,8 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 		top.cond2 = cond2
 		cond2 = ax >= 0
 		if cond2 {
-			ws.handPlainFrames1 = append(ws.handPlainFrames1, handPlainFrame1{})
-			top1 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
-			top1.b = b
-			b = 0
-			top1.cond3 = cond3
+			b := 0.0
+			ws.cond3 = append(ws.cond3, cond3)
 			cond3 = az >= 0
 			if cond3 {
 				b = pose[az]
@@ -645,8 +633,7 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			*ws.rPtr2[k3] = affine{}
 			rPtr = ws.rPtr2[k3]
 			var r2 affine
-			top1.arg = arg
-			arg = pose[ax]
+			arg := pose[ax]
 			r2 = turnForward(arg, b, ws)
 			ws.rPtr1 = append(ws.rPtr1, *rPtr)
 			*rPtr = r2
@@ -995,10 +982,8 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			r2Bar[2][1] += t10[2][1]
 			r2Bar[2][2] += t10[2][2]
 			r2Bar[2][3] += t10[2][3]
-			t7, t8 := turnReverse(arg, b, r2Bar, ws)
+			t7, t8 := turnReverse(r2Bar, ws)
 			poseBar[ax] += t7
-			top2 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
-			arg = top2.arg
 			rPtr = ws.rPtr[len(ws.rPtr)-1]
 			ws.rPtr = ws.rPtr[:len(ws.rPtr)-1]
 			rPtrBar = ws.rPtrBar[len(ws.rPtrBar)-1]
@@ -1006,14 +991,13 @@ func HandPlainAdjoint(y, x []float64, h *Hand, yBar, xBar []float64, ws *Adjoint
 			if cond3 {
 				poseBar[az] += t8
 			}
-			cond3 = top2.cond3
-			b = top2.b
-			ws.handPlainFrames1 = ws.handPlainFrames1[:len(ws.handPlainFrames1)-1]
+			cond3 = ws.cond3[len(ws.cond3)-1]
+			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
 		}
-		top3 := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
-		cond2 = top3.cond2
-		az = top3.az
-		ax = top3.ax
+		top1 := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
+		cond2 = top1.cond2
+		az = top1.az
+		ax = top1.ax
 		ws.handPlainFrames = ws.handPlainFrames[:len(ws.handPlainFrames)-1]
 		*ownPtrBar = affine{}
 		*ownPtr = ws.ownPtr1[len(ws.ownPtr1)-1]
@@ -1045,7 +1029,7 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 	ws.handPlainFrames = ws.handPlainFrames[:0]
 	ws.rPtrBar2 = ws.rPtrBar2[:0]
 	ws.rPtr = ws.rPtr[:0]
-	ws.handPlainFrames1 = ws.handPlainFrames1[:0]
+	ws.cond3 = ws.cond3[:0]
 	ws.rPtr1 = ws.rPtr1[:0]
 	ws.ownPtr2 = ws.ownPtr2[:0]
 	ws.absolutePtr = ws.absolutePtr[:0]
@@ -1068,11 +1052,9 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 	var ax int
 	var az int
 	var cond2 bool
-	var b float64
 	var cond3 bool
 	var rPtrBar *affineLanes4
 	var rPtr *affine
-	var arg float64
 	var z [3]float64
 	uBar := xBar[:len(x)-handPose]
 	u := x[:len(x)-handPose]
@@ -1146,11 +1128,8 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 		top.cond2 = cond2
 		cond2 = ax >= 0
 		if cond2 {
-			ws.handPlainFrames1 = append(ws.handPlainFrames1, handPlainFrame1{})
-			top1 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
-			top1.b = b
-			b = 0
-			top1.cond3 = cond3
+			b := 0.0
+			ws.cond3 = append(ws.cond3, cond3)
 			cond3 = az >= 0
 			if cond3 {
 				b = pose[az]
@@ -1178,8 +1157,7 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			*ws.rPtr2[k3] = affine{}
 			rPtr = ws.rPtr2[k3]
 			var r2 affine
-			top1.arg = arg
-			arg = pose[ax]
+			arg := pose[ax]
 			r2 = turnForward(arg, b, ws)
 			ws.rPtr1 = append(ws.rPtr1, *rPtr)
 			*rPtr = r2
@@ -2004,10 +1982,8 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 			var t73 float64
 			var t82 float64
 			var t83 float64
-			t70, t71, t72, t73, t80, t81, t82, t83 = turnReverseLanes4(arg, b, r2Bar, ws)
+			t70, t71, t72, t73, t80, t81, t82, t83 = turnReverseLanes4(r2Bar, ws)
 			poseBarRow6 := &poseBar[ax]
-			top2 := &ws.handPlainFrames1[len(ws.handPlainFrames1)-1]
-			arg = top2.arg
 			poseBarRow6[0] += t70
 			poseBarRow6[1] += t71
 			poseBarRow6[2] += t72
@@ -2023,14 +1999,13 @@ func HandPlainAdjoint4(y, x []float64, h *Hand, yBar, xBar [][4]float64, ws *Adj
 				poseBarRow7[2] += t82
 				poseBarRow7[3] += t83
 			}
-			cond3 = top2.cond3
-			b = top2.b
-			ws.handPlainFrames1 = ws.handPlainFrames1[:len(ws.handPlainFrames1)-1]
+			cond3 = ws.cond3[len(ws.cond3)-1]
+			ws.cond3 = ws.cond3[:len(ws.cond3)-1]
 		}
-		top3 := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
-		cond2 = top3.cond2
-		az = top3.az
-		ax = top3.ax
+		top1 := &ws.handPlainFrames[len(ws.handPlainFrames)-1]
+		cond2 = top1.cond2
+		az = top1.az
+		ax = top1.ax
 		ws.handPlainFrames = ws.handPlainFrames[:len(ws.handPlainFrames)-1]
 		*ownPtrBar = affineLanes4{}
 		*ownPtr = ws.ownPtr1[len(ws.ownPtr1)-1]
@@ -2090,8 +2065,7 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	tape.rPtrBar = tape.rPtrBar[:0]
 	tapeDot.rPtr = tapeDot.rPtr[:0]
 	tape.rPtr = tape.rPtr[:0]
-	tapeDot.handPlainFrames1 = tapeDot.handPlainFrames1[:0]
-	tape.handPlainFrames1 = tape.handPlainFrames1[:0]
+	tape.cond3 = tape.cond3[:0]
 	tapeDot.rPtr1 = tapeDot.rPtr1[:0]
 	tape.rPtr1 = tape.rPtr1[:0]
 	tapeDot.ownPtr2 = tapeDot.ownPtr2[:0]
@@ -2129,15 +2103,11 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 	var ax int
 	var az int
 	var cond2 bool
-	var bDot float64
-	var b float64
 	var cond3 bool
 	var rPtrBarDot *affine
 	var rPtrBar *affine
 	var rPtrDot *affine
 	var rPtr *affine
-	var argDot float64
-	var arg float64
 	var zDot [3]float64
 	var z [3]float64
 	uBarDot := xBarDot[:len(x)-handPose]
@@ -2240,15 +2210,9 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 		top.cond2 = cond2
 		cond2 = ax >= 0
 		if cond2 {
-			tapeDot.handPlainFrames1 = append(tapeDot.handPlainFrames1, handPlainFrame1{})
-			tape.handPlainFrames1 = append(tape.handPlainFrames1, handPlainFrame1{})
-			top1Dot := &tapeDot.handPlainFrames1[len(tape.handPlainFrames1)-1]
-			top1 := &tape.handPlainFrames1[len(tape.handPlainFrames1)-1]
-			top1Dot.b = bDot
-			top1.b = b
-			bDot = 0
-			b = 0
-			top1.cond3 = cond3
+			var bDot float64
+			b := 0.0
+			tape.cond3 = append(tape.cond3, cond3)
 			cond3 = az >= 0
 			if cond3 {
 				bDot = poseDot[az]
@@ -2288,10 +2252,8 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			rPtr = tape.rPtr2[k3]
 			var r2Dot affine
 			var r2 affine
-			top1Dot.arg = argDot
-			top1.arg = arg
-			argDot = poseDot[ax]
-			arg = pose[ax]
+			argDot := poseDot[ax]
+			arg := pose[ax]
 			r2, r2Dot = turnForwardTangent111(arg, b, tape, argDot, bDot, tapeDot)
 			tapeDot.rPtr1 = append(tapeDot.rPtr1, *rPtrDot)
 			tape.rPtr1 = append(tape.rPtr1, *rPtr)
@@ -2903,13 +2865,9 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 			r2Bar[2][2] += t10[2][2]
 			r2BarDot[2][3] += t10Dot[2][3]
 			r2Bar[2][3] += t10[2][3]
-			t7, t8, t7Dot, t8Dot := turnReverseTangent1111(arg, b, r2Bar, tape, argDot, bDot, r2BarDot, tapeDot)
+			t7, t8, t7Dot, t8Dot := turnReverseTangent11(r2Bar, tape, r2BarDot, tapeDot)
 			poseBarDot[ax] += t7Dot
 			poseBar[ax] += t7
-			top2Dot := &tapeDot.handPlainFrames1[len(tape.handPlainFrames1)-1]
-			top2 := &tape.handPlainFrames1[len(tape.handPlainFrames1)-1]
-			argDot = top2Dot.arg
-			arg = top2.arg
 			rPtrDot = tapeDot.rPtr[len(tape.rPtr)-1]
 			rPtr = tape.rPtr[len(tape.rPtr)-1]
 			tapeDot.rPtr = tapeDot.rPtr[:len(tape.rPtr)-1]
@@ -2922,16 +2880,13 @@ func HandPlainAdjointTangent(y, x []float64, h *Hand, yBar, xBar []float64, ws *
 				poseBarDot[az] += t8Dot
 				poseBar[az] += t8
 			}
-			cond3 = top2.cond3
-			bDot = top2Dot.b
-			b = top2.b
-			tapeDot.handPlainFrames1 = tapeDot.handPlainFrames1[:len(tape.handPlainFrames1)-1]
-			tape.handPlainFrames1 = tape.handPlainFrames1[:len(tape.handPlainFrames1)-1]
+			cond3 = tape.cond3[len(tape.cond3)-1]
+			tape.cond3 = tape.cond3[:len(tape.cond3)-1]
 		}
-		top3 := &tape.handPlainFrames[len(tape.handPlainFrames)-1]
-		cond2 = top3.cond2
-		az = top3.az
-		ax = top3.ax
+		top1 := &tape.handPlainFrames[len(tape.handPlainFrames)-1]
+		cond2 = top1.cond2
+		az = top1.az
+		ax = top1.ax
 		tape.handPlainFrames = tape.handPlainFrames[:len(tape.handPlainFrames)-1]
 		*ownPtrBarDot = affine{}
 		*ownPtrBar = affine{}
@@ -3025,16 +2980,16 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 // turnTangent11 is problems.turn_tangent_11, from hand.go:79.
 func turnTangent11(a, b, aDot, bDot float64) (r, rDot affine) {
 	t3 := math.Sin(a)
-	saDot := aDot * math.Cos(a)
-	sa := t3
 	t4 := math.Cos(a)
-	caDot := -(aDot * math.Sin(a))
+	saDot := aDot * t4
+	sa := t3
+	caDot := -(aDot * t3)
 	ca := t4
 	t5 := math.Sin(b)
-	sbDot := bDot * math.Cos(b)
-	sb := t5
 	t6 := math.Cos(b)
-	cbDot := -(bDot * math.Sin(b))
+	sbDot := bDot * t6
+	sb := t5
+	cbDot := -(bDot * t5)
 	cb := t6
 	tDot := [4]float64{cbDot, -(sbDot*ca + sb*caDot), sbDot*sa + sb*saDot}
 	t := [4]float64{cb, -(sb * ca), sb * sa}
@@ -3103,33 +3058,29 @@ func affineApplyTangent1(a *affine, x []float64, aDot *affine) (y, yDot [3]float
 // turnTangent11Lanes4 is problems.turn_tangent_11_lanes4, from hand.go:79.
 func turnTangent11Lanes4(a, b, aDot0, aDot1, aDot2, aDot3, bDot0, bDot1, bDot2, bDot3 float64) (r affine, rDot affineLanes4) {
 	t3 := math.Sin(a)
-	t7 := math.Cos(a)
-	sa := t3
 	t4 := math.Cos(a)
-	t8 := math.Sin(a)
+	sa := t3
 	ca := t4
 	t5 := math.Sin(b)
-	t9 := math.Cos(b)
-	sb := t5
 	t6 := math.Cos(b)
-	t10 := math.Sin(b)
+	sb := t5
 	cb := t6
-	saDot0 := aDot0 * t7
-	saDot1 := aDot1 * t7
-	caDot0 := -(aDot0 * t8)
-	caDot1 := -(aDot1 * t8)
-	sbDot0 := bDot0 * t9
-	sbDot1 := bDot1 * t9
-	cbDot0 := -(bDot0 * t10)
-	cbDot1 := -(bDot1 * t10)
-	saDot2 := aDot2 * t7
-	saDot3 := aDot3 * t7
-	caDot2 := -(aDot2 * t8)
-	caDot3 := -(aDot3 * t8)
-	sbDot2 := bDot2 * t9
-	sbDot3 := bDot3 * t9
-	cbDot2 := -(bDot2 * t10)
-	cbDot3 := -(bDot3 * t10)
+	saDot0 := aDot0 * t4
+	saDot1 := aDot1 * t4
+	caDot0 := -(aDot0 * t3)
+	caDot1 := -(aDot1 * t3)
+	sbDot0 := bDot0 * t6
+	sbDot1 := bDot1 * t6
+	cbDot0 := -(bDot0 * t5)
+	cbDot1 := -(bDot1 * t5)
+	saDot2 := aDot2 * t4
+	saDot3 := aDot3 * t4
+	caDot2 := -(aDot2 * t3)
+	caDot3 := -(aDot3 * t3)
+	sbDot2 := bDot2 * t6
+	sbDot3 := bDot3 * t6
+	cbDot2 := -(bDot2 * t5)
+	cbDot3 := -(bDot3 * t5)
 	lanes := [4]float64{cbDot0, cbDot1, cbDot2, cbDot3}
 	lanes1 := [4]float64{-(sbDot0*ca + sb*caDot0), -(sbDot1*ca + sb*caDot1), -(sbDot2*ca + sb*caDot2), -(sbDot3*ca + sb*caDot3)}
 	lanes2 := [4]float64{sbDot0*sa + sb*saDot0, sbDot1*sa + sb*saDot1, sbDot2*sa + sb*saDot2, sbDot3*sa + sb*saDot3}
@@ -3414,7 +3365,7 @@ func affineMulReverse1(a, b, aBar, bBar *affine, cBar affine, ws *AdjointWork) {
 }
 
 // turnReverse is problems.turn_reverse, from hand.go:79.
-func turnReverse(a, b float64, rBar affine, ws *AdjointWork) (aBar, bBar float64) {
+func turnReverse(rBar affine, ws *AdjointWork) (aBar, bBar float64) {
 	sa1 := ws.sa[len(ws.sa)-1]
 	ws.sa = ws.sa[:len(ws.sa)-1]
 	ca1 := ws.ca[len(ws.ca)-1]
@@ -3442,10 +3393,10 @@ func turnReverse(a, b float64, rBar affine, ws *AdjointWork) (aBar, bBar float64
 	saBar += wholeBar2 * sb1
 	sbBar -= wholeBar1 * ca1
 	caBar -= wholeBar1 * sb1
-	bBar -= cbBar * math.Sin(b)
-	bBar += sbBar * math.Cos(b)
-	aBar -= caBar * math.Sin(a)
-	aBar += saBar * math.Cos(a)
+	bBar -= cbBar * sb1
+	bBar += sbBar * cb1
+	aBar -= caBar * sa1
+	aBar += saBar * ca1
 	return
 }
 
@@ -4057,7 +4008,7 @@ func affineMulReverseLanes41(a, b *affine, aBar, bBar *affineLanes4, cBar affine
 }
 
 // turnReverseLanes4 is problems.turn_reverse_lanes4, from hand.go:79.
-func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0, aBar1, aBar2, aBar3, bBar0, bBar1, bBar2, bBar3 float64) {
+func turnReverseLanes4(rBar affineLanes4, ws *AdjointWork) (aBar0, aBar1, aBar2, aBar3, bBar0, bBar1, bBar2, bBar3 float64) {
 	sa1 := ws.sa[len(ws.sa)-1]
 	ws.sa = ws.sa[:len(ws.sa)-1]
 	ca1 := ws.ca[len(ws.ca)-1]
@@ -4066,10 +4017,6 @@ func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0,
 	ws.sb = ws.sb[:len(ws.sb)-1]
 	cb1 := ws.cb[len(ws.cb)-1]
 	ws.cb = ws.cb[:len(ws.cb)-1]
-	t := math.Sin(b)
-	t1 := math.Cos(b)
-	t2 := math.Sin(a)
-	t3 := math.Cos(a)
 	wholeBar00 := rBar[0][0][0]
 	wholeBar01 := rBar[0][0][1]
 	wholeBar10 := rBar[0][1][0]
@@ -4108,14 +4055,14 @@ func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0,
 	sbBar1 -= wholeBar11 * ca1
 	caBar0 -= wholeBar10 * sb1
 	caBar1 -= wholeBar11 * sb1
-	bBar0 -= cbBar0 * t
-	bBar1 -= cbBar1 * t
-	bBar0 += sbBar0 * t1
-	bBar1 += sbBar1 * t1
-	aBar0 -= caBar0 * t2
-	aBar1 -= caBar1 * t2
-	aBar0 += saBar0 * t3
-	aBar1 += saBar1 * t3
+	bBar0 -= cbBar0 * sb1
+	bBar1 -= cbBar1 * sb1
+	bBar0 += sbBar0 * cb1
+	bBar1 += sbBar1 * cb1
+	aBar0 -= caBar0 * sa1
+	aBar1 -= caBar1 * sa1
+	aBar0 += saBar0 * ca1
+	aBar1 += saBar1 * ca1
 	wholeBar02 := rBar[0][0][2]
 	wholeBar03 := rBar[0][0][3]
 	wholeBar12 := rBar[0][1][2]
@@ -4154,30 +4101,30 @@ func turnReverseLanes4(a, b float64, rBar affineLanes4, ws *AdjointWork) (aBar0,
 	sbBar3 -= wholeBar13 * ca1
 	caBar2 -= wholeBar12 * sb1
 	caBar3 -= wholeBar13 * sb1
-	bBar2 -= cbBar2 * t
-	bBar3 -= cbBar3 * t
-	bBar2 += sbBar2 * t1
-	bBar3 += sbBar3 * t1
-	aBar2 -= caBar2 * t2
-	aBar3 -= caBar3 * t2
-	aBar2 += saBar2 * t3
-	aBar3 += saBar3 * t3
+	bBar2 -= cbBar2 * sb1
+	bBar3 -= cbBar3 * sb1
+	bBar2 += sbBar2 * cb1
+	bBar3 += sbBar3 * cb1
+	aBar2 -= caBar2 * sa1
+	aBar3 -= caBar3 * sa1
+	aBar2 += saBar2 * ca1
+	aBar3 += saBar3 * ca1
 	return
 }
 
 // turnForwardTangent111 is problems.turn_forward_tangent_111, from hand.go:79.
 func turnForwardTangent111(a, b float64, ws *AdjointWork, aDot, bDot float64, wsDot *AdjointWork) (r, rDot affine) {
 	t := math.Sin(a)
-	saDot := aDot * math.Cos(a)
-	sa := t
 	t1 := math.Cos(a)
-	caDot := -(aDot * math.Sin(a))
+	saDot := aDot * t1
+	sa := t
+	caDot := -(aDot * t)
 	ca := t1
 	t2 := math.Sin(b)
-	sbDot := bDot * math.Cos(b)
-	sb := t2
 	t4 := math.Cos(b)
-	cbDot := -(bDot * math.Sin(b))
+	sbDot := bDot * t4
+	sb := t2
+	cbDot := -(bDot * t2)
 	cb := t4
 	t11Dot := -(sbDot*ca + sb*caDot)
 	t11 := -(sb * ca)
@@ -4718,8 +4665,8 @@ func affineMulReverseTangent111111(a, b, aBar, bBar *affine, cBar affine, ws *Ad
 	bBar[2][0] += t8*t81 + t4*t82 + t*t83
 }
 
-// turnReverseTangent1111 is problems.turn_reverse_tangent_1111, from hand.go:79.
-func turnReverseTangent1111(a, b float64, rBar affine, ws *AdjointWork, aDot, bDot float64, rBarDot affine, wsDot *AdjointWork) (aBar, bBar, aBarDot, bBarDot float64) {
+// turnReverseTangent11 is problems.turn_reverse_tangent_11, from hand.go:79.
+func turnReverseTangent11(rBar affine, ws *AdjointWork, rBarDot affine, wsDot *AdjointWork) (aBar, bBar, aBarDot, bBarDot float64) {
 	sa1Dot := wsDot.sa[len(ws.sa)-1]
 	sa1 := ws.sa[len(ws.sa)-1]
 	wsDot.sa = wsDot.sa[:len(ws.sa)-1]
@@ -4774,18 +4721,14 @@ func turnReverseTangent1111(a, b float64, rBar affine, ws *AdjointWork, aDot, bD
 	sbBar -= wholeBar1 * ca1
 	caBarDot -= wholeBar1Dot*sb1 + wholeBar1*sb1Dot
 	caBar -= wholeBar1 * sb1
-	t := math.Sin(b)
-	bBarDot -= cbBarDot*t + cbBar*(bDot*math.Cos(b))
-	bBar -= cbBar * t
-	t1 := math.Cos(b)
-	bBarDot += sbBarDot*t1 + sbBar*-(bDot*math.Sin(b))
-	bBar += sbBar * t1
-	t2 := math.Sin(a)
-	aBarDot -= caBarDot*t2 + caBar*(aDot*math.Cos(a))
-	aBar -= caBar * t2
-	t3 := math.Cos(a)
-	aBarDot += saBarDot*t3 + saBar*-(aDot*math.Sin(a))
-	aBar += saBar * t3
+	bBarDot -= cbBarDot*sb1 + cbBar*sb1Dot
+	bBar -= cbBar * sb1
+	bBarDot += sbBarDot*cb1 + sbBar*cb1Dot
+	bBar += sbBar * cb1
+	aBarDot -= caBarDot*sa1 + caBar*sa1Dot
+	aBar -= caBar * sa1
+	aBarDot += saBarDot*ca1 + saBar*ca1Dot
+	aBar += saBar * ca1
 	return
 }
 
@@ -4893,7 +4836,7 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"1839+70|.HandPlain|hand.go:88|1:1 2:1 4:2 7:4 8:4 9:4 12:4 14:5 21:11 25:14 27:15 30:17 39:25 41:26 42:26 49:32 61:43 63:44 64:46",
+	"1827+70|.HandPlain|hand.go:88|1:1 2:1 4:2 7:4 8:4 9:4 12:4 14:5 21:11 25:14 27:15 30:17 39:25 41:26 42:26 49:32 61:43 63:44 64:46",
 	"12+10|.turn|hand.go:79|1:1 2:1 4:2 6:3 7:3 8:3",
 	"14+12|.(*affine).mul|hand.go:49|1:1 10:7",
 	"14+12|.(*affine).mul|hand.go:49|1:1 10:7",
