@@ -160,7 +160,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/traced", "the function over `nabla.Real`", "gen/activity gen/ir"},
 	{"gen/simplify", "passes over the representation: inlining, unrolling, dead code, windows, bounds", "gen/ir"},
 	{"gen/print", "the representation as Go source", "gen/ir internal/linetable"},
-	{"gen/rt", "run-time support of generated code", "internal/core internal/linetable rules"},
+	{"gen/rt", "run-time support of generated code", "internal/core internal/linetable internal/vector rules"},
 	{"gen/rt/avx", "vector operations of generated code", ""},
 	{"gen/rt/checkpoint", "schedules of snapshots", ""},
 	{"gen/rt/realrule", "functions with rules as operations over `nabla.Real`, for generated code", "."},

@@ -432,7 +432,7 @@ func (u *unit) write() error {
 	if err := u.overwrite(); err != nil {
 		return err
 	}
-	u.keepStacks()
+	u.finishLoops()
 	var funcs []print.Func
 	for _, t := range u.targets {
 		for _, b := range t.built {

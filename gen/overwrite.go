@@ -37,9 +37,10 @@ func (u *unit) overwrite() error {
 	return nil
 }
 
-// keepStacks moves stacks of the tape into local variables in the loops of all derivatives. It is last, since other
-// passes know the tape by its workspace.
-func (u *unit) keepStacks() {
+// finishLoops moves stacks of the tape into local variables in the loops of all derivatives, and computes elementary
+// functions for several iterations at once. It is last, since other passes know the tape by its workspace, and a batch
+// of functions has no derivative.
+func (u *unit) finishLoops() {
 	done := map[*ir.Func]bool{}
 	for _, t := range u.targets {
 		for _, f := range reached(t.f) {
@@ -55,11 +56,26 @@ func (u *unit) keepStacks() {
 			for _, f := range list {
 				if !done[f] {
 					simplify.Stacks(f, u.isWorkspace)
+					u.batch(b, f)
 					done[f] = true
 				}
 			}
 		}
 	}
+}
+
+// batch computes elementary functions for several iterations of the loops of f at once, a function of the derivative b.
+// The parameters of an adjoint have no memory in common, those of its callees may.
+func (u *unit) batch(b *built, f *ir.Func) {
+	adjoint := slices.ContainsFunc(b.params, func(r role) bool { return r.slot == bar })
+	entry := f == b.fn || b.overwriting != nil && f == b.overwriting.fn
+	var work *ir.Var
+	for _, v := range f.Params {
+		if u.isWorkspace(v) {
+			work = v
+		}
+	}
+	simplify.Batch(f, adjoint && entry, work)
 }
 
 // overwritingOf returns the overwriting form of b, nil if it has none.

@@ -220,6 +220,8 @@ func (c *checker) checkStmt(s Stmt) {
 		if ElemOf(s.S.Type()) == nil {
 			c.fail("clear is of a slice")
 		}
+	case *Batch:
+		c.batch(s)
 	case *If:
 		c.boolean(s.Cond)
 		c.block(s.Then)

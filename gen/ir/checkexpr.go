@@ -375,3 +375,23 @@ func (c *checker) parts(e *Math) {
 		c.hasType(e, complexType(x))
 	}
 }
+
+// batch checks s.
+func (c *checker) batch(s *Batch) {
+	params, result, ok := Elementary(s.Name)
+	number := types.Typ[types.Float64]
+	if !ok || !same(result, number) || len(params) != len(s.Args) {
+		c.fail("no elementary function %s of %d numbers", s.Name, len(s.Args))
+	}
+	for _, t := range params {
+		if !same(t, number) {
+			c.fail("%s is not of float64", s.Name)
+		}
+	}
+	for _, e := range append([]Expr{s.Dst}, s.Args...) {
+		c.value(e)
+		if _, slice := e.Type().Underlying().(*types.Slice); !slice || !same(ElemOf(e.Type()), number) {
+			c.fail("a batch is of slices of float64")
+		}
+	}
+}

@@ -17,6 +17,7 @@
 //	p = append(s, e…)     append(s, e…), or append(s, t...) with one slice
 //	n = copy(d, s)        copies elements; n may be missing
 //	clear(s)              clears the elements of a slice
+//	batch f(d, s…)        d[i] = f(s[i]…) for all i, by an elementary function
 //	if e { … } else { … }
 //	scope l { … }         a leave of l ends it
 //	for l, n { … }        repeats: a leave of l ends the loop, one of n its iteration
@@ -67,6 +68,7 @@
 //	       | place "=" "append" "(" expr { "," expr } [ "..." ] ")"
 //	       | [ name "=" ] "copy" "(" expr "," expr ")"
 //	       | "clear" "(" expr ")"
+//	       | "batch" name "(" expr "," exprs ")"
 //	       | "if" expr "{" block [ "}" "else" "{" block ] "}"
 //	       | "scope" label "{" block "}"
 //	       | "for" label "," label [ count ] [ check ] "{" block "}"

@@ -64,6 +64,11 @@ func EffectOf(s Stmt) Effect {
 		out.readElements(s.Src)
 	case *Clear:
 		out.Through = []Expr{s.S}
+	case *Batch:
+		out.Through = []Expr{s.Dst}
+		for _, e := range s.Args {
+			out.readElements(e)
+		}
 	case *Loop:
 		variables(s.V)
 	}

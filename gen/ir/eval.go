@@ -272,10 +272,31 @@ func (fr *frame) simple(s Stmt) {
 		for _, x := range indexed(fr.expr(s.S).slice()) {
 			x.assign(zeroValue(of))
 		}
+	case *Batch:
+		fr.batch(s)
 	case *Panic:
 		fr.panicStmt(s)
 	default:
 		panic(errIllFormed)
+	}
+}
+
+// batch executes s.
+func (fr *frame) batch(s *Batch) {
+	dst := fr.expr(s.Dst).slice()
+	args := make([]slice, len(s.Args))
+	for i, e := range s.Args {
+		args[i] = fr.expr(e).slice()
+		if len(args[i]) != len(dst) {
+			panic(errIllFormed)
+		}
+	}
+	for i, to := range indexed(dst) {
+		list := make([]Value, len(args))
+		for k, a := range args {
+			list[k] = a[i]
+		}
+		to.assign(elementaryValue(s.Name, list))
 	}
 }
 

@@ -130,6 +130,14 @@ type (
 		At
 		S Expr
 	}
+	// Batch sets the elements of Dst, a slice of float64, to the elementary function Name of those of Args, slices of
+	// its length that are Dst itself or apart from it. Only passes that come last make it: it has no derivative.
+	Batch struct {
+		At
+		Name string
+		Dst  Expr
+		Args []Expr
+	}
 	// If executes Then or Else, which may be empty.
 	If struct {
 		At

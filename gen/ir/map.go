@@ -87,6 +87,8 @@ func (m *Map) rewriteParts(s Stmt) Stmt {
 		return &Copy{s.At, m.rewriteVar(s.N), m.RewriteExpr(s.Dst), m.RewriteExpr(s.Src)}
 	case *Clear:
 		return &Clear{s.At, m.RewriteExpr(s.S)}
+	case *Batch:
+		return &Batch{s.At, s.Name, m.RewriteExpr(s.Dst), m.rewriteExprs(s.Args)}
 	case *If:
 		return &If{s.At, m.RewriteExpr(s.Cond), m.Block(s.Then), m.Block(s.Else)}
 	case *Scope:

@@ -74,6 +74,8 @@ func (p *parser) stmt() Stmt {
 		}
 		p.endOfLine(2)
 		return &Leave{at, l}
+	case next == token.IDENT && word == "batch":
+		return p.batch(at)
 	case next == token.LPAREN && (word == "copy" || word == "clear" || word == "panic"):
 		return p.builtin(at, word)
 	}
@@ -299,6 +301,35 @@ func (p *parser) builtin(at At, word string) Stmt {
 		return &Clear{at, x}
 	}
 	return &Panic{at, x}
+}
+
+// batch parses a Batch.
+func (p *parser) batch(at At) Stmt {
+	n := len(p.line.toks)
+	open := p.seek(1, n, token.LPAREN)
+	if open < 0 {
+		p.fail(p.off(1), "not a call")
+	}
+	s := &Batch{At: at}
+	for _, t := range p.line.toks[1:open] {
+		if t.tok == token.PERIOD {
+			s.Name += "."
+		}
+		s.Name += t.lit
+	}
+	args, _ := p.args("", 1)
+	if len(args) < 2 {
+		p.fail(p.off(1), "a batch has a destination and arguments")
+	}
+	for i, x := range args {
+		e := p.expr(x, nil)
+		if i == 0 {
+			s.Dst = e
+		} else {
+			s.Args = append(s.Args, e)
+		}
+	}
+	return s
 }
 
 // args parses a call from token i to the end of the line, preceded by front.

@@ -268,6 +268,12 @@ func (p *printer) simple(s Stmt) string {
 		return text
 	case *Clear:
 		return "clear(" + p.expr(s.S, nil) + ")"
+	case *Batch:
+		list := []string{p.expr(s.Dst, nil)}
+		for _, e := range s.Args {
+			list = append(list, p.expr(e, nil))
+		}
+		return "batch " + s.Name + "(" + strings.Join(list, ", ") + ")"
 	case *Leave:
 		return "leave " + labelName(s.L)
 	case *Panic:

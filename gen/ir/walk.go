@@ -197,6 +197,11 @@ func EachExpr(s Stmt, visit func(Expr)) {
 		one(s.Src)
 	case *Clear:
 		one(s.S)
+	case *Batch:
+		one(s.Dst)
+		for _, e := range s.Args {
+			visit(e)
+		}
 	case *If:
 		one(s.Cond)
 	case *Loop:

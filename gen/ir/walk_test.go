@@ -129,6 +129,7 @@ func TestEffects(t *testing.T) {
 		{"x = append(x, x...)", "reads x x x[*] writes x through x"},
 		{"n = copy(x, x[1:])", "reads x x x[*] writes n through x"},
 		{"clear(x)", "reads x writes through x"},
+		{"batch math.Exp(x, x[1:])", "reads x x x[*] writes through x"},
 		{"for a, b i int = n; i < len(x); i += 1 {\nr = 1\n}", "reads n x writes i"},
 		{"if ok {\nr = 1\n}", "reads ok writes"},
 	} {

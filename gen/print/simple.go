@@ -46,6 +46,12 @@ func (p *printer) simple(s ir.Stmt) {
 		p.line("%s%s(%s, %s)", to, p.builtin("copy"), p.expr(s.Dst, nil), p.expr(s.Src, nil))
 	case *ir.Clear:
 		p.line("%s(%s)", p.builtin("clear"), p.expr(s.S, nil))
+	case *ir.Batch:
+		args := []string{p.expr(s.Dst, nil)}
+		for _, e := range s.Args {
+			args = append(args, p.expr(e, nil))
+		}
+		p.line("%s(%s)", p.runtime(strings.TrimPrefix(s.Name, "math.")), strings.Join(args, ", "))
 	case *ir.Panic:
 		p.line("%s(%s)", p.builtin("panic"), p.expr(s.E, nil))
 	default:

@@ -22,13 +22,15 @@
 //	Calls       deletion of calls of functions without effects
 //	Unread      deletion of stores to a slice parameter that is never read
 //	Overwrite   stores instead of the first accumulations into a slice parameter
-//	Stacks      stacks of the tape in local variables during innermost loops
+//	Stacks      stacks of the tape in local variables during innermost loops, or indexed
+//	Batch       elementary functions for several iterations of a loop at once
 //
 // # Stages
 //
 // A function goes through one stage, a list of passes, wherever it has been built. DeadCode is repeated until Checks
-// changes nothing. Unread, Calls, Overwrite and Stacks are in no stage: package gen calls Unread between two runs of
-// Prune, Calls when all functions are complete, Overwrite for a copy of the complete function, and Stacks at the end.
+// changes nothing. Unread, Calls, Overwrite, Stacks and Batch are in no stage: package gen calls Unread between two
+// runs of Prune, Calls when all functions are complete, Overwrite for a copy of the complete function, and Stacks and
+// Batch at the end.
 //
 //	Primal    Inline Clones Unroll Copies Scalars Copies
 //	Body      Clones Unroll Copies Scalars Copies
@@ -43,7 +45,8 @@
 // Floating-point results stay the same bit for bit, except that [Increments] and [Windows] reorder sums of cotangents,
 // and that they and [Overwrite] may change the sign of a zero. A function panics after a pass if and only if it did
 // before, except for [Unread]; if two expressions would panic, another of them may be first. A loop that would panic
-// does so before its first iteration after [Cut], and may do so after [Overwrite].
+// does so before its first iteration after [Cut], and may do so after [Overwrite]; after [Promote] and [Batch] effects
+// of the iterations before it may be missing.
 //
 // # Terms
 //

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -33,8 +32,9 @@ const (
 
 // loops returns a random function with innermost loops over triangles, rows and windows, which step variables of their
 // own and push to and pop from stacks.
-func loops(seed uint64) string {
-	w := &accumulation{Rand: rand.New(rand.NewPCG(seed, 21))}
+// If batches is set, most of them can call elementary functions for several iterations at once.
+func loops(seed uint64, batches bool) string {
+	w := &accumulation{Rand: rand.New(rand.NewPCG(seed, 21)), batches: batches}
 	w.block("func F(x []float64, y []float64, c *"+loopDataType+", ws *"+loopWorkType+
 		", wd *"+loopWorkType+", n int, k int) (r float64) exit", func() {
 		w.line("let q int = %s", w.of("k", "3", "n", "n + 4"))
@@ -81,12 +81,18 @@ func (w *accumulation) outer() {
 func (w *accumulation) inner(k string) {
 	i, l, next := w.name("i"), w.name("l"), w.name("m")
 	lo, hi := w.of("0", "0", "1", "2", k, k+" + 1", "n - 3", "n - "+k), w.of("n", "n", "n - 1", k, "3", "n + "+k)
+	if w.batches {
+		lo, hi = w.of("0", "0", "1", "2"), w.of("n", "n", "n - 1", "35", "n + "+k)
+	}
 	head := fmt.Sprintf("for %s, %s %s int = %s; %s < %s; %s += 1", l, next, i, lo, i, hi, i)
-	down := w.IntN(2) == 0
+	down := w.IntN(2) == 0 && !w.batches
 	if down {
 		head = fmt.Sprintf("for %s, %s %s int = %s - 1; %s > %s - 1; %s += -1", l, next, i, hi, i, lo, i)
 	}
 	index := func() string {
+		if w.batches {
+			return w.of(i, i, i, i, i+" + 1", i+" + 2", k+" + "+i, k, "0")
+		}
 		return w.of(i, i, i, i, i+" + 1", i+" + 2", "q", "q", "q + 1", k+" * n + "+i, k+" * n + "+i+" + 1", k+" + "+i,
 			k, "0", k+" + 1", "n - "+i, i+" - "+k)
 	}
@@ -99,6 +105,9 @@ func (w *accumulation) inner(k string) {
 		stack := w.of("S", "F")
 		steps := 2 + w.IntN(4)
 		at := w.IntN(2 * steps) // of the push or pop, often none
+		if w.batches {
+			at += steps
+		}
 		if at < steps && w.IntN(2) == 0 {
 			pop = at
 		}
@@ -117,7 +126,11 @@ func (w *accumulation) inner(k string) {
 				}
 				w.line("ws.%s = ws.%s[:len(ws.%s) - 1]", stack, stack, stack)
 			}
-			switch w.IntN(14) {
+			kind := w.IntN(17)
+			if w.batches && w.IntN(4) > 0 {
+				kind = []int{0, 3, 4, 6, 14, 15}[w.IntN(6)]
+			}
+			switch kind {
 			case 0, 1, 2:
 				w.line("y[%s] += %s", index(), value())
 			case 3:
@@ -156,10 +169,53 @@ func (w *accumulation) inner(k string) {
 				w.line("%s", w.of("r += *"+p, "*"+p+" = r", "*"+p+" += x[0]"))
 			case 13:
 				w.line("y[%s] += %s", k, value())
+			case 14:
+				// A sum over a row, as that of a linear model.
+				z, j := w.name("z"), w.name("j")
+				w.line("let %s float64 = %s", z, w.of("0.5", value()))
+				if w.IntN(3) > 0 {
+					head := fmt.Sprintf("for %s, %s %s int = 0; %s < %s; %s += 1", w.name("l"), w.name("m"), j, j,
+						w.of(k, "3"), j)
+					w.block(head, func() { w.line("%s += 0.25 * x[%s + %s]", z, i, j) })
+					w.line("}")
+				}
+				if w.IntN(4) == 0 {
+					w.line("%s = %s", z, w.of(value(), z+" * 0.5"))
+				}
+				w.elementary(z, index)
+			case 15, 16:
+				w.elementary(w.of(value(), value(), "y["+index()+"]"), index)
 			}
 		}
 	})
 	w.line("}")
+}
+
+// elementary writes statements with elementary functions of x and perhaps of their values.
+func (w *accumulation) elementary(x string, index func() string) {
+	call := func(x string) string {
+		return fmt.Sprintf(w.of("math.Exp(%s)", "math.Exp(-math.Abs(%s))", "math.Sin(%s)", "math.Cos(%s)",
+			"math.Tanh(%s)", "math.Log1p(math.Exp(%s))", "math.Pow(1.5, %s)", "math.Log(2.5 + math.Sin(%s))",
+			"math.Sqrt(2.0 + math.Cos(%s))"), x)
+	}
+	switch w.IntN(4) {
+	case 0:
+		w.line("r += 0.1 * %s", call(x))
+	case 1:
+		w.line("y[%s] = %s", index(), call(x))
+	case 2:
+		w.line("r = %s", call(x))
+		w.line("y[%s] = r * %s", index(), call("r"))
+	default:
+		e := w.name("e")
+		w.line("let %s float64 = %s", e, call(x))
+		if w.IntN(2) == 0 {
+			f := w.name("f")
+			w.line("let %s float64 = %s", f, call(w.of(e, e+" * "+x, "0.5 * "+e)))
+			w.line("y[%s] = %s * %s", index(), e, f)
+		}
+		w.line("r += 0.1 * %s", e)
+	}
 }
 
 // dual returns a stack of the given name of the workspace, or that of the workspace of derivatives, which has the same
@@ -195,24 +251,28 @@ func (w *accumulation) push(stack, value string) {
 func loopOutcome(t *testing.T, f *ir.Func, seed uint64, aliased bool) (numbers []float64, panicked bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 9))
-	x := make([]float64, 40)
+	x := make([]float64, 200)
 	for i := range x {
 		x[i] = r.NormFloat64()
 	}
-	y := make([]float64, 40)
-	c := &loopData{P: make([]float64, 30), K: r.IntN(4), T: r.NormFloat64()}
+	y := make([]float64, 200)
+	c := &loopData{P: make([]float64, 190), K: r.IntN(4), T: r.NormFloat64()}
 	for i := range c.P {
 		c.P[i] = r.NormFloat64()
 	}
 	if aliased {
-		y, c.P = x[1:38], x[2:30]
+		y, c.P = x[1:190], x[2:180]
 	}
-	ws := &loopWork{S: make([]float64, 10, 10+r.IntN(20)), F: make([]loopFrame, 10, 14)}
+	ws := &loopWork{S: make([]float64, 50, 50+r.IntN(60)), F: make([]loopFrame, 50, 54)}
 	for i := range ws.S {
 		ws.S[i], ws.F[i] = r.NormFloat64(), loopFrame{r.NormFloat64(), 2}
 	}
-	wd := &loopWork{S: make([]float64, 10, 10+r.IntN(20))}
-	in := ir.ValuesOf(x, y, c, ws, wd, r.IntN(9), r.IntN(4))
+	wd := &loopWork{S: make([]float64, 50, 50+r.IntN(60))}
+	n := r.IntN(9)
+	if r.IntN(2) == 0 {
+		n = 12 + r.IntN(30)
+	}
+	in := ir.ValuesOf(x, y, c, ws, wd, n, r.IntN(4))
 	out, err := (&ir.Machine{Steps: 1 << 20}).Eval(f, in)
 	if p := (*ir.PanicError)(nil); err != nil {
 		if !errors.As(err, &p) {
@@ -232,38 +292,34 @@ func loopOutcome(t *testing.T, f *ir.Func, seed uint64, aliased bool) (numbers [
 	return append(numbers, float64(len(work.S)), float64(len(work.F))), false
 }
 
-// TestLoops runs the passes over innermost loops on random functions, alone and one after the other.
-func TestLoops(t *testing.T) {
-	isWork := func(v *ir.Var) bool { return v.Name == "ws" || v.Name == "wd" }
-	stacks := func(f *ir.Func) { simplify.Stacks(f, isWork) }
-	promoted := func(distinct bool) func(f *ir.Func) {
-		return func(f *ir.Func) { simplify.Promote(f, distinct, nil) }
-	}
-	list := [][]func(f *ir.Func){
-		{promoted(false)}, {simplify.Rebase}, {simplify.Cut}, {stacks},
-		{promoted(false), simplify.Rebase, simplify.Cut, simplify.Copies, stacks},
-		{promoted(true)}, {promoted(true), simplify.Rebase, simplify.Cut, simplify.Copies, stacks},
-	}
-	const firstDistinct = 5
-	var changed [7]int
+// A loopPipeline is a list of passes over innermost loops.
+type loopPipeline struct {
+	passes   []func(f *ir.Func)
+	distinct bool // they rely on parameters without common memory
+}
+
+// compareLoops runs passes on random functions, count of them, and compares what they compute with the functions. It
+// reports the number of functions that each list of passes changes.
+func compareLoops(t *testing.T, count int, batches bool, list []loopPipeline) {
+	changed := make([]int, len(list))
 	runs, panics := 0, 0
-	for seed := range uint64(longtest.Cases(0, 150, 500, 5000)) {
-		text := loops(seed)
+	for seed := range uint64(count) {
+		text := loops(seed, batches)
 		f := parse(t, text)
-		for i, passes := range list {
+		for i, pipeline := range list {
 			g, _ := ir.Clone(f, nil)
-			for _, pass := range passes {
+			for _, pass := range pipeline.passes {
 				pass(g)
 			}
 			if err := ir.Check(g); err != nil {
 				t.Fatalf("seed %d, passes %d: %v\n%s\n%s", seed, i, err, f, g)
 			}
-			if strings.ReplaceAll(g.String(), "\n", "") != strings.ReplaceAll(f.String(), "\n", "") {
+			if g.String() != f.String() {
 				changed[i]++
 			}
 			for k := range uint64(4) {
 				aliased := k == 3
-				if aliased && i >= firstDistinct {
+				if aliased && pipeline.distinct {
 					continue
 				}
 				want, p := loopOutcome(t, f, 4*seed+k, aliased)
@@ -288,4 +344,30 @@ func TestLoops(t *testing.T) {
 	if panics*2 > runs {
 		t.Error("most random functions should not panic")
 	}
+}
+
+// TestLoops runs the passes over innermost loops, alone and one after the other.
+func TestLoops(t *testing.T) {
+	stacks := func(f *ir.Func) {
+		simplify.Stacks(f, func(v *ir.Var) bool { return v.Name == "ws" || v.Name == "wd" })
+	}
+	promote := func(f *ir.Func) { simplify.Promote(f, false, nil) }
+	promoteDistinct := func(f *ir.Func) { simplify.Promote(f, true, nil) }
+	batch := func(f *ir.Func) { simplify.Batch(f, true, nil) }
+	type list = []func(f *ir.Func)
+	compareLoops(t, longtest.Cases(0, 60, 150, 3000), false, []loopPipeline{
+		{passes: list{promote}}, {passes: list{simplify.Rebase}}, {passes: list{simplify.Cut}}, {passes: list{stacks}},
+		{passes: list{promote, simplify.Rebase, simplify.Cut, simplify.Copies, stacks}},
+		{passes: list{promoteDistinct}, distinct: true},
+		{passes: list{promoteDistinct, simplify.Rebase, simplify.Cut, simplify.Copies, stacks, batch}, distinct: true},
+	})
+}
+
+// TestBatch runs Batch on loops with elementary functions.
+func TestBatch(t *testing.T) {
+	type list = []func(f *ir.Func)
+	compareLoops(t, longtest.Cases(0, 100, 300, 6000), true, []loopPipeline{
+		{passes: list{func(f *ir.Func) { simplify.Batch(f, false, nil) }}},
+		{passes: list{func(f *ir.Func) { simplify.Batch(f, true, nil) }}, distinct: true},
+	})
 }

@@ -19,6 +19,8 @@ type accumulation struct {
 	b     strings.Builder
 	depth int
 	n     int // names so far
+
+	batches bool // see loops
 }
 
 func (w *accumulation) line(format string, args ...any) {

@@ -68,6 +68,7 @@ var untestedPasses = map[string]func(f *ir.Func){
 	"bars": func(f *ir.Func) {
 		simplify.Adjoint(f, nil, true, f.Params[1], func(v *ir.Var) bool { return strings.HasSuffix(v.Name, "Bar") })
 	},
+	"batch":     func(f *ir.Func) { simplify.Batch(f, true, nil) },
 	"overwrite": func(f *ir.Func) { simplify.Overwrite(f, f.Params[0], f.Params[1]) },
 }
 

@@ -212,7 +212,77 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 	s := 0.0
 	s1 := r.Y
 	hi1 := len(s1)
-	for i := 0; i < hi1; i++ {
+	mid := 0
+	if 15 < hi1 {
+		mid = hi1 - hi1%16
+		var exp1 [16]float64
+		var z1 [16]float64
+		var l1 [16]float64
+		for block := 0; block < mid; block += 16 {
+			for k1 := 0; k1 < 16; k1++ {
+				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
+				z2 := 0.0
+				hi2 := len(row1)
+				if 0 < hi2 {
+					w11 := w[:len(w):len(w)][:hi2]
+					for j2 := 0; j2 < hi2; j2++ {
+						v2 := row1[j2]
+						z2 += v2 * w11[j2]
+					}
+				}
+				z1[k1] = z2
+				exp1[k1] = -math.Abs(z2)
+			}
+			rt.Exp(exp1[:], exp1[:])
+			rt.Log1p(l1[:], exp1[:])
+			for k2 := 0; k2 < 16; k2++ {
+				y1 := s1[block+k2]
+				row2 := r.X[(block+k2)*r.Cols : (block+k2+1)*r.Cols]
+				z3 := z1[k2]
+				hi3 := len(row2)
+				var t3 float64
+				exp2 := exp1[k2]
+				l2 := l1[k2]
+				cond1 := z3 > 0
+				if cond1 {
+					t3 = z3 + l2
+				} else {
+					t3 = l2
+				}
+				s += t3 - y1*z3
+				var argBar1 float64
+				var expBar1 float64
+				var lBar1 float64
+				zBar1 := -(r1Bar * y1)
+				if cond1 {
+					zBar1 += r1Bar
+					lBar1 += r1Bar
+				} else {
+					lBar1 += r1Bar
+				}
+				a1 := 1 + exp2
+				if lBar1 != 0 || (a1 > 0 || a1 < 0) {
+					expBar1 += lBar1 / a1
+				} else {
+					expBar1 += rt.Skip()
+				}
+				if expBar1 != 0 || exp2-exp2 == 0 {
+					argBar1 += expBar1 * exp2
+				} else {
+					argBar1 += rt.Skip()
+				}
+				zBar1 -= argBar1 * rt.Sign(z3)
+				if 0 < hi3 {
+					wBar11 := wBar[:len(wBar):len(wBar)][:hi3]
+					for j11 := 0; j11 < hi3; j11++ {
+						v11 := row2[j11]
+						wBar11[j11] += zBar1 * v11
+					}
+				}
+			}
+		}
+	}
+	for i := mid; i < hi1; i++ {
 		y := s1[i]
 		row := r.X[i*r.Cols : (i+1)*r.Cols]
 		z := 0.0
@@ -279,7 +349,67 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 	}
 	s1 := r.Y
 	hi1 := len(s1)
-	for i := 0; i < hi1; i++ {
+	mid := 0
+	if 15 < hi1 {
+		mid = hi1 - hi1%16
+		var exp1 [16]float64
+		var z1 [16]float64
+		for block := 0; block < mid; block += 16 {
+			for k1 := 0; k1 < 16; k1++ {
+				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
+				z2 := 0.0
+				hi2 := len(row1)
+				if 0 < hi2 {
+					w11 := w[:len(w):len(w)][:hi2]
+					for j2 := 0; j2 < hi2; j2++ {
+						v2 := row1[j2]
+						z2 += v2 * w11[j2]
+					}
+				}
+				z1[k1] = z2
+				exp1[k1] = -math.Abs(z2)
+			}
+			rt.Exp(exp1[:], exp1[:])
+			for k2 := 0; k2 < 16; k2++ {
+				y1 := s1[block+k2]
+				row2 := r.X[(block+k2)*r.Cols : (block+k2+1)*r.Cols]
+				z3 := z1[k2]
+				hi3 := len(row2)
+				exp2 := exp1[k2]
+				cond1 := z3 > 0
+				var argBar1 float64
+				var expBar1 float64
+				var lBar1 float64
+				zBar1 := -(r1Bar * y1)
+				if cond1 {
+					zBar1 += r1Bar
+					lBar1 += r1Bar
+				} else {
+					lBar1 += r1Bar
+				}
+				a1 := 1 + exp2
+				if lBar1 != 0 || (a1 > 0 || a1 < 0) {
+					expBar1 += lBar1 / a1
+				} else {
+					expBar1 += rt.Skip()
+				}
+				if expBar1 != 0 || exp2-exp2 == 0 {
+					argBar1 += expBar1 * exp2
+				} else {
+					argBar1 += rt.Skip()
+				}
+				zBar1 -= argBar1 * rt.Sign(z3)
+				if 0 < hi3 {
+					wBar11 := wBar[:len(wBar):len(wBar)][:hi3]
+					for j11 := 0; j11 < hi3; j11++ {
+						v11 := row2[j11]
+						wBar11[j11] += zBar1 * v11
+					}
+				}
+			}
+		}
+	}
+	for i := mid; i < hi1; i++ {
 		y := s1[i]
 		row := r.X[i*r.Cols : (i+1)*r.Cols]
 		z := 0.0
@@ -348,7 +478,114 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 	s := 0.0
 	s1 := r.Y
 	hi1 := len(s1)
-	for i := 0; i < hi1; i++ {
+	mid := 0
+	if 15 < hi1 {
+		mid = hi1 - hi1%16
+		var t31 [16]float64
+		var zDot1 [16]float64
+		var z1 [16]float64
+		var t51 [16]float64
+		var exp1 [16]float64
+		for block := 0; block < mid; block += 16 {
+			for k1 := 0; k1 < 16; k1++ {
+				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
+				var zDot2 float64
+				z2 := 0.0
+				hi2 := len(row1)
+				if 0 < hi2 {
+					w1Dot1 := wDot[:len(w):len(w)][:hi2]
+					w11 := w[:len(w):len(w)][:hi2]
+					for j2 := 0; j2 < hi2; j2++ {
+						v2 := row1[j2]
+						zDot2 += v2 * w1Dot1[j2]
+						z2 += v2 * w11[j2]
+					}
+				}
+				t11 := math.Abs(z2)
+				t21 := -t11
+				zDot1[k1] = zDot2
+				z1[k1] = z2
+				t31[k1] = t21
+			}
+			rt.Exp(t31[:], t31[:])
+			for k2 := 0; k2 < 16; k2++ {
+				t32 := t31[k2]
+				exp2 := t32
+				exp1[k2] = exp2
+			}
+			rt.Log1p(t51[:], exp1[:])
+			for k3 := 0; k3 < 16; k3++ {
+				y1 := s1[block+k3]
+				row2 := r.X[(block+k3)*r.Cols : (block+k3+1)*r.Cols]
+				zDot3 := zDot1[k3]
+				z3 := z1[k3]
+				hi3 := len(row2)
+				var t12 float64
+				t33 := t31[k3]
+				var d2 float64
+				t41 := -(zDot3 * rt.Sign(z3))
+				if t41 != 0 || t33-t33 == 0 {
+					d2 += t41 * t33
+				} else {
+					d2 += rt.Skip()
+				}
+				expDot1 := d2
+				exp3 := exp1[k3]
+				t52 := t51[k3]
+				l1 := t52
+				cond1 := z3 > 0
+				if cond1 {
+					t12 = z3 + l1
+				} else {
+					t12 = l1
+				}
+				s += t12 - y1*z3
+				var argBarDot1 float64
+				var argBar1 float64
+				var expBarDot1 float64
+				var expBar1 float64
+				var lBar1 float64
+				var zBarDot1 float64
+				zBar1 := -(r1Bar * y1)
+				if cond1 {
+					zBar1 += r1Bar
+					lBar1 += r1Bar
+				} else {
+					lBar1 += r1Bar
+				}
+				aDot1 := expDot1
+				a1 := 1 + exp3
+				if lBar1 != 0 || (a1 > 0 || a1 < 0) {
+					t71 := lBar1 / a1
+					expBarDot1 -= aDot1 / a1 * t71
+					expBar1 += t71
+				} else {
+					expBarDot1 += rt.Skip()
+					expBar1 += rt.Skip()
+				}
+				if expBar1 != 0 || exp3-exp3 == 0 {
+					argBarDot1 += expBarDot1*exp3 + expBar1*expDot1
+					argBar1 += expBar1 * exp3
+				} else {
+					argBarDot1 += rt.Skip()
+					argBar1 += rt.Skip()
+				}
+				t81 := rt.Sign(z3)
+				zBarDot1 -= argBarDot1 * t81
+				zBar1 -= argBar1 * t81
+				if 0 < hi3 {
+					wBar1Dot1 := wBarDot[:len(wBar):len(wBar)][:hi3]
+					wBar11 := wBar[:len(wBar):len(wBar)][:hi3]
+					for j11 := 0; j11 < hi3; j11++ {
+						v11 := row2[j11]
+						wBar1Dot1[j11] += zBarDot1 * v11
+						wBar11[j11] += zBar1 * v11
+					}
+				}
+			}
+		}
+	}
+	for i := mid; i < hi1; i++ {
 		y := s1[i]
 		row := r.X[i*r.Cols : (i+1)*r.Cols]
 		var zDot float64
@@ -446,7 +683,86 @@ func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *Adjoint
 	}
 	s1 := r.Y
 	hi1 := len(s1)
-	for i := 0; i < hi1; i++ {
+	mid := 0
+	if 15 < hi1 {
+		mid = hi1 - hi1%16
+		var t31 [16]float64
+		var zDot1 [16]float64
+		var z1 [16]float64
+		for block := 0; block < mid; block += 16 {
+			for k1 := 0; k1 < 16; k1++ {
+				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
+				var zDot2 float64
+				z2 := 0.0
+				hi2 := len(row1)
+				if 0 < hi2 {
+					w1Dot1 := wDot[:len(w):len(w)][:hi2]
+					w11 := w[:len(w):len(w)][:hi2]
+					for j2 := 0; j2 < hi2; j2++ {
+						v2 := row1[j2]
+						zDot2 += v2 * w1Dot1[j2]
+						z2 += v2 * w11[j2]
+					}
+				}
+				t11 := math.Abs(z2)
+				t21 := -t11
+				zDot1[k1] = zDot2
+				z1[k1] = z2
+				t31[k1] = t21
+			}
+			rt.Exp(t31[:], t31[:])
+			for k2 := 0; k2 < 16; k2++ {
+				_ = s1[block+k2]
+				row2 := r.X[(block+k2)*r.Cols : (block+k2+1)*r.Cols]
+				zDot3 := zDot1[k2]
+				z3 := z1[k2]
+				hi3 := len(row2)
+				t32 := t31[k2]
+				var d1 float64
+				t41 := -(zDot3 * rt.Sign(z3))
+				if t41 != 0 || t32-t32 == 0 {
+					d1 += t41 * t32
+				} else {
+					d1 += rt.Skip()
+				}
+				cond1 := z3 > 0
+				var argBarDot1 float64
+				var expBarDot1 float64
+				var expBar1 float64
+				var lBar1 float64
+				var zBarDot1 float64
+				if cond1 {
+					lBar1 += r1Bar
+				} else {
+					lBar1 += r1Bar
+				}
+				a1 := 1 + t32
+				if lBar1 != 0 || (a1 > 0 || a1 < 0) {
+					t71 := lBar1 / a1
+					expBarDot1 -= d1 / a1 * t71
+					expBar1 += t71
+				} else {
+					expBarDot1 += rt.Skip()
+					expBar1 += rt.Skip()
+				}
+				if expBar1 != 0 || t32-t32 == 0 {
+					argBarDot1 += expBarDot1*t32 + expBar1*d1
+				} else {
+					argBarDot1 += rt.Skip()
+				}
+				t81 := rt.Sign(z3)
+				zBarDot1 -= argBarDot1 * t81
+				if 0 < hi3 {
+					wBar1Dot1 := wBarDot[:len(wBarDot):len(wBarDot)][:hi3]
+					for j11 := 0; j11 < hi3; j11++ {
+						v11 := row2[j11]
+						wBar1Dot1[j11] += zBarDot1 * v11
+					}
+				}
+			}
+		}
+	}
+	for i := mid; i < hi1; i++ {
 		_ = s1[i]
 		row := r.X[i*r.Cols : (i+1)*r.Cols]
 		var zDot float64

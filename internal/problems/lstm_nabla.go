@@ -58,7 +58,93 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 			hidden := made[2*k*b:]
 			cellDot := madeDot[(2*k+1)*b:]
 			cell := made[(2*k+1)*b:]
-			for i1 := 0; i1 < b; i1++ {
+			mid := 0
+			if 15 < b {
+				mid = b - b%16
+				var t71 [16]float64
+				var t211 [16]float64
+				for block := 0; block < mid; block += 16 {
+					for k2 := 0; k2 < 16; k2++ {
+						t46 := t1[block+k2]
+						t51 := w[block+k2]
+						x11 := t46*t51 + bias[block+k2]
+						t61 := -x11
+						t181 := t1[block+k2]
+						t191 := w[2*b+(block+k2)]
+						x31 := t181*t191 + bias[2*b+(block+k2)]
+						t201 := -x31
+						t71[k2] = t61
+						t211[k2] = t201
+					}
+					rt.Exp(t71[:], t71[:])
+					rt.Exp(t211[:], t211[:])
+					for k3 := 0; k3 < 16; k3++ {
+						t47 := t1[block+k3]
+						t52 := w[block+k3]
+						x1Dot1 := t1Dot[block+k3]*t52 + t47*wDot[block+k3] + biasDot[block+k3]
+						t72 := t71[k3]
+						var d11 float64
+						t81 := -x1Dot1
+						if t81 != 0 || t72-t72 == 0 {
+							d11 += t81 * t72
+						} else {
+							d11 += rt.Skip()
+						}
+						t91 := 1 + t72
+						t101 := 1 / t91
+						forgetDot1 := -(d11 / t91 * t101)
+						forget1 := t101
+						t111 := hidden[block+k3]
+						t121 := w[b+(block+k3)]
+						x2Dot1 := hiddenDot[block+k3]*t121 + t111*wDot[b+(block+k3)] + biasDot[b+(block+k3)]
+						x21 := t111*t121 + bias[b+(block+k3)]
+						t131 := -x21
+						t141 := math.Exp(t131)
+						var d21 float64
+						t151 := -x2Dot1
+						if t151 != 0 || t141-t141 == 0 {
+							d21 += t151 * t141
+						} else {
+							d21 += rt.Skip()
+						}
+						t161 := 1 + t141
+						t171 := 1 / t161
+						inDot1 := -(d21 / t161 * t171)
+						in1 := t171
+						t182 := t1[block+k3]
+						t192 := w[2*b+(block+k3)]
+						x3Dot1 := t1Dot[block+k3]*t192 + t182*wDot[2*b+(block+k3)] + biasDot[2*b+(block+k3)]
+						t212 := t211[k3]
+						var d31 float64
+						t221 := -x3Dot1
+						if t221 != 0 || t212-t212 == 0 {
+							d31 += t221 * t212
+						} else {
+							d31 += rt.Skip()
+						}
+						t231 := 1 + t212
+						t241 := 1 / t231
+						outDot1 := -(d31 / t231 * t241)
+						out1 := t241
+						t251 := hidden[block+k3]
+						t261 := w[3*b+(block+k3)]
+						t271 := t251*t261 + bias[3*b+(block+k3)]
+						t281 := math.Tanh(t271)
+						changeDot1 := (hiddenDot[block+k3]*t261 + t251*wDot[3*b+(block+k3)] + biasDot[3*b+(block+k3)]) * rt.Sechsq(t271)
+						change1 := t281
+						t291 := cell[block+k3]
+						cellDot[block+k3] = cellDot[block+k3]*forget1 + t291*forgetDot1 + (inDot1*change1 + in1*changeDot1)
+						cell[block+k3] = t291*forget1 + in1*change1
+						t301 := cell[block+k3]
+						t311 := math.Tanh(t301)
+						hiddenDot[block+k3] = outDot1*t311 + out1*(cellDot[block+k3]*rt.Sechsq(t301))
+						hidden[block+k3] = out1 * t311
+						t1Dot[block+k3] = hiddenDot[block+k3]
+						t1[block+k3] = hidden[block+k3]
+					}
+				}
+			}
+			for i1 := mid; i1 < b; i1++ {
 				t4 := t1[i1]
 				t5 := w[i1]
 				x1Dot := t1Dot[i1]*t5 + t4*wDot[i1] + biasDot[i1]
@@ -210,7 +296,223 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 			hidden := made[2*k*b:]
 			cellDot := madeDot[(2*k+1)*b:]
 			cell := made[(2*k+1)*b:]
-			for i1 := 0; i1 < b; i1++ {
+			mid := 0
+			if 15 < b {
+				mid = b - b%16
+				var t71 [16]float64
+				var t211 [16]float64
+				for block := 0; block < mid; block += 16 {
+					for k2 := 0; k2 < 16; k2++ {
+						t44 := t1[block+k2]
+						t51 := w[block+k2]
+						x11 := t44*t51 + bias[block+k2]
+						t61 := -x11
+						t181 := t1[block+k2]
+						t191 := w[2*b+(block+k2)]
+						x31 := t181*t191 + bias[2*b+(block+k2)]
+						t201 := -x31
+						t71[k2] = t61
+						t211[k2] = t201
+					}
+					rt.Exp(t71[:], t71[:])
+					rt.Exp(t211[:], t211[:])
+					for k3 := 0; k3 < 16; k3++ {
+						t45 := t1[block+k3]
+						t52 := w[block+k3]
+						t1DotRow11 := &t1Dot[block+k3]
+						wDotRow4 := &wDot[block+k3]
+						biasDotRow4 := &biasDot[block+k3]
+						t72 := t71[k3]
+						x1Dot01 := t1DotRow11[0]*t52 + t45*wDotRow4[0] + biasDotRow4[0]
+						x1Dot11 := t1DotRow11[1]*t52 + t45*wDotRow4[1] + biasDotRow4[1]
+						var d101 float64
+						var d111 float64
+						t801 := -x1Dot01
+						t811 := -x1Dot11
+						x1Dot21 := t1DotRow11[2]*t52 + t45*wDotRow4[2] + biasDotRow4[2]
+						x1Dot31 := t1DotRow11[3]*t52 + t45*wDotRow4[3] + biasDotRow4[3]
+						var d121 float64
+						var d131 float64
+						t821 := -x1Dot21
+						t831 := -x1Dot31
+						if t72-t72 == 0 {
+							d101 += t801 * t72
+							d111 += t811 * t72
+							d121 += t821 * t72
+							d131 += t831 * t72
+						} else {
+							if t801 != 0 {
+								d101 += t801 * t72
+							} else {
+								d101 += rt.Skip()
+							}
+							if t811 != 0 {
+								d111 += t811 * t72
+							} else {
+								d111 += rt.Skip()
+							}
+							if t821 != 0 {
+								d121 += t821 * t72
+							} else {
+								d121 += rt.Skip()
+							}
+							if t831 != 0 {
+								d131 += t831 * t72
+							} else {
+								d131 += rt.Skip()
+							}
+						}
+						t91 := 1 + t72
+						t101 := 1 / t91
+						forget1 := t101
+						t111 := hidden[block+k3]
+						t121 := w[b+(block+k3)]
+						hiddenDotRow2 := &hiddenDot[block+k3]
+						wDotRow11 := &wDot[b+(block+k3)]
+						biasDotRow11 := &biasDot[b+(block+k3)]
+						x21 := t111*t121 + bias[b+(block+k3)]
+						t131 := -x21
+						t141 := math.Exp(t131)
+						forgetDot01 := -(d101 / t91 * t101)
+						forgetDot11 := -(d111 / t91 * t101)
+						x2Dot01 := hiddenDotRow2[0]*t121 + t111*wDotRow11[0] + biasDotRow11[0]
+						x2Dot11 := hiddenDotRow2[1]*t121 + t111*wDotRow11[1] + biasDotRow11[1]
+						var d201 float64
+						var d211 float64
+						t1501 := -x2Dot01
+						t1511 := -x2Dot11
+						forgetDot21 := -(d121 / t91 * t101)
+						forgetDot31 := -(d131 / t91 * t101)
+						x2Dot21 := hiddenDotRow2[2]*t121 + t111*wDotRow11[2] + biasDotRow11[2]
+						x2Dot31 := hiddenDotRow2[3]*t121 + t111*wDotRow11[3] + biasDotRow11[3]
+						var d221 float64
+						var d231 float64
+						t1521 := -x2Dot21
+						t1531 := -x2Dot31
+						if t141-t141 == 0 {
+							d201 += t1501 * t141
+							d211 += t1511 * t141
+							d221 += t1521 * t141
+							d231 += t1531 * t141
+						} else {
+							if t1501 != 0 {
+								d201 += t1501 * t141
+							} else {
+								d201 += rt.Skip()
+							}
+							if t1511 != 0 {
+								d211 += t1511 * t141
+							} else {
+								d211 += rt.Skip()
+							}
+							if t1521 != 0 {
+								d221 += t1521 * t141
+							} else {
+								d221 += rt.Skip()
+							}
+							if t1531 != 0 {
+								d231 += t1531 * t141
+							} else {
+								d231 += rt.Skip()
+							}
+						}
+						t161 := 1 + t141
+						t171 := 1 / t161
+						in1 := t171
+						t182 := t1[block+k3]
+						t192 := w[2*b+(block+k3)]
+						t1DotRow21 := &t1Dot[block+k3]
+						wDotRow21 := &wDot[2*b+(block+k3)]
+						biasDotRow21 := &biasDot[2*b+(block+k3)]
+						t212 := t211[k3]
+						inDot01 := -(d201 / t161 * t171)
+						inDot11 := -(d211 / t161 * t171)
+						x3Dot01 := t1DotRow21[0]*t192 + t182*wDotRow21[0] + biasDotRow21[0]
+						x3Dot11 := t1DotRow21[1]*t192 + t182*wDotRow21[1] + biasDotRow21[1]
+						var d301 float64
+						var d311 float64
+						t2201 := -x3Dot01
+						t2211 := -x3Dot11
+						inDot21 := -(d221 / t161 * t171)
+						inDot31 := -(d231 / t161 * t171)
+						x3Dot21 := t1DotRow21[2]*t192 + t182*wDotRow21[2] + biasDotRow21[2]
+						x3Dot31 := t1DotRow21[3]*t192 + t182*wDotRow21[3] + biasDotRow21[3]
+						var d321 float64
+						var d331 float64
+						t2221 := -x3Dot21
+						t2231 := -x3Dot31
+						if t212-t212 == 0 {
+							d301 += t2201 * t212
+							d311 += t2211 * t212
+							d321 += t2221 * t212
+							d331 += t2231 * t212
+						} else {
+							if t2201 != 0 {
+								d301 += t2201 * t212
+							} else {
+								d301 += rt.Skip()
+							}
+							if t2211 != 0 {
+								d311 += t2211 * t212
+							} else {
+								d311 += rt.Skip()
+							}
+							if t2221 != 0 {
+								d321 += t2221 * t212
+							} else {
+								d321 += rt.Skip()
+							}
+							if t2231 != 0 {
+								d331 += t2231 * t212
+							} else {
+								d331 += rt.Skip()
+							}
+						}
+						t231 := 1 + t212
+						t241 := 1 / t231
+						out1 := t241
+						t251 := hidden[block+k3]
+						t261 := w[3*b+(block+k3)]
+						t271 := t251*t261 + bias[3*b+(block+k3)]
+						t281 := math.Tanh(t271)
+						hiddenDotRow11 := &hiddenDot[block+k3]
+						wDotRow31 := &wDot[3*b+(block+k3)]
+						biasDotRow31 := &biasDot[3*b+(block+k3)]
+						t411 := rt.Sechsq(t271)
+						change1 := t281
+						t291 := cell[block+k3]
+						cellDotRow1 := &cellDot[block+k3]
+						cell[block+k3] = t291*forget1 + in1*change1
+						t301 := cell[block+k3]
+						t311 := math.Tanh(t301)
+						t421 := rt.Sechsq(t301)
+						hidden[block+k3] = out1 * t311
+						t1DotRow31 := &t1Dot[block+k3]
+						t1[block+k3] = hidden[block+k3]
+						outDot01 := -(d301 / t231 * t241)
+						outDot11 := -(d311 / t231 * t241)
+						changeDot01 := (hiddenDotRow11[0]*t261 + t251*wDotRow31[0] + biasDotRow31[0]) * t411
+						changeDot11 := (hiddenDotRow11[1]*t261 + t251*wDotRow31[1] + biasDotRow31[1]) * t411
+						cellDotRow1[0] = cellDotRow1[0]*forget1 + t291*forgetDot01 + (inDot01*change1 + in1*changeDot01)
+						cellDotRow1[1] = cellDotRow1[1]*forget1 + t291*forgetDot11 + (inDot11*change1 + in1*changeDot11)
+						hiddenDotRow11[0] = outDot01*t311 + out1*(cellDotRow1[0]*t421)
+						hiddenDotRow11[1] = outDot11*t311 + out1*(cellDotRow1[1]*t421)
+						t1DotRow31[0] = hiddenDotRow11[0]
+						t1DotRow31[1] = hiddenDotRow11[1]
+						outDot21 := -(d321 / t231 * t241)
+						outDot31 := -(d331 / t231 * t241)
+						changeDot21 := (hiddenDotRow11[2]*t261 + t251*wDotRow31[2] + biasDotRow31[2]) * t411
+						changeDot31 := (hiddenDotRow11[3]*t261 + t251*wDotRow31[3] + biasDotRow31[3]) * t411
+						cellDotRow1[2] = cellDotRow1[2]*forget1 + t291*forgetDot21 + (inDot21*change1 + in1*changeDot21)
+						cellDotRow1[3] = cellDotRow1[3]*forget1 + t291*forgetDot31 + (inDot31*change1 + in1*changeDot31)
+						hiddenDotRow11[2] = outDot21*t311 + out1*(cellDotRow1[2]*t421)
+						hiddenDotRow11[3] = outDot31*t311 + out1*(cellDotRow1[3]*t421)
+						t1DotRow31[2] = hiddenDotRow11[2]
+						t1DotRow31[3] = hiddenDotRow11[3]
+					}
+				}
+			}
+			for i1 := mid; i1 < b; i1++ {
 				t4 := t1[i1]
 				t5 := w[i1]
 				t1DotRow1 := &t1Dot[i1]
@@ -638,7 +940,56 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:b+at1]
 				}
 				stack1 := ws.recurrentLossPlainFrames[at1:][:b]
-				for i1 := 0; i1 < b; i1++ {
+				mid := 0
+				if 15 < b {
+					mid = b - b%16
+					var t91 [16]float64
+					var t171 [16]float64
+					for block := 0; block < mid; block += 16 {
+						for k3 := 0; k3 < 16; k3++ {
+							x11 := t12[block+k3]*w2[block+k3] + bias1[block+k3]
+							arg5 := -x11
+							x31 := t12[block+k3]*w4[block+k3] + bias3[block+k3]
+							arg21 := -x31
+							t91[k3] = arg5
+							t171[k3] = arg21
+						}
+						rt.Exp(t91[:], t91[:])
+						rt.Exp(t171[:], t171[:])
+						for k4 := 0; k4 < 16; k4++ {
+							top2 := &stack1[block+k4]
+							top2.exp = exp
+							t92 := t91[k4]
+							exp = t92
+							forget2 := 1 / (1 + t92)
+							x21 := hidden2[block+k4]*w3[block+k4] + bias2[block+k4]
+							arg11 := -x21
+							top2.exp1 = exp1
+							t101 := math.Exp(arg11)
+							exp1 = t101
+							in2 := 1 / (1 + t101)
+							top2.exp2 = exp2
+							t172 := t171[k4]
+							exp2 = t172
+							out2 := 1 / (1 + t172)
+							top2.arg3 = arg3
+							arg3 = hidden2[block+k4]*w5[block+k4] + bias4[block+k4]
+							top2.change = change
+							t181 := math.Tanh(arg3)
+							change = t181
+							top2.cell = cell2[block+k4]
+							cell2[block+k4] = cell2[block+k4]*forget2 + in2*t181
+							top2.tanh = tanh
+							t191 := math.Tanh(cell2[block+k4])
+							tanh = t191
+							top2.hidden = hidden2[block+k4]
+							hidden2[block+k4] = out2 * t191
+							top2.t1 = t12[block+k4]
+							t12[block+k4] = hidden2[block+k4]
+						}
+					}
+				}
+				for i1 := mid; i1 < b; i1++ {
 					x1 := t12[i1]*w2[i1] + bias1[i1]
 					arg := -x1
 					top := &stack1[i1]

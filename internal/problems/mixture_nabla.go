@@ -48,7 +48,34 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 	sumsDot := make([]float64, k)
 	sums := make([]float64, k)
 	for j := 0; j < k; j++ {
-		for i := 0; i < d; i++ {
+		mid := 0
+		if 15 < d {
+			mid = d - d%16
+			var t23 [16]float64
+			for block := 0; block < mid; block += 16 {
+				for k2 := 0; k2 < 16; k2++ {
+					q1 := icf[j*tri+(block+k2)]
+					t23[k2] = q1
+				}
+				rt.Exp(t23[:], t23[:])
+				for k3 := 0; k3 < 16; k3++ {
+					qDot1 := icfDot[j*tri+(block+k3)]
+					q2 := icf[j*tri+(block+k3)]
+					t24 := t23[k3]
+					var d11 float64
+					if qDot1 != 0 || t24-t24 == 0 {
+						d11 += qDot1 * t24
+					} else {
+						d11 += rt.Skip()
+					}
+					diagDot[j*d+(block+k3)] = d11
+					diag[j*d+(block+k3)] = t24
+					sumsDot[j] += qDot1
+					sums[j] += q2
+				}
+			}
+		}
+		for i := mid; i < d; i++ {
 			qDot := icfDot[j*tri+i]
 			q := icf[j*tri+i]
 			t := math.Exp(q)
@@ -236,7 +263,71 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 	sumsDot := make([][4]float64, k)
 	sums := make([]float64, k)
 	for j := 0; j < k; j++ {
-		for i := 0; i < d; i++ {
+		mid := 0
+		if 15 < d {
+			mid = d - d%16
+			var t19 [16]float64
+			for block := 0; block < mid; block += 16 {
+				for k2 := 0; k2 < 16; k2++ {
+					q1 := icf[j*tri+(block+k2)]
+					t19[k2] = q1
+				}
+				rt.Exp(t19[:], t19[:])
+				for k3 := 0; k3 < 16; k3++ {
+					icfDotRow3 := &icfDot[j*tri+(block+k3)]
+					q2 := icf[j*tri+(block+k3)]
+					t25 := t19[k3]
+					qDot01 := icfDotRow3[0]
+					qDot11 := icfDotRow3[1]
+					var d101 float64
+					var d111 float64
+					qDot21 := icfDotRow3[2]
+					qDot31 := icfDotRow3[3]
+					var d121 float64
+					var d131 float64
+					if t25-t25 == 0 {
+						d101 += qDot01 * t25
+						d111 += qDot11 * t25
+						d121 += qDot21 * t25
+						d131 += qDot31 * t25
+					} else {
+						if qDot01 != 0 {
+							d101 += qDot01 * t25
+						} else {
+							d101 += rt.Skip()
+						}
+						if qDot11 != 0 {
+							d111 += qDot11 * t25
+						} else {
+							d111 += rt.Skip()
+						}
+						if qDot21 != 0 {
+							d121 += qDot21 * t25
+						} else {
+							d121 += rt.Skip()
+						}
+						if qDot31 != 0 {
+							d131 += qDot31 * t25
+						} else {
+							d131 += rt.Skip()
+						}
+					}
+					diagDotRow3 := &diagDot[j*d+(block+k3)]
+					diag[j*d+(block+k3)] = t25
+					sumsDotRow3 := &sumsDot[j]
+					sums[j] += q2
+					diagDotRow3[0] = d101
+					diagDotRow3[1] = d111
+					sumsDotRow3[0] += qDot01
+					sumsDotRow3[1] += qDot11
+					diagDotRow3[2] = d121
+					diagDotRow3[3] = d131
+					sumsDotRow3[2] += qDot21
+					sumsDotRow3[3] += qDot31
+				}
+			}
+		}
+		for i := mid; i < d; i++ {
 			icfDotRow := &icfDot[j*tri+i]
 			q := icf[j*tri+i]
 			t := math.Exp(q)
@@ -737,7 +828,27 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				ws.exp = ws.exp[:d+at]
 			}
 			stack := ws.exp[at:][:d]
-			for i := 0; i < d; i++ {
+			mid := 0
+			if 15 < d {
+				mid = d - d%16
+				var t91 [16]float64
+				for block := 0; block < mid; block += 16 {
+					for k2 := 0; k2 < 16; k2++ {
+						q1 := icf1[block+k2]
+						t91[k2] = q1
+					}
+					rt.Exp(t91[:], t91[:])
+					for k3 := 0; k3 < 16; k3++ {
+						q2 := icf1[block+k3]
+						stack[block+k3] = exp
+						t92 := t91[k3]
+						exp = t92
+						diag1[block+k3] = t92
+						sums1 += q2
+					}
+				}
+			}
+			for i := mid; i < d; i++ {
 				q := icf1[i]
 				stack[i] = exp
 				exp = math.Exp(q)
@@ -827,7 +938,26 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			ws.exp2 = ws.exp2[:hi14+at2]
 		}
 		stack2 := ws.exp2[at2:][:hi14]
-		for i12 := 0; i12 < hi14; i12++ {
+		mid1 := 0
+		if 15 < hi14 {
+			mid1 = hi14 - hi14%16
+			var t101 [16]float64
+			for block1 := 0; block1 < mid1; block1 += 16 {
+				for k5 := 0; k5 < 16; k5++ {
+					v111 := alphas[block1+k5]
+					arg11 := v111 - shift1
+					t101[k5] = arg11
+				}
+				rt.Exp(t101[:], t101[:])
+				for k6 := 0; k6 < 16; k6++ {
+					stack2[block1+k6] = exp2
+					t102 := t101[k6]
+					exp2 = t102
+					s11 += t102
+				}
+			}
+		}
+		for i12 := mid1; i12 < hi14; i12++ {
 			v11 := alphas[i12]
 			arg1 := v11 - shift1
 			stack2[i12] = exp2
@@ -930,7 +1060,26 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 				ws.exp1 = ws.exp1[:hi8+at5]
 			}
 			stack5 := ws.exp1[at5:][:hi8]
-			for i11 := 0; i11 < hi8; i11++ {
+			mid2 := 0
+			if 15 < hi8 {
+				mid2 = hi8 - hi8%16
+				var t111 [16]float64
+				for block2 := 0; block2 < mid2; block2 += 16 {
+					for k8 := 0; k8 < 16; k8++ {
+						v12 := terms[block2+k8]
+						arg2 := v12 - shift
+						t111[k8] = arg2
+					}
+					rt.Exp(t111[:], t111[:])
+					for k9 := 0; k9 < 16; k9++ {
+						stack5[block2+k9] = exp1
+						t112 := t111[k9]
+						exp1 = t112
+						s1 += t112
+					}
+				}
+			}
+			for i11 := mid2; i11 < hi8; i11++ {
 				v1 := terms[i11]
 				arg := v1 - shift
 				stack5[i11] = exp1
@@ -1269,7 +1418,38 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 				tape.exp = tape.exp[:d+at1]
 			}
 			stack1 := tape.exp[at1:][:d]
-			for i := 0; i < d; i++ {
+			mid := 0
+			if 15 < d {
+				mid = d - d%16
+				var t91 [16]float64
+				for block := 0; block < mid; block += 16 {
+					for k2 := 0; k2 < 16; k2++ {
+						q1 := icf1[block+k2]
+						t91[k2] = q1
+					}
+					rt.Exp(t91[:], t91[:])
+					for k3 := 0; k3 < 16; k3++ {
+						qDot1 := icf1Dot[block+k3]
+						q2 := icf1[block+k3]
+						stack[block+k3] = expDot
+						stack1[block+k3] = exp
+						t92 := t91[k3]
+						var d11 float64
+						if qDot1 != 0 || t92-t92 == 0 {
+							d11 += qDot1 * t92
+						} else {
+							d11 += rt.Skip()
+						}
+						expDot = d11
+						exp = t92
+						diag1Dot[block+k3] = expDot
+						diag1[block+k3] = exp
+						sums1Dot += qDot1
+						sums1 += q2
+					}
+				}
+			}
+			for i := mid; i < d; i++ {
 				qDot := icf1Dot[i]
 				q := icf1[i]
 				stack[i] = expDot
@@ -1431,7 +1611,37 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			tape.exp2 = tape.exp2[:hi14+at5]
 		}
 		stack5 := tape.exp2[at5:][:hi14]
-		for i12 := 0; i12 < hi14; i12++ {
+		mid1 := 0
+		if 15 < hi14 {
+			mid1 = hi14 - hi14%16
+			var t141 [16]float64
+			for block1 := 0; block1 < mid1; block1 += 16 {
+				for k5 := 0; k5 < 16; k5++ {
+					v111 := alphas[block1+k5]
+					arg11 := v111 - shift1
+					t141[k5] = arg11
+				}
+				rt.Exp(t141[:], t141[:])
+				for k6 := 0; k6 < 16; k6++ {
+					v11Dot1 := alphasDot[block1+k6]
+					arg1Dot1 := v11Dot1 - shift1Dot
+					stack4[block1+k6] = exp2Dot
+					stack5[block1+k6] = exp2
+					t142 := t141[k6]
+					var d21 float64
+					if arg1Dot1 != 0 || t142-t142 == 0 {
+						d21 += arg1Dot1 * t142
+					} else {
+						d21 += rt.Skip()
+					}
+					exp2Dot = d21
+					exp2 = t142
+					s11Dot += exp2Dot
+					s11 += exp2
+				}
+			}
+		}
+		for i12 := mid1; i12 < hi14; i12++ {
 			v11Dot := alphasDot[i12]
 			v11 := alphas[i12]
 			arg1Dot := v11Dot - shift1Dot
