@@ -55,6 +55,10 @@ type Code struct {
 	// PlanFixed reports that the plan is the same at all points. It may depend on integers of the bound struct.
 	PlanFixed bool
 
+	// PlanHead is the number of integers at the start of the plan that Entries compares with those it depends on. If it
+	// is 0, Entries compares rows and columns.
+	PlanHead int
+
 	// HessianEntries is Entries for the Hessian of a function with one output, and writes the gradient to xbar.
 	HessianEntries func(y, xbar, entries, x []float64, plan []int32, p any) (int, bool)
 
@@ -63,6 +67,9 @@ type Code struct {
 
 	// HessianPlanFixed is PlanFixed for HessianPlan.
 	HessianPlanFixed bool
+
+	// HessianPlanHead is PlanHead for HessianPlan.
+	HessianPlanHead int
 }
 
 // Generated describes the code generated from a function.
@@ -154,7 +161,7 @@ func (c Code) withOwnX(n int) (w Code) {
 // and HVP have no y to check and are nil in the result. Callers of the functions for entries know from the plan which
 // elements are written.
 func (c Code) withOutputs() Code {
-	w := Code{Entries: c.Entries, Plan: c.Plan, PlanFixed: c.PlanFixed}
+	w := Code{Entries: c.Entries, Plan: c.Plan, PlanFixed: c.PlanFixed, PlanHead: c.PlanHead}
 	if f := c.Tangent; f != nil {
 		w.Tangent = func(y, ydot, x, xdot []float64, p any) int {
 			Unwrite(y)

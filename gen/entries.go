@@ -135,6 +135,12 @@ func (u *unit) entriesOf(t *target, b *built, image slot) error {
 	if e.Fixed {
 		t.fixed = append(t.fixed, plan.code)
 	}
+	if e.Head > 0 {
+		if t.heads == nil {
+			t.heads = map[string]int{}
+		}
+		t.heads[plan.code] = e.Head
+	}
 	return nil
 }
 

@@ -147,6 +147,9 @@ func (t *target) register(s *print.Scope) string {
 			if slices.Contains(t.fixed, f.name) {
 				code.WriteString(f.name + "Fixed: true,\n")
 			}
+			if n := t.heads[f.name]; n > 0 {
+				fmt.Fprintf(&code, "%sHead: %d,\n", f.name, n)
+			}
 			if of := t.lanesStruct(b); of != nil {
 				lanes = "LanesStruct: (" + s.Type(of) + ")(nil),\n"
 			}

@@ -36,6 +36,7 @@ type target struct {
 	built    []*built
 	entries  []*built          // functions for the entries of sparse derivatives
 	fixed    []string          // fields of nabla.Code for plans of entries that are the same at all points
+	heads    map[string]int    // the number of integers that such plans begin with, by field
 	shadow   string            // name of the function that returns shadows, empty if there is none
 	why      map[string]string // name of a field of nabla.Code, or Traced → why it is missing
 }

@@ -80,7 +80,7 @@ func structureOf(f *engine.Function, x []float64, hessian bool) (*engine.Structu
 	}
 	var is, js []int
 	row, lost := 0, false
-	for k, r := range records(list) {
+	for k, r := range records(list[1+e.head():]) {
 		switch r.kind {
 		case term:
 			continue
@@ -219,10 +219,18 @@ const (
 	term                   // of a list
 )
 
-// records returns the records in a list that a plan function has returned.
+// head returns the number of integers in the list of the plan function, before the records, that the plan begins with.
+func (e *entries) head() int {
+	if e.hessian {
+		return e.code.HessianPlanHead
+	}
+	return e.code.PlanHead
+}
+
+// records returns the records of a list that a plan function has returned.
 func records(list []int32) iter.Seq2[int, record] {
 	return func(yield func(int, record) bool) {
-		list := list[1:]
+		list := list
 		for k := 0; len(list) > 0; k++ {
 			r := record{kind: recordKind(list[0] & 1), row: int(list[1])}
 			n := int(list[0] >> 1)
@@ -275,7 +283,9 @@ func (e *entries) place(list []int32) error {
 	for range terms {
 		e.plan = append(e.plan, 0)
 	}
-	for k, r := range records(list) {
+	head := e.head()
+	e.plan = append(e.plan, list[1:1+head]...)
+	for k, r := range records(list[1+head:]) {
 		switch r.kind {
 		case term:
 			terms[r.list]++
@@ -292,6 +302,12 @@ func (e *entries) place(list []int32) error {
 		first := ^int32(row)
 		if r.kind == adds {
 			first -= 1 << 29
+		}
+		if head > 0 {
+			for _, col := range r.cols {
+				e.plan = append(e.plan, at(col))
+			}
+			continue
 		}
 		e.plan = append(e.plan, first)
 		for _, col := range r.cols {
@@ -318,7 +334,7 @@ func (e *entries) place(list []int32) error {
 // that are lost.
 func (e *entries) lastSet(list []int32) ([]int, error) {
 	set := make([]int, e.structure.Rows)
-	for k, r := range records(list) {
+	for k, r := range records(list[1+e.head():]) {
 		if r.kind > adds {
 			continue
 		}

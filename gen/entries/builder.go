@@ -18,6 +18,7 @@ type builder struct {
 	planning bool // it writes the plan function
 	grown    bool // forms did not fit into the slots, which have grown
 
+	inputs                []ir.Expr // on which the plan depends, nil if rows and columns are compared
 	plan, values, changed *ir.Var
 	limit                 *ir.Var
 	exit                  *ir.Label // of the function, left where the plan does not fit

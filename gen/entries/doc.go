@@ -45,4 +45,8 @@
 // The values function compares rows, columns and lengths with those that it computes. It returns true at the first
 // difference, when control flow has changed. No record can be read as another one, or as several, since the first
 // integers of records are negative and columns are not; rows and lengths are less than 1<<29.
+//
+// Where rows and columns depend on nothing but lengths of slices and integers of parameters, these are compared
+// instead, see [Entries.Head]: the list has them after the number of lists, as two integers each, and the plan begins
+// with them, followed by nothing but the indices of the values.
 package entries

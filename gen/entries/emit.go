@@ -31,6 +31,16 @@ func (b *builder) emit(row ir.Expr, f form, adds bool) {
 		}
 		return
 	}
+	if b.inputs != nil {
+		if len(fixed) > 0 {
+			b.check(len(fixed))
+		}
+		for k, t := range fixed {
+			b.write(b.word(k), t.by)
+		}
+		b.read += len(fixed)
+		return
+	}
 	first := int64(-1)
 	if adds {
 		first -= 1 << 29

@@ -28,6 +28,8 @@ type Entries struct {
 	Plan *ir.Func
 	// Fixed reports that the plan does not depend on floating-point numbers, so that it is the same for all inputs.
 	Fixed bool
+	// Head is the number of integers at the start of the plan that Values compares, 0 if it compares rows and columns.
+	Head int
 }
 
 // The first integers of the records in the list that a plan function returns, where they are not those of a store, see
@@ -85,8 +87,13 @@ func Build(l Linear) (_ *Entries, err error) {
 	}()
 	a := analyze(l)
 	sums := 0
+	inputs, known := a.inputs(l)
 	for range maxRounds {
+		if len(a.sums) > 0 || !known {
+			inputs = nil
+		}
 		values := newBuilder(l, a, false)
+		values.inputs = inputs
 		e := &Entries{Values: values.function()}
 		if len(a.sums) > sums { // other slots may have been those of its terms
 			sums = len(a.sums)
@@ -97,11 +104,13 @@ func Build(l Linear) (_ *Entries, err error) {
 			continue
 		}
 		plan := newBuilder(l, a, true)
+		plan.inputs = inputs
 		e.Plan = plan.function()
 		if plan.grown {
 			continue
 		}
 		e.Fixed = !a.dependsOnFloats(l.F)
+		e.Head = inputWords * len(inputs)
 		return e, nil
 	}
 	return nil, &Error{Func: l.F.Name, What: "a form has no fixed length", Pos: l.F.Pos}

@@ -42,7 +42,7 @@ func (m *matrix) plan(args []ir.Value) plan {
 	last, lists := map[int32]int{}, int(list[0])
 	each := func(store func(k int, sets bool, row int32, cols []int32), term func(id, col int32),
 		sum func(cols []int32)) {
-		for k, rest := 0, list[1:]; len(rest) > 0; k++ {
+		for k, rest := 0, list[1+m.e.Head:]; len(rest) > 0; k++ {
 			n := 0
 			switch rest[0] {
 			case entries.ListTerm:
@@ -64,6 +64,7 @@ func (m *matrix) plan(args []ir.Value) plan {
 			last[row] = k
 		}
 	}, func(int32, int32) { terms++ }, func([]int32) {})
+	p.list = append(p.list, list[1:1+m.e.Head]...)
 	for k := range lists {
 		p.list = append(p.list, int32(k*terms))
 	}
@@ -84,6 +85,12 @@ func (m *matrix) plan(args []ir.Value) plan {
 		row = r
 		before, ok := last[r]
 		lost = ok && k < before
+		if m.e.Head > 0 {
+			for _, col := range cols {
+				p.list = append(p.list, place(col))
+			}
+			return
+		}
 		p.list = append(p.list, ^row)
 		if !sets {
 			p.list[len(p.list)-1] -= 1 << 29
@@ -156,8 +163,8 @@ func jacobian(t *testing.T, text string) (*ir.Func, *entries.Entries) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	p := dot.Params
-	e, err := entries.Build(entries.Linear{F: dot, In: p[5], InLike: p[1], Out: p[4], OutLike: p[0]})
+	p, k := dot.Params, len(dot.Params)-2
+	e, err := entries.Build(entries.Linear{F: dot, In: p[k+1], InLike: p[1], Out: p[k], OutLike: p[0]})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -207,6 +214,9 @@ func TestForms(t *testing.T) {
 		if e.Fixed != c.fixed {
 			t.Errorf("%s: fixed is %v, want %v", c.name, e.Fixed, c.fixed)
 		}
+		if (e.Head > 0) != (c.fixed && !c.sums) {
+			t.Errorf("%s: the plan begins with %d integers that are compared", c.name, e.Head)
+		}
 		for k, size := range []int{3, 5, 5, 4} {
 			m := &matrix{t: t, e: e, dot: dot, m: 2*size + 8, n: size + 12}
 			r := rand.New(rand.NewPCG(uint64(k), 9))
@@ -227,6 +237,13 @@ func TestForms(t *testing.T) {
 			}
 			if c.sums != (m.sums > 0) {
 				t.Errorf("%s: %d sums are lists", c.name, m.sums)
+			}
+			// A plan is for one number n, if n is read.
+			if e.Head > 4 || e.Head > 0 && !strings.Contains(e.Values.String(), "len(y)") && e.Head > 2 {
+				other := ir.ValuesOf(make([]float64, m.m), append([]float64(nil), x...), 0.75, size+1)
+				if _, changed := m.entries(m.plan(args()), other); !changed {
+					t.Errorf("%s: the plan for n = %d is not found to be one for another n", c.name, size)
+				}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package entries_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/entries"
@@ -32,21 +33,29 @@ func F(y, x []float64, a float64) exit {
 		panic(err)
 	}
 	simplify.DeadCode(e.Values, nil)
-	fmt.Print(e.Values)
+	fmt.Print(strings.ReplaceAll(e.Values.String(), " || ", " ||\n\t\t"))
 	// Output:
 	// func F_tangent_11_entries(y []float64, x []float64, a float64, entries []float64, plan []int32) (changed bool) done {
-	// 	for loop, next i int = 0; i < len(y); i += 1 {
-	// 		let k int = i + 1
-	// 		if len(plan) < 5 || plan[0] != -1 - int32(i) || plan[1] != int32(k) || plan[3] != int32(i) {
-	// 			changed = true
-	// 			leave done
-	// 		} else {
-	// 			entries[plan[2]] = a
-	// 			entries[plan[4]] = -a
-	// 			y[i] = a * (x[i + 1] - x[i])
-	// 			plan = plan[5:]
+	// 	if len(plan) < 4 ||
+	// 		plan[0] != int32(len(x)) ||
+	// 		plan[1] != int32(int64(len(x)) >> 32) ||
+	// 		plan[2] != int32(len(y)) ||
+	// 		plan[3] != int32(int64(len(y)) >> 32) {
+	// 		changed = true
+	// 	} else {
+	// 		plan = plan[4:]
+	// 		for loop, next i int = 0; i < len(y); i += 1 {
+	// 			if len(plan) < 2 {
+	// 				changed = true
+	// 				leave done
+	// 			} else {
+	// 				entries[plan[0]] = a
+	// 				entries[plan[1]] = -a
+	// 				y[i] = a * (x[i + 1] - x[i])
+	// 				plan = plan[2:]
+	// 			}
 	// 		}
+	// 		changed = len(plan) != 0
 	// 	}
-	// 	changed = len(plan) != 0
 	// }
 }

@@ -37,11 +37,27 @@ func (b *builder) newList(v *ir.Var) *list {
 	return l
 }
 
-// header returns the statements at the start of the function: the plan has first where the lists are.
+// header returns the statements at the start of the function: the plan has first its inputs, or where the lists are.
 func (b *builder) header() ir.Block {
 	return b.Nested(func() {
 		if b.planning {
-			b.note(ir.IntConst(int32Type, int64(len(b.lists))))
+			head := []ir.Expr{ir.IntConst(int32Type, int64(len(b.lists)))}
+			for _, e := range b.inputs {
+				head = append(head, words(e)...)
+			}
+			b.note(head...)
+			return
+		}
+		if b.inputs != nil {
+			var conds []ir.Expr
+			for _, e := range b.inputs {
+				for _, w := range words(e) {
+					conds = append(conds, b.differs(len(conds), w))
+				}
+			}
+			b.check(len(conds), conds...)
+			b.read += len(conds)
+			b.flush()
 			return
 		}
 		if len(b.lists) == 0 {

@@ -171,79 +171,76 @@ func BrusselatorOnTraced(dx, x []nabla.Real, g *Grid) {
 // brusselatorOnTangentEntries computes the entries of the Jacobian,
 // from brusselator.go:17.
 func brusselatorOnTangentEntries(dx, x []float64, g *Grid, entries1 []float64, plan []int32) (changed bool) {
-	n := g.N
-	alpha := 10 * float64(n-1) * float64(n-1)
-	nn := n * n
-	u := x[:nn]
-	v := x[nn:]
-	du := dx[:nn]
-	dv := dx[nn:]
-	for j := 0; j < n; j++ {
-		here := n * j
-		south := n * (j - 1)
-		north := n * (j + 1)
-		if j == 0 {
-			south = n * (n - 1)
+	if len(plan) < 6 || plan[0] != int32(len(x)) || plan[1] != int32(int64(len(x))>>32) || plan[2] != int32(g.N) || plan[3] != int32(int64(g.N)>>32) || plan[4] != int32(len(dx)) || plan[5] != int32(int64(len(dx))>>32) {
+		changed = true
+	} else {
+		plan = plan[6:]
+		n := g.N
+		alpha := 10 * float64(n-1) * float64(n-1)
+		nn := n * n
+		u := x[:nn]
+		v := x[nn:]
+		du := dx[:nn]
+		dv := dx[nn:]
+		for j := 0; j < n; j++ {
+			here := n * j
+			south := n * (j - 1)
+			north := n * (j + 1)
+			if j == 0 {
+				south = n * (n - 1)
+			}
+			if j == n-1 {
+				north = 0
+			}
+			for i := 0; i < n; i++ {
+				at := here + i
+				west := here + i - 1
+				east := here + i + 1
+				if i == 0 {
+					west = here + n - 1
+				}
+				if i == n-1 {
+					east = here
+				}
+				lu := u[west] + u[east] + u[north+i] + u[south+i] - 4*u[at]
+				lv := v[west] + v[east] + v[north+i] + v[south+i] - 4*v[at]
+				t1 := u[at]
+				t2 := t1 * t1
+				t3 := v[at]
+				uuvDot1 := t3 * (t1 + t1)
+				uuv := t2 * t3
+				if len(plan) < 6 {
+					return true
+				}
+				entries1[plan[0]] = alpha
+				entries1[plan[1]] = alpha
+				entries1[plan[2]] = alpha
+				entries1[plan[3]] = alpha
+				entries1[plan[4]] = alpha*-4 + uuvDot1 + -4.4
+				entries1[plan[5]] = t2
+				du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+				if len(plan) < 12 {
+					return true
+				}
+				entries1[plan[6]] = alpha
+				entries1[plan[7]] = alpha
+				entries1[plan[8]] = alpha
+				entries1[plan[9]] = alpha
+				entries1[plan[10]] = alpha*-4 - t2
+				entries1[plan[11]] = 3.4 - uuvDot1
+				dv[at] = alpha*lv + brusselatorA*u[at] - uuv
+				plan = plan[12:]
+			}
 		}
-		if j == n-1 {
-			north = 0
-		}
-		for i := 0; i < n; i++ {
-			at := here + i
-			west := here + i - 1
-			east := here + i + 1
-			if i == 0 {
-				west = here + n - 1
-			}
-			if i == n-1 {
-				east = here
-			}
-			k := west
-			k1 := east
-			k2 := north + i
-			k3 := south + i
-			lu := u[west] + u[east] + u[north+i] + u[south+i] - 4*u[at]
-			k4 := nn + west
-			k5 := nn + east
-			k6 := nn + (north + i)
-			k7 := nn + (south + i)
-			k8 := nn + at
-			lv := v[west] + v[east] + v[north+i] + v[south+i] - 4*v[at]
-			t1 := u[at]
-			t2 := t1 * t1
-			t3 := v[at]
-			uuvDot1 := t3 * (t1 + t1)
-			uuv := t2 * t3
-			if len(plan) < 13 || plan[0] != -1-int32(at) || plan[1] != int32(k) || plan[3] != int32(k1) || plan[5] != int32(k2) || plan[7] != int32(k3) || plan[9] != int32(at) || plan[11] != int32(k8) {
-				return true
-			}
-			entries1[plan[2]] = alpha
-			entries1[plan[4]] = alpha
-			entries1[plan[6]] = alpha
-			entries1[plan[8]] = alpha
-			entries1[plan[10]] = alpha*-4 + uuvDot1 + -4.4
-			entries1[plan[12]] = t2
-			du[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			if len(plan) < 26 || plan[13] != -1-int32(k8) || plan[14] != int32(k4) || plan[16] != int32(k5) || plan[18] != int32(k6) || plan[20] != int32(k7) || plan[22] != int32(k8) || plan[24] != int32(at) {
-				return true
-			}
-			entries1[plan[15]] = alpha
-			entries1[plan[17]] = alpha
-			entries1[plan[19]] = alpha
-			entries1[plan[21]] = alpha
-			entries1[plan[23]] = alpha*-4 - t2
-			entries1[plan[25]] = 3.4 - uuvDot1
-			dv[at] = alpha*lv + brusselatorA*u[at] - uuv
-			plan = plan[26:]
-		}
+		changed = len(plan) != 0
 	}
-	return len(plan) != 0
+	return
 }
 
 // brusselatorOnTangentPlan lists the entries of the Jacobian, from
 // brusselator.go:17.
 func brusselatorOnTangentPlan(dx, x []float64, g *Grid, limit int) (plan []int32) {
-	plan = append(plan, 0)
+	plan = append(plan, 0, int32(len(x)), int32(int64(len(x))>>32), int32(g.N), int32(int64(g.N)>>32), int32(len(dx)), int32(int64(len(dx))>>32))
 	if !(len(plan) > limit) {
 		n := g.N
 		alpha := 10 * float64(n-1) * float64(n-1)
@@ -433,68 +430,68 @@ func BrusselatorModuloOnTraced(dx, x []nabla.Real, g *Grid) {
 // brusselatorModuloOnTangentEntries computes the entries of the Jacobian,
 // from brusselator.go:22.
 func brusselatorModuloOnTangentEntries(dx, x []float64, g *Grid, entries1 []float64, plan []int32) (changed bool) {
-	n := g.N
-	alpha := 10 * float64(n-1) * float64(n-1)
-	u := x[:n*n]
-	k4 := n * n
-	v := x[n*n:]
-	for j := 0; j < n; j++ {
-		for i := 0; i < n; i++ {
-			k := i - 1
-			t3 := (k + n) % n
-			k1 := i + 1
-			t11 := (k1 + n) % n
-			k2 := j - 1
-			t21 := (k2 + n) % n
-			k3 := j + 1
-			t31 := (k3 + n) % n
-			at := i + n*j
-			west := t3 + n*j
-			east := t11 + n*j
-			south := i + n*t21
-			north := i + n*t31
-			lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
-			k5 := k4 + west
-			k6 := k4 + east
-			k7 := k4 + north
-			k8 := k4 + south
-			k9 := k4 + at
-			lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
-			t := u[at]
-			t1 := t * t
-			t2 := v[at]
-			uuvDot1 := t2 * (t + t)
-			uuv := t1 * t2
-			if len(plan) < 13 || plan[0] != -1-int32(at) || plan[1] != int32(west) || plan[3] != int32(east) || plan[5] != int32(north) || plan[7] != int32(south) || plan[9] != int32(at) || plan[11] != int32(k9) {
-				return true
+	if len(plan) < 6 || plan[0] != int32(len(x)) || plan[1] != int32(int64(len(x))>>32) || plan[2] != int32(g.N) || plan[3] != int32(int64(g.N)>>32) || plan[4] != int32(len(dx)) || plan[5] != int32(int64(len(dx))>>32) {
+		changed = true
+	} else {
+		plan = plan[6:]
+		n := g.N
+		alpha := 10 * float64(n-1) * float64(n-1)
+		u := x[:n*n]
+		v := x[n*n:]
+		for j := 0; j < n; j++ {
+			for i := 0; i < n; i++ {
+				k := i - 1
+				t3 := (k + n) % n
+				k1 := i + 1
+				t11 := (k1 + n) % n
+				k2 := j - 1
+				t21 := (k2 + n) % n
+				k3 := j + 1
+				t31 := (k3 + n) % n
+				at := i + n*j
+				west := t3 + n*j
+				east := t11 + n*j
+				south := i + n*t21
+				north := i + n*t31
+				lu := u[west] + u[east] + u[north] + u[south] - 4*u[at]
+				lv := v[west] + v[east] + v[north] + v[south] - 4*v[at]
+				t := u[at]
+				t1 := t * t
+				t2 := v[at]
+				uuvDot1 := t2 * (t + t)
+				uuv := t1 * t2
+				if len(plan) < 6 {
+					return true
+				}
+				entries1[plan[0]] = alpha
+				entries1[plan[1]] = alpha
+				entries1[plan[2]] = alpha
+				entries1[plan[3]] = alpha
+				entries1[plan[4]] = alpha*-4 + uuvDot1 + -4.4
+				entries1[plan[5]] = t1
+				dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
+				if len(plan) < 12 {
+					return true
+				}
+				entries1[plan[6]] = alpha
+				entries1[plan[7]] = alpha
+				entries1[plan[8]] = alpha
+				entries1[plan[9]] = alpha
+				entries1[plan[10]] = alpha*-4 - t1
+				entries1[plan[11]] = 3.4 - uuvDot1
+				dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
+				plan = plan[12:]
 			}
-			entries1[plan[2]] = alpha
-			entries1[plan[4]] = alpha
-			entries1[plan[6]] = alpha
-			entries1[plan[8]] = alpha
-			entries1[plan[10]] = alpha*-4 + uuvDot1 + -4.4
-			entries1[plan[12]] = t1
-			dx[at] = alpha*lu + brusselatorB + uuv - (brusselatorA+1)*u[at]
-			if len(plan) < 26 || plan[13] != -1-int32(k9) || plan[14] != int32(k5) || plan[16] != int32(k6) || plan[18] != int32(k7) || plan[20] != int32(k8) || plan[22] != int32(k9) || plan[24] != int32(at) {
-				return true
-			}
-			entries1[plan[15]] = alpha
-			entries1[plan[17]] = alpha
-			entries1[plan[19]] = alpha
-			entries1[plan[21]] = alpha
-			entries1[plan[23]] = alpha*-4 - t1
-			entries1[plan[25]] = 3.4 - uuvDot1
-			dx[n*n+at] = alpha*lv + brusselatorA*u[at] - uuv
-			plan = plan[26:]
 		}
+		changed = len(plan) != 0
 	}
-	return len(plan) != 0
+	return
 }
 
 // brusselatorModuloOnTangentPlan lists the entries of the Jacobian, from
 // brusselator.go:22.
 func brusselatorModuloOnTangentPlan(dx, x []float64, g *Grid, limit int) (plan []int32) {
-	plan = append(plan, 0)
+	plan = append(plan, 0, int32(len(x)), int32(int64(len(x))>>32), int32(g.N), int32(int64(g.N)>>32), int32(len(dx)), int32(int64(len(dx))>>32))
 	if !(len(plan) > limit) {
 		n := g.N
 		alpha := 10 * float64(n-1) * float64(n-1)
@@ -1923,6 +1920,7 @@ func init() {
 					return plan
 				},
 				PlanFixed: true,
+				PlanHead:  6,
 			}
 		},
 		Traced: func(y, x []nabla.Real, p any) int {
@@ -1983,6 +1981,7 @@ func init() {
 					return plan
 				},
 				PlanFixed: true,
+				PlanHead:  6,
 			}
 		},
 		Traced: func(y, x []nabla.Real, p any) int {
@@ -1994,8 +1993,8 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"262+3|.BrusselatorOn|brusselator.go:17|1:0",
+	"259+3|.BrusselatorOn|brusselator.go:17|1:0",
 	"851+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
 	"576+36|.BrusselatorPlain|brusselator.go:29|1:1 2:1 3:1 5:2 6:2 7:2 9:5 10:5 11:5 20:13 21:13",
-	"140+15|.BrusselatorModuloPlain|brusselator.go:59|1:1 3:2",
+	"142+15|.BrusselatorModuloPlain|brusselator.go:59|1:1 3:2",
 )

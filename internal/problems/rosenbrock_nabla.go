@@ -393,85 +393,79 @@ func RosenbrockPlainTraced(x []nabla.Real) (r nabla.Real) {
 // rosenbrockPlainAdjointTangentEntries computes the entries of the Hessian,
 // from rosenbrock.go:19.
 func rosenbrockPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *AdjointWork, entries1 []float64, plan []int32) (r float64, changed bool) {
-	s := 0.0
-	hi := len(x) - 1
-	t := rBar * 100
-	twice1 := t + t
-	twice2 := rBar + rBar
-	if 0 < hi {
-		var carryDot1 float64
-		var carryDot2 float64
-		var carryDot3 float64
-		carryDotAt1 := 2147483647
-		carryDotAt2 := 2147483647
-		var carry float64
-		carryDotAt := 0
-		oldDot1 := 1.0
-		var oldDot2 float64
-		old := x[0]
-		x1 := x[:len(x):len(x)][:hi+1]
-		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
-		for i := 0; i < hi; i++ {
-			k := i + 1
-			now := x1[i+1]
-			k1 := carryDotAt
-			t2 := old + old
-			aDot1 := -(t2 * oldDot1) - t2*oldDot2
-			a := now - old*old
-			bDot1 := -oldDot1
-			bDot2 := -oldDot2
-			b := 1 - old
-			s += 100*(a*a) + b*b
-			aBarDot1 := twice1 * aDot1
-			aBar := twice1 * a
-			bBarDot1 := twice2 * bDot1
-			bBarDot2 := twice2 * bDot2
-			bBar := twice2 * b
-			t1 := aBar + aBar
-			k2 := carryDotAt1
-			k3 := carryDotAt2
-			t3 := old
-			if len(plan) < 9 || plan[0] != -536870913-int32(i) || plan[1] != int32(k1) || plan[3] != int32(k2) || plan[5] != int32(k3) || plan[7] != int32(k) {
+	if len(plan) < 4 || plan[0] != int32(len(x)) || plan[1] != int32(int64(len(x))>>32) || plan[2] != int32(len(xBar)) || plan[3] != int32(int64(len(xBar))>>32) {
+		changed = true
+	} else {
+		plan = plan[4:]
+		s := 0.0
+		hi := len(x) - 1
+		t := rBar * 100
+		twice1 := t + t
+		twice2 := rBar + rBar
+		if 0 < hi {
+			var carryDot1 float64
+			var carryDot2 float64
+			var carryDot3 float64
+			var carry float64
+			oldDot1 := 1.0
+			var oldDot2 float64
+			old := x[0]
+			x1 := x[:len(x):len(x)][:hi+1]
+			xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+			for i := 0; i < hi; i++ {
+				now := x1[i+1]
+				t2 := old + old
+				aDot1 := -(t2 * oldDot1) - t2*oldDot2
+				a := now - old*old
+				bDot1 := -oldDot1
+				bDot2 := -oldDot2
+				b := 1 - old
+				s += 100*(a*a) + b*b
+				aBarDot1 := twice1 * aDot1
+				aBar := twice1 * a
+				bBarDot1 := twice2 * bDot1
+				bBarDot2 := twice2 * bDot2
+				bBar := twice2 * b
+				t1 := aBar + aBar
+				t3 := old
+				if len(plan) < 4 {
+					changed = true
+					return
+				}
+				entries1[plan[0]] = carryDot1 - (bBarDot1 + (t3*(aBarDot1+aBarDot1) + t1*oldDot1 + t1*oldDot2)) - bBarDot2
+				entries1[plan[1]] = carryDot2
+				entries1[plan[2]] = carryDot3
+				entries1[plan[3]] = -(t3 * (twice1 + twice1))
+				xBar1[i] += carry - (bBar + t1*old)
+				carryDot1 = twice1
+				carryDot2 = aBarDot1
+				carryDot3 = 0
+				carry = aBar
+				oldDot1 = 1
+				oldDot2 = 0
+				old = now
+				plan = plan[4:]
+			}
+			if len(plan) < 3 {
 				changed = true
 				return
 			}
-			entries1[plan[2]] = carryDot1 - (bBarDot1 + (t3*(aBarDot1+aBarDot1) + t1*oldDot1 + t1*oldDot2)) - bBarDot2
-			entries1[plan[4]] = carryDot2
-			entries1[plan[6]] = carryDot3
-			entries1[plan[8]] = -(t3 * (twice1 + twice1))
-			xBar1[i] += carry - (bBar + t1*old)
-			carryDot1 = twice1
-			carryDotAt1 = k1
-			carryDot2 = aBarDot1
-			carryDot3 = 0
-			carryDotAt2 = 2147483647
-			carry = aBar
-			carryDotAt = k
-			oldDot1 = 1
-			oldDot2 = 0
-			old = now
-			plan = plan[9:]
+			entries1[plan[0]] = carryDot1
+			entries1[plan[1]] = carryDot2
+			entries1[plan[2]] = carryDot3
+			xBar[hi] += carry
+			plan = plan[3:]
 		}
-		k4 := carryDotAt
-		k5 := carryDotAt1
-		k6 := carryDotAt2
-		if len(plan) < 7 || plan[0] != -536870913-int32(hi) || plan[1] != int32(k4) || plan[3] != int32(k5) || plan[5] != int32(k6) {
-			changed = true
-			return
-		}
-		entries1[plan[2]] = carryDot1
-		entries1[plan[4]] = carryDot2
-		entries1[plan[6]] = carryDot3
-		xBar[hi] += carry
-		plan = plan[7:]
+		r = s
+		changed = len(plan) != 0
 	}
-	return s, len(plan) != 0
+	return
 }
 
 // rosenbrockPlainAdjointTangentPlan lists the entries of the Hessian, from
 // rosenbrock.go:19.
 func rosenbrockPlainAdjointTangentPlan(x, xBar []float64, rBar float64, ws *AdjointWork, limit int) (r float64, plan []int32) {
-	plan = append(plan, 0)
+	plan = append(plan, 0, int32(len(x)), int32(int64(len(x))>>32), int32(len(xBar)), int32(int64(len(xBar))>>32))
 	if !(len(plan) > limit) {
 		s := 0.0
 		hi := len(x) - 1
@@ -569,6 +563,7 @@ func init() {
 					return plan
 				},
 				HessianPlanFixed: true,
+				HessianPlanHead:  4,
 			}
 		},
 		Traced: func(y, x []nabla.Real, _ any) int {
@@ -580,5 +575,5 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"199+9|.RosenbrockPlain|rosenbrock.go:19|1:1",
+	"194+9|.RosenbrockPlain|rosenbrock.go:19|1:1",
 )

@@ -250,30 +250,37 @@ func SumSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 // sumSquaresPlainAdjointTangentEntries computes the entries of the Hessian,
 // from squares.go:21.
 func sumSquaresPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *AdjointWork, entries1 []float64, plan []int32) (r float64, changed bool) {
-	s := 0.0
-	hi := len(x)
-	twice := rBar + rBar
-	if 0 < hi {
-		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
-		for i := 0; i < hi; i++ {
-			v := x[i]
-			s += v * v
-			if len(plan) < 3 || plan[0] != -536870913-int32(i) || plan[1] != int32(i) {
-				changed = true
-				return
+	if len(plan) < 4 || plan[0] != int32(len(x)) || plan[1] != int32(int64(len(x))>>32) || plan[2] != int32(len(xBar)) || plan[3] != int32(int64(len(xBar))>>32) {
+		changed = true
+	} else {
+		plan = plan[4:]
+		s := 0.0
+		hi := len(x)
+		twice := rBar + rBar
+		if 0 < hi {
+			xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+			for i := 0; i < hi; i++ {
+				v := x[i]
+				s += v * v
+				if len(plan) < 1 {
+					changed = true
+					return
+				}
+				entries1[plan[0]] = twice
+				xBar1[i] += twice * v
+				plan = plan[1:]
 			}
-			entries1[plan[2]] = twice
-			xBar1[i] += twice * v
-			plan = plan[3:]
 		}
+		r = s
+		changed = len(plan) != 0
 	}
-	return s, len(plan) != 0
+	return
 }
 
 // sumSquaresPlainAdjointTangentPlan lists the entries of the Hessian, from
 // squares.go:21.
 func sumSquaresPlainAdjointTangentPlan(x, xBar []float64, rBar float64, ws *AdjointWork, limit int) (r float64, plan []int32) {
-	plan = append(plan, 0)
+	plan = append(plan, 0, int32(len(x)), int32(int64(len(x))>>32), int32(len(xBar)), int32(int64(len(xBar))>>32))
 	if !(len(plan) > limit) {
 		s := 0.0
 		hi := len(x)
@@ -623,74 +630,68 @@ func DiffSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 // diffSquaresPlainAdjointTangentEntries computes the entries of the Hessian,
 // from squares.go:65.
 func diffSquaresPlainAdjointTangentEntries(x, xBar []float64, rBar float64, ws *AdjointWork, entries1 []float64, plan []int32) (r float64, changed bool) {
-	s := 0.0
-	hi := len(x) - 1
-	twice := rBar + rBar
-	if 0 < hi {
-		var carryDot1 float64
-		var carryDot2 float64
-		var carryDot3 float64
-		carryDotAt1 := 2147483647
-		carryDotAt2 := 2147483647
-		var carry float64
-		carryDotAt := 0
-		oldDot1 := 1.0
-		var oldDot2 float64
-		old := x[0]
-		x1 := x[:len(x):len(x)][:hi+1]
-		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
-		for i := 0; i < hi; i++ {
-			k := i + 1
-			now := x1[i+1]
-			k1 := carryDotAt
-			dDot1 := -oldDot1 - oldDot2
-			d := now - old
-			s += d * d
-			dBarDot1 := twice * dDot1
-			dBar := twice * d
-			k2 := carryDotAt1
-			k3 := carryDotAt2
-			if len(plan) < 9 || plan[0] != -536870913-int32(i) || plan[1] != int32(k1) || plan[3] != int32(k2) || plan[5] != int32(k3) || plan[7] != int32(k) {
+	if len(plan) < 4 || plan[0] != int32(len(x)) || plan[1] != int32(int64(len(x))>>32) || plan[2] != int32(len(xBar)) || plan[3] != int32(int64(len(xBar))>>32) {
+		changed = true
+	} else {
+		plan = plan[4:]
+		s := 0.0
+		hi := len(x) - 1
+		twice := rBar + rBar
+		if 0 < hi {
+			var carryDot1 float64
+			var carryDot2 float64
+			var carryDot3 float64
+			var carry float64
+			oldDot1 := 1.0
+			var oldDot2 float64
+			old := x[0]
+			x1 := x[:len(x):len(x)][:hi+1]
+			xBar1 := xBar[:len(xBar):len(xBar)][:hi]
+			for i := 0; i < hi; i++ {
+				now := x1[i+1]
+				dDot1 := -oldDot1 - oldDot2
+				d := now - old
+				s += d * d
+				dBarDot1 := twice * dDot1
+				dBar := twice * d
+				if len(plan) < 4 {
+					changed = true
+					return
+				}
+				entries1[plan[0]] = carryDot1 - dBarDot1
+				entries1[plan[1]] = carryDot2
+				entries1[plan[2]] = carryDot3
+				entries1[plan[3]] = -twice
+				xBar1[i] += carry - dBar
+				carryDot1 = twice
+				carryDot2 = dBarDot1
+				carryDot3 = 0
+				carry = dBar
+				oldDot1 = 1
+				oldDot2 = 0
+				old = now
+				plan = plan[4:]
+			}
+			if len(plan) < 3 {
 				changed = true
 				return
 			}
-			entries1[plan[2]] = carryDot1 - dBarDot1
-			entries1[plan[4]] = carryDot2
-			entries1[plan[6]] = carryDot3
-			entries1[plan[8]] = -twice
-			xBar1[i] += carry - dBar
-			carryDot1 = twice
-			carryDotAt1 = k1
-			carryDot2 = dBarDot1
-			carryDot3 = 0
-			carryDotAt2 = 2147483647
-			carry = dBar
-			carryDotAt = k
-			oldDot1 = 1
-			oldDot2 = 0
-			old = now
-			plan = plan[9:]
+			entries1[plan[0]] = carryDot1
+			entries1[plan[1]] = carryDot2
+			entries1[plan[2]] = carryDot3
+			xBar[hi] += carry
+			plan = plan[3:]
 		}
-		k4 := carryDotAt
-		k5 := carryDotAt1
-		k6 := carryDotAt2
-		if len(plan) < 7 || plan[0] != -536870913-int32(hi) || plan[1] != int32(k4) || plan[3] != int32(k5) || plan[5] != int32(k6) {
-			changed = true
-			return
-		}
-		entries1[plan[2]] = carryDot1
-		entries1[plan[4]] = carryDot2
-		entries1[plan[6]] = carryDot3
-		xBar[hi] += carry
-		plan = plan[7:]
+		r = s
+		changed = len(plan) != 0
 	}
-	return s, len(plan) != 0
+	return
 }
 
 // diffSquaresPlainAdjointTangentPlan lists the entries of the Hessian, from
 // squares.go:65.
 func diffSquaresPlainAdjointTangentPlan(x, xBar []float64, rBar float64, ws *AdjointWork, limit int) (r float64, plan []int32) {
-	plan = append(plan, 0)
+	plan = append(plan, 0, int32(len(x)), int32(int64(len(x))>>32), int32(len(xBar)), int32(int64(len(xBar))>>32))
 	if !(len(plan) > limit) {
 		s := 0.0
 		hi := len(x) - 1
@@ -783,6 +784,7 @@ func init() {
 					return plan
 				},
 				HessianPlanFixed: true,
+				HessianPlanHead:  4,
 			}
 		},
 		Traced: func(y, x []nabla.Real, _ any) int {
@@ -835,6 +837,7 @@ func init() {
 					return plan
 				},
 				HessianPlanFixed: true,
+				HessianPlanHead:  4,
 			}
 		},
 		Traced: func(y, x []nabla.Real, _ any) int {
@@ -846,6 +849,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"373+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
-	"234+8|.DiffSquaresPlain|squares.go:65|1:1",
+	"380+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
+	"230+8|.DiffSquaresPlain|squares.go:65|1:1",
 )
