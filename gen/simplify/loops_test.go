@@ -126,7 +126,7 @@ func (w *accumulation) inner(k string) {
 				}
 				w.line("ws.%s = ws.%s[:len(ws.%s) - 1]", stack, stack, stack)
 			}
-			kind := w.IntN(17)
+			kind := w.IntN(18)
 			if w.batches && w.IntN(4) > 0 {
 				kind = []int{0, 3, 4, 6, 14, 15}[w.IntN(6)]
 			}
@@ -139,7 +139,9 @@ func (w *accumulation) inner(k string) {
 				w.line("r += %s", value())
 			case 6:
 				w.line("r = r * 0.5 + y[%s]", index())
-			case 7, 8:
+			case 8:
+				w.line("q = %s", w.of(k+" + 1", "q + 1", "q - 1", "q + 2", "n"))
+			case 7:
 				by := "1"
 				if down != (w.IntN(8) == 0) {
 					by = "-1"
@@ -149,7 +151,7 @@ func (w *accumulation) inner(k string) {
 				w.block("if "+w.of("r > 1", "x["+i+"] > 0", i+" > 2"), func() {
 					switch w.IntN(4) {
 					case 0:
-						w.line("leave %s", w.of(next, next, next, l))
+						w.line("leave %s", w.of(next, next, next, l, "exit"))
 					case 1:
 						w.line("y[%s] += %s", index(), value())
 					case 2:
@@ -183,6 +185,28 @@ func (w *accumulation) inner(k string) {
 					w.line("%s = %s", z, w.of(value(), z+" * 0.5"))
 				}
 				w.elementary(z, index)
+			case 17:
+				// Uses of stacks that are not one push or pop in each iteration.
+				switch w.IntN(7) {
+				case 0:
+					w.push(stack, value())
+				case 1:
+					w.line("ws.F = ws.F[:len(ws.F) - 2]")
+				case 2:
+					w.line("wd.S = append(wd.S, r, r)")
+					w.line("ws.S = append(ws.S, x[0], x[1])")
+				case 3:
+					w.line("wd.S = append(wd.S, x[:1]...)")
+					w.line("ws.S = append(ws.S, x[1:2]...)")
+				case 4:
+					w.line("r = %s[0]%s", w.dual(stack), map[string]string{"F": ".A"}[stack])
+				case 5:
+					w.line("wd.S = wd.S[:len(ws.S) - 1]")
+					w.line("r += %s", value())
+					w.line("ws.S = ws.S[:len(ws.S) - 1]")
+				case 6:
+					w.line("ws.F = append(ws.F, ws.F[len(ws.F) - 1])")
+				}
 			case 15, 16:
 				w.elementary(w.of(value(), value(), "y["+index()+"]"), index)
 			}
