@@ -379,7 +379,7 @@ func TestLoops(t *testing.T) {
 	promoteDistinct := func(f *ir.Func) { simplify.Promote(f, true, nil) }
 	batch := func(f *ir.Func) { simplify.Batch(f, true, nil) }
 	type list = []func(f *ir.Func)
-	compareLoops(t, longtest.Cases(0, 60, 150, 3000), false, []loopPipeline{
+	compareLoops(t, longtest.Cases(0, 60, 150, 1500), false, []loopPipeline{
 		{passes: list{promote}}, {passes: list{simplify.Rebase}}, {passes: list{simplify.Cut}}, {passes: list{stacks}},
 		{passes: list{promote, simplify.Rebase, simplify.Cut, simplify.Copies, stacks}},
 		{passes: list{promoteDistinct}, distinct: true},
@@ -390,7 +390,7 @@ func TestLoops(t *testing.T) {
 // TestBatch runs Batch on loops with elementary functions.
 func TestBatch(t *testing.T) {
 	type list = []func(f *ir.Func)
-	compareLoops(t, longtest.Cases(0, 100, 300, 6000), true, []loopPipeline{
+	compareLoops(t, longtest.Cases(0, 100, 300, 2000), true, []loopPipeline{
 		{passes: list{func(f *ir.Func) { simplify.Batch(f, false, nil) }}},
 		{passes: list{func(f *ir.Func) { simplify.Batch(f, true, nil) }}, distinct: true},
 	})
