@@ -55,7 +55,8 @@ func (u *unit) finishLoops() {
 			}
 			for _, f := range list {
 				if !done[f] {
-					simplify.Stacks(f, u.isWorkspace)
+					// An index needs capacities, and a package may declare another cap.
+					simplify.Stacks(f, u.isWorkspace, u.scope == nil || u.scope.Scope().Lookup("cap") == nil)
 					u.batch(b, f)
 					done[f] = true
 				}

@@ -36,6 +36,7 @@ type pairing struct {
 	// shadow, or temporary that holds references of a shadow → primal variable
 	primalOf    map[*ir.Var]*ir.Var
 	activeTemps map[*ir.Var]bool // temporaries of the forward sweep with a shadow, unknown to the activity
+	addressed   map[*ir.Var]bool // variables that pointers may write
 
 	at      ir.At   // the position of the statement that is being paired
 	pending []*node // nodes to be placed before those of the statement that is being paired
@@ -43,6 +44,7 @@ type pairing struct {
 
 // pairFunc returns the nodes of the function, with the places that they write.
 func (sp *specialization) pairFunc() []*node {
+	sp.addressed = elementary.Addressed(sp.g.f.Body)
 	body := sp.pairBlock(sp.g.f.Body)
 	each(body, func(n *node) {
 		n.writes = writesOf(n)
@@ -59,7 +61,7 @@ func (sp *specialization) pairFunc() []*node {
 // all nodes of the statement.
 func (sp *specialization) pairBlock(in ir.Block) (out []*node) {
 	var last *node
-	for _, s := range elementary.JoinPartners(in) {
+	for _, s := range elementary.JoinPartners(in, sp.addressed) {
 		list := sp.pairStmt(s)
 		out = append(out, sp.pending...)
 		sp.pending = nil

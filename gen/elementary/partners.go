@@ -24,8 +24,8 @@ func ofVariable(s ir.Stmt) (name string, x *ir.Var) {
 
 // JoinPartners returns b with declarations moved forward so that one of the sine of a variable and one of its cosine
 // follow one another, in either order, if the variable keeps its value in between; the same for the hyperbolic
-// functions.
-func JoinPartners(b ir.Block) (out ir.Block) {
+// functions. Addressed are the variables that pointers may write, see [Addressed].
+func JoinPartners(b ir.Block, addressed map[*ir.Var]bool) (out ir.Block) {
 	moved := map[int]bool{}
 	for i, s := range b {
 		if moved[i] {
@@ -33,7 +33,7 @@ func JoinPartners(b ir.Block) (out ir.Block) {
 		}
 		out = append(out, s)
 		name, x := ofVariable(s)
-		if x == nil || x.Kind == ir.Global {
+		if x == nil || x.Kind == ir.Global || addressed[x] {
 			continue
 		}
 		for j := i + 1; j < len(b); j++ {
@@ -50,24 +50,34 @@ func JoinPartners(b ir.Block) (out ir.Block) {
 	return out
 }
 
-// assigns reports whether s or a statement in its blocks assigns to x or takes its address.
+// assigns reports whether s or a statement in its blocks assigns to x.
 func assigns(s ir.Stmt, x *ir.Var) (found bool) {
 	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
 		for _, p := range ir.EffectOf(s).Writes {
 			found = found || p.Root == x && !p.Indirect()
 		}
-		ir.EachExpr(s, func(e ir.Expr) {
-			ir.WalkExpr(e, func(e ir.Expr) bool {
-				if _, load := e.(*ir.Load); !load {
-					p := ir.PlaceOf(e)
-					found = found || p != nil && p.Root == x
-				}
-				return !found
-			})
-		})
 		return !found
 	})
 	return found
+}
+
+// Addressed returns the variables whose address b takes, so that pointers may write them.
+func Addressed(b ir.Block) map[*ir.Var]bool {
+	out := map[*ir.Var]bool{}
+	ir.Walk(b, func(s ir.Stmt) bool {
+		ir.EachExpr(s, func(e ir.Expr) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				if _, load := e.(*ir.Load); !load {
+					if p := ir.PlaceOf(e); p != nil && !p.Indirect() {
+						out[p.Root] = true
+					}
+				}
+				return true
+			})
+		})
+		return true
+	})
+	return out
 }
 
 // Partners returns a map that replaces the functions that s and t call by the variables that they declare, if these are

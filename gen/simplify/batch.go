@@ -387,8 +387,8 @@ func (d *distribution) searchOperands(i int) bool {
 		for j := range d.body {
 			y := d.facts[j].effects
 			for _, w := range append(y.writes[:len(y.writes):len(y.writes)], y.adds...) {
-				if len(w.Path) > 0 && d.aliases.mayAlias(d.anyIteration(w), d.anyIteration(r)) &&
-					!(j > i && d.sameElement(w, r)) {
+				if (len(w.Path) > 0 || d.aliases.use.addressed[w.Root]) &&
+					d.aliases.mayAlias(d.anyIteration(w), d.anyIteration(r)) && !(j > i && d.sameElement(w, r)) {
 					return false
 				}
 			}
@@ -405,11 +405,13 @@ func (d *distribution) declares(v *ir.Var) bool {
 	})
 }
 
-// anyIteration returns p with unknown indices in place of those that are not the same in all iterations.
+// anyIteration returns p with unknown indices in place of those that are not the same in all iterations, and of all if
+// the root leads to other memory in each.
 func (d *distribution) anyIteration(p *ir.Place) *ir.Place {
 	q := &ir.Place{Root: p.Root, Path: slices.Clone(p.Path)}
 	for i, s := range q.Path {
-		if s.Index != nil && !isFixed(s.Index, d.l.V, d.inside, d.aliases.use) {
+		if s.Index != nil &&
+			(d.inside.writes[p.Root] > 0 || !isFixed(s.Index, d.l.V, d.inside, d.aliases.use)) {
 			q.Path[i] = ir.IndexStep((&ir.Var{Name: "any", Type: integer}).Load())
 		}
 	}

@@ -16,6 +16,7 @@ import (
 //	if 0 < n { xCut := x[k:len(x):len(x)][:n]; for i := 0; i < n; i++ { … xCut[i] … } }
 func Cut(f *ir.Func) {
 	c := &cutter{names: ir.NamerOf(f), use: usageOf(f.Body), lengthOf: map[*ir.Var]*ir.Var{}}
+	c.known.use = c.use
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
 		if l, ok := s.(*ir.Let); ok && c.use.writes[l.V] == 1 {
 			if n, ok := l.E.(*ir.Len); ok && !n.Cap && ir.VarOf(n.X) != nil {

@@ -7,35 +7,54 @@ import (
 )
 
 // knownConditions are conditions that hold at the current statement of a pass: those of the enclosing ifs whose
-// variables keep their values since.
-type knownConditions []ir.Expr
+// variables keep their values since. They have no variables that pointers may write.
+type knownConditions struct {
+	list []ir.Expr
+	use  *usage // of the function
+}
+
+// add adds the conjuncts of e.
+func (k *knownConditions) add(e ir.Expr) {
+	for _, c := range conjuncts(e) {
+		kept := true
+		exprUses(c, func(v *ir.Var, _ use) { kept = kept && !k.use.addressed[v] && v.Kind != ir.Global })
+		ir.WalkExpr(c, func(e ir.Expr) bool {
+			p := ir.PlaceOf(e)
+			kept = kept && (p == nil || !p.Indirect())
+			return kept
+		})
+		if kept {
+			k.list = append(k.list[:len(k.list):len(k.list)], c)
+		}
+	}
+}
 
 // block returns b with each statement replaced by those that f returns for it. The blocks of a statement are rewritten
 // before the statement itself, and k is up to date in every call.
 func (k *knownConditions) block(b ir.Block, f func(ir.Stmt) ir.Block) (out ir.Block) {
-	outer := *k
-	defer func() { *k = outer }()
+	outer := k.list
+	defer func() { k.list = outer }()
 	for _, s := range b {
-		here := *k
+		here := k.list
 		switch x := s.(type) {
 		case *ir.If:
 			y := &ir.If{At: x.At, Cond: x.Cond}
-			*k = append(here[:len(here):len(here)], conjuncts(x.Cond)...)
+			k.add(x.Cond)
 			y.Then = k.block(x.Then, f)
-			*k = here
+			k.list = here
 			y.Else = k.block(x.Else, f)
 			s = y
 		case *ir.Loop:
-			*k = nil // an iteration may change its variables
+			k.list = nil // an iteration may change its variables
 			loop := *x
 			loop.Body = k.block(x.Body, f)
 			s = &loop
 		default:
 			s = mapBlocks(s, func(b ir.Block) ir.Block { return k.block(b, f) })
 		}
-		*k = here
+		k.list = here
 		out = append(out, f(s)...)
-		var kept knownConditions
+		var kept []ir.Expr
 		for _, c := range here {
 			changed := false
 			exprUses(c, func(v *ir.Var, _ use) { changed = changed || writesVar(s, v) })
@@ -43,7 +62,7 @@ func (k *knownConditions) block(b ir.Block, f func(ir.Stmt) ir.Block) (out ir.Bl
 				kept = append(kept, c)
 			}
 		}
-		*k = kept
+		k.list = kept
 	}
 	return out
 }
@@ -62,7 +81,7 @@ func (k knownConditions) holds(e ir.Expr) bool {
 	if c, ok := e.(*ir.Const); ok {
 		return !isZero(c)
 	}
-	for _, c := range k {
+	for _, c := range k.list {
 		if ir.Equal(c, e) {
 			return true
 		}

@@ -38,6 +38,8 @@ func loops(seed uint64, batches bool) string {
 	w.block("func F(x []float64, y []float64, c *"+loopDataType+", ws *"+loopWorkType+
 		", wd *"+loopWorkType+", n int, k int) (r float64) exit", func() {
 		w.line("let q int = %s", w.of("k", "3", "n", "n + 4"))
+		w.line("let a float64 = 0.5")
+		w.line("let pa *float64 = %s", w.of("&a", "&a", "&x[1]"))
 		for range 2 + w.IntN(3) {
 			if w.IntN(3) == 0 {
 				w.outer()
@@ -126,7 +128,7 @@ func (w *accumulation) inner(k string) {
 				}
 				w.line("ws.%s = ws.%s[:len(ws.%s) - 1]", stack, stack, stack)
 			}
-			kind := w.IntN(18)
+			kind := w.IntN(20)
 			if w.batches && w.IntN(4) > 0 {
 				kind = []int{0, 3, 4, 6, 14, 15}[w.IntN(6)]
 			}
@@ -207,6 +209,19 @@ func (w *accumulation) inner(k string) {
 				case 6:
 					w.line("ws.F = append(ws.F, ws.F[len(ws.F) - 1])")
 				}
+			case 18:
+				// A view of which other elements are used in each iteration.
+				row := w.name("row")
+				w.line("let %s []float64 = y[%s:]", row, w.of(i, i+" + 1", k))
+				e := w.name("e")
+				w.line("let %s float64 = math.Exp(-math.Abs(%s[%s]))", e, row, w.of("0", "1"))
+				w.line("%s[%s] = %s", row, w.of("0", "1", "2"), e)
+			case 19:
+				// A variable that a pointer leads to.
+				e := w.name("e")
+				w.line("let %s float64 = math.Sin(*pa * x[%s])", e, i)
+				w.line("%s", w.of("a = "+e, "*pa = "+e, "a += 0.5"))
+				w.line("r += %s", e)
 			case 15, 16:
 				w.elementary(w.of(value(), value(), "y["+index()+"]"), index)
 			}
@@ -320,15 +335,17 @@ func loopOutcome(t *testing.T, f *ir.Func, seed uint64, aliased bool) (numbers [
 type loopPipeline struct {
 	passes   []func(f *ir.Func)
 	distinct bool // they rely on parameters without common memory
+	// tolerance is the difference of sums in another order, relative to the larger of a number and 1.
+	tolerance float64
 }
 
 // compareLoops runs passes on random functions, count of them, and compares what they compute with the functions. It
 // reports the number of functions that each list of passes changes.
-func compareLoops(t *testing.T, count int, batches bool, list []loopPipeline) {
+func compareLoops(t *testing.T, count int, function func(seed uint64) string, list []loopPipeline) {
 	changed := make([]int, len(list))
 	runs, panics := 0, 0
 	for seed := range uint64(count) {
-		text := loops(seed, batches)
+		text := function(seed)
 		f := parse(t, text)
 		for i, pipeline := range list {
 			g, _ := ir.Clone(f, nil)
@@ -348,7 +365,7 @@ func compareLoops(t *testing.T, count int, batches bool, list []loopPipeline) {
 				}
 				want, p := loopOutcome(t, f, 4*seed+k, aliased)
 				got, q := loopOutcome(t, g, 4*seed+k, aliased)
-				if p != q || !equal(got, want, 0) {
+				if p != q || !equal(got, want, pipeline.tolerance) {
 					t.Fatalf("seed %d, passes %d, arguments %d:\ngot  %v %v\nwant %v %v\n%s\n%s",
 						seed, i, k, got, q, want, p, text, g)
 				}
@@ -373,16 +390,19 @@ func compareLoops(t *testing.T, count int, batches bool, list []loopPipeline) {
 // TestLoops runs the passes over innermost loops, alone and one after the other.
 func TestLoops(t *testing.T) {
 	stacks := func(f *ir.Func) {
-		simplify.Stacks(f, func(v *ir.Var) bool { return v.Name == "ws" || v.Name == "wd" })
+		simplify.Stacks(f, func(v *ir.Var) bool { return v.Name == "ws" || v.Name == "wd" }, true)
 	}
 	promote := func(f *ir.Func) { simplify.Promote(f, false, nil) }
 	promoteDistinct := func(f *ir.Func) { simplify.Promote(f, true, nil) }
 	batch := func(f *ir.Func) { simplify.Batch(f, true, nil) }
+	windows := func(f *ir.Func) { simplify.Windows(f, true, nil) }
 	type list = []func(f *ir.Func)
-	compareLoops(t, longtest.Cases(0, 60, 150, 1500), false, []loopPipeline{
+	functions := func(seed uint64) string { return loops(seed, false) }
+	compareLoops(t, longtest.Cases(0, 60, 150, 1500), functions, []loopPipeline{
 		{passes: list{promote}}, {passes: list{simplify.Rebase}}, {passes: list{simplify.Cut}}, {passes: list{stacks}},
 		{passes: list{promote, simplify.Rebase, simplify.Cut, simplify.Copies, stacks}},
 		{passes: list{promoteDistinct}, distinct: true},
+		{passes: list{windows}, distinct: true, tolerance: 1e-9},
 		{passes: list{promoteDistinct, simplify.Rebase, simplify.Cut, simplify.Copies, stacks, batch}, distinct: true},
 	})
 }
@@ -390,8 +410,51 @@ func TestLoops(t *testing.T) {
 // TestBatch runs Batch on loops with elementary functions.
 func TestBatch(t *testing.T) {
 	type list = []func(f *ir.Func)
-	compareLoops(t, longtest.Cases(0, 100, 300, 2000), true, []loopPipeline{
+	functions := func(seed uint64) string { return loops(seed, true) }
+	compareLoops(t, longtest.Cases(0, 100, 300, 2000), functions, []loopPipeline{
 		{passes: list{func(f *ir.Func) { simplify.Batch(f, false, nil) }}},
 		{passes: list{func(f *ir.Func) { simplify.Batch(f, true, nil) }}, distinct: true},
+	})
+}
+
+// stencils returns a random function with loops that add to neighbouring elements.
+func stencils(seed uint64) string {
+	w := &accumulation{Rand: rand.New(rand.NewPCG(seed, 22))}
+	w.block("func F(x []float64, y []float64, c *"+loopDataType+", ws *"+loopWorkType+
+		", wd *"+loopWorkType+", n int, k int) (r float64) exit", func() {
+		for range 1 + w.IntN(3) {
+			i := w.name("i")
+			head := fmt.Sprintf("for %s, %s %s int = %s; %s < n; %s += 1", w.name("l"), w.name("m"), i,
+				w.of("0", "2", "k"), i, i)
+			if w.IntN(2) == 0 {
+				head = fmt.Sprintf("for %s, %s %s int = n; %s > %s; %s += -1", w.name("l"), w.name("m"), i, i,
+					w.of("0", "1", "k"), i)
+			}
+			w.block(head, func() {
+				least, count := w.IntN(4), 2+w.IntN(5)
+				for _, j := range w.Perm(count) {
+					if w.IntN(12) > 0 { // else there is a gap
+						w.line("y[%s + %d] += %s", i, least+j, w.of("x["+i+"]", "r", "0.5 * x["+i+" + 1]", "c.T"))
+					}
+					if w.IntN(3) == 0 {
+						w.line("r = r * 0.5 + x[%s]", w.of(i, "k", i+" + 2"))
+					}
+				}
+				if w.IntN(12) == 0 {
+					w.line("r += y[%s]", i)
+				}
+			})
+			w.line("}")
+		}
+	})
+	w.line("}")
+	return w.b.String()
+}
+
+// TestStencils runs Windows on loops that add to neighbouring elements.
+func TestStencils(t *testing.T) {
+	windows := func(f *ir.Func) { simplify.Windows(f, true, nil) }
+	compareLoops(t, longtest.Cases(0, 100, 300, 3000), stencils, []loopPipeline{
+		{passes: []func(f *ir.Func){windows}, distinct: true, tolerance: 1e-12},
 	})
 }

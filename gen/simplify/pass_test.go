@@ -63,7 +63,7 @@ var untestedPasses = map[string]func(f *ir.Func){
 		}
 	},
 	"tape": func(f *ir.Func) {
-		simplify.Stacks(f, func(v *ir.Var) bool { return v.Name == "ws" || v.Name == "tape" })
+		simplify.Stacks(f, func(v *ir.Var) bool { return v.Name == "ws" || v.Name == "tape" }, true)
 	},
 	"bars": func(f *ir.Func) {
 		simplify.Adjoint(f, nil, true, f.Params[1], func(v *ir.Var) bool { return strings.HasSuffix(v.Name, "Bar") })

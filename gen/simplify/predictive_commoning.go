@@ -3,15 +3,17 @@ package simplify
 import (
 	"go/token"
 	"go/types"
+	"math"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
 // Windows performs predictive commoning (O'Brien et al. 1990) in innermost loops that count by 1 or -1. If each
 // iteration loads x[i] and x[i+1] and the loop does not write x, only one of them is loaded and the other is carried
-// over in a variable from the iteration before. If each iteration adds once to p[i] and once to p[i+1] and does not use
-// that memory otherwise, one addition is carried to the next iteration and made together with the other. Both apply to
-// offsets k and k+1 in general. The arguments are those of [Increments]: sums are reordered, so only cotangents are.
+// over in a variable from the iteration before. If each iteration adds once to p[i] and once to p[i+1], perhaps once
+// to p[i+2] and so on, and does not use that memory otherwise, additions are carried to the next iterations, and an
+// element is added to once. Both apply to offsets k and k+1 in general. The arguments are those of [Increments]: sums
+// are reordered, so only cotangents are.
 //
 //	for i := 0; i < n; i++ {          if 0 < n {
 //	    y += x[i] * x[i+1]                let carry = 0
@@ -64,14 +66,13 @@ type offsetCounts struct {
 	counts map[int64]int // k → number of accesses in the body
 }
 
-// neighbors returns k if the elements at offsets k and k+1 are accessed, and no others.
+// neighbors returns the least offset, and whether there are several and they follow one another.
 func (o *offsetCounts) neighbors() (int64, bool) {
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for k := range o.counts {
-		if o.counts[k+1] > 0 && len(o.counts) == 2 {
-			return k, true
-		}
+		least, most = min(least, k), max(most, k)
 	}
-	return 0, false
+	return least, len(o.counts) > 1 && uint64(most)-uint64(least) == uint64(len(o.counts)-1)
 }
 
 // carryLoop returns the statement that replaces l, or l itself if nothing can be carried. The loop must run all its
@@ -94,7 +95,7 @@ func (w *commoner) carryLoop(l *ir.Loop) ir.Stmt {
 	}
 	loop := *l
 	var before, after ir.Block
-	for _, o := range w.addedPairs(&loop, inside) {
+	for _, o := range w.addedRuns(&loop, inside) {
 		b, a := w.carrySum(&loop, o)
 		before, after = append(before, b...), append(after, a...)
 	}
@@ -141,9 +142,12 @@ func countOffset(list []*offsetCounts, x *ir.Var, k int64) []*offsetCounts {
 	return append(list, &offsetCounts{x, map[int64]int{k: 1}})
 }
 
-// addedPairs returns the slices whose elements every iteration of l accumulates into at two neighbouring offsets, once
-// each, provided that the body accesses no memory that may alias their elements in any other way.
-func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
+// maxCarried is the largest number of neighbours that are carried: more would not stay in registers.
+const maxCarried = 5
+
+// addedRuns returns the slices whose elements every iteration of l accumulates into at neighbouring offsets, once each,
+// provided that the body accesses no memory that may alias their elements in any other way.
+func (w *commoner) addedRuns(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 	var list []*offsetCounts
 	for _, s := range l.Body {
 		if a, ok := s.(*ir.Add); ok && ir.IsContinuous(a.P.Type()) && w.adjoint(a.P.Root) {
@@ -154,7 +158,7 @@ func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 	}
 	for _, o := range list {
 		// Two additions to one element would have to be merged by Increments first.
-		if k, ok := o.neighbors(); !ok || o.counts[k] > 1 || o.counts[k+1] > 1 {
+		if _, ok := o.neighbors(); !ok || len(o.counts) > maxCarried || !o.once() {
 			continue
 		}
 		// Additions at indices of another form commute with the carried one and do not matter.
@@ -181,44 +185,73 @@ func (w *commoner) addedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 				}
 			}
 		}
-		if unaliased && adds == 2 {
+		if unaliased && adds == len(o.counts) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// carrySum rewrites the body of l: the addition to the element that the next iteration visits too is replaced by a
-// declaration of its value, which the next iteration adds together with its own. It returns the statements before and
-// after the loop: the declaration of the carried sum and the addition of the last one.
+// once reports whether each offset is accessed once.
+func (o *offsetCounts) once() bool {
+	for _, n := range o.counts {
+		if n > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// carrySum rewrites the body of l: the additions to elements that the next iteration visits too are replaced by
+// declarations of their values, which later iterations add together with their own. It returns the statements before
+// and after the loop: the declarations of the carried sums, and the additions of the last ones.
+//
+//	counting up, for offsets 0, 1 and 2:    p[i] += a + carry0
+//	                                        carry0 = b + carry1
+//	                                        carry1 = c
 func (w *commoner) carrySum(l *ir.Loop, o *offsetCounts) (before, after ir.Block) {
-	k, _ := o.neighbors()
-	// Counting up, element i+k+1 of this iteration is element (i+1)+k of the next; counting down, element i+k is
-	// (i-1)+k+1.
-	carried, last := k+1, addConst(l.Hi, -1)
+	least, _ := o.neighbors()
+	count := len(o.counts)
+	// Counting up, the element at the least offset is not visited again; counting down, that at the greatest. The sum
+	// number j is that of the element that is j + 1 iterations from it.
+	offset := func(j int) int64 { return least + 1 + int64(j) }
+	last := addConst(l.Hi, -1)
 	if l.Step < 0 {
-		carried, last = k, addConst(l.Hi, 1)
+		offset = func(j int) int64 { return least + int64(count) - 2 - int64(j) }
+		last = addConst(l.Hi, 1)
 	}
 	t := ir.ElemOf(o.slice.Type)
-	carry := &ir.Var{Name: w.names.Name("carry"), Type: t}
-	next := &ir.Var{Name: w.names.Name("next"), Type: t}
+	carry, next := make([]*ir.Var, count-1), make([]*ir.Var, count-1)
+	for j := range carry {
+		carry[j] = &ir.Var{Name: w.names.Name("carry"), Type: t}
+		next[j] = &ir.Var{Name: w.names.Name("next"), Type: t}
+		before = append(before, &ir.Let{At: l.At, V: carry[j]})
+		to := &ir.Place{Root: o.slice, Path: []ir.Step{ir.IndexStep(addConst(last, offset(j)))}}
+		after = append(after, &ir.Add{At: l.At, P: to, E: carry[j].Load()})
+	}
 	var body ir.Block
 	for _, s := range l.Body {
 		if a, ok := s.(*ir.Add); ok && a.P.Root == o.slice {
-			switch i, n := splitOffset(a.P.Path[0].Index); {
-			case i == nil || ir.VarOf(i) != l.V:
-			case n == carried:
-				s = &ir.Let{At: a.At, V: next, E: a.E}
-			default:
-				s = &ir.Add{At: a.At, P: a.P, E: sum(a.E, carry.Load())}
+			if i, n := splitOffset(a.P.Path[0].Index); i != nil && ir.VarOf(i) == l.V {
+				s = &ir.Add{At: a.At, P: a.P, E: sum(a.E, carry[0].Load())}
+				for j := range carry {
+					if n == offset(j) {
+						s = &ir.Let{At: a.At, V: next[j], E: a.E}
+					}
+				}
 			}
 		}
 		body = append(body, s)
 	}
-	l.Body = append(body, &ir.Set{At: l.At, P: carry.Place(), E: next.Load()})
-	before = ir.Block{&ir.Let{At: l.At, V: carry}}
-	to := &ir.Place{Root: o.slice, Path: []ir.Step{ir.IndexStep(addConst(last, carried))}}
-	return before, ir.Block{&ir.Add{At: l.At, P: to, E: carry.Load()}}
+	for j := range carry {
+		e := ir.Expr(next[j].Load())
+		if j+1 < len(carry) {
+			e = sum(e, carry[j+1].Load())
+		}
+		body = append(body, &ir.Set{At: l.At, P: carry[j].Place(), E: e})
+	}
+	l.Body = body
+	return before, after
 }
 
 // loadedPairs returns the slices of floats of which every iteration of l loads elements at two neighbouring offsets,
@@ -242,7 +275,7 @@ func (w *commoner) loadedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) 
 		}
 	}
 	for _, o := range list {
-		if _, ok := o.neighbors(); !ok {
+		if _, ok := o.neighbors(); !ok || len(o.counts) > 2 {
 			continue
 		}
 		each := &ir.Place{Root: o.slice, Path: []ir.Step{ir.AnyStep()}}

@@ -32,6 +32,7 @@ func promote(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool
 		adjoint = func(*ir.Var) bool { return true }
 	}
 	p := &promoter{names: ir.NamerOf(f), aliases: analyseAliases(f, distinct, work, adjoint)}
+	p.known.use = p.aliases.use
 	f.Body = p.block(f.Body)
 }
 
@@ -66,18 +67,23 @@ func (p *promoter) loop(l *ir.Loop) ir.Block {
 	}
 	inside := usageOf(l.Body)
 	var list []*promotion
+	// The statements that every iteration executes.
+	certain := l.Body
+	for i, s := range l.Body {
+		if ir.EndsInJump(ir.Block{s}) || leavesIteration(s, l) {
+			certain = l.Body[:i+1]
+			break
+		}
+	}
 	each := func(place *ir.Place) {
 		for i := range place.Path {
 			if q := (&ir.Place{Root: place.Root, Path: place.Path[:i+1]}); p.isInvariant(q, l.V, inside) {
-				list = p.add(list, q, l.Body)
+				list = p.add(list, q, l.Body, certain)
 			}
 		}
 	}
-	for _, s := range l.Body {
+	for _, s := range certain {
 		eachEvaluated(s, each)
-		if ir.EndsInJump(ir.Block{s}) || len(ir.Blocks(s)) > 0 && leavesIteration(s, l) {
-			break // what follows is not executed by every iteration
-		}
 	}
 	if len(list) == 0 {
 		return ir.Block{l}
@@ -126,8 +132,9 @@ func (p *promoter) isInvariant(q *ir.Place, v *ir.Var, inside *usage) bool {
 	return true
 }
 
-// add appends q to list if the accesses of b allow it and it is not there.
-func (p *promoter) add(list []*promotion, q *ir.Place, b ir.Block) []*promotion {
+// add appends q to list if the accesses of b allow it and it is not there. Every iteration executes the statements of
+// certain.
+func (p *promoter) add(list []*promotion, q *ir.Place, b, certain ir.Block) []*promotion {
 	for _, x := range list {
 		// A part of memory that is promoted already needs no second variable.
 		if startsWith(q, x.place) {
@@ -138,7 +145,7 @@ func (p *promoter) add(list []*promotion, q *ir.Place, b ir.Block) []*promotion 
 		return list
 	}
 	x := &promotion{place: q}
-	for _, s := range b {
+	for _, s := range certain {
 		if to := ir.Target(s); to != nil && ir.EqualPlace(to, q) {
 			x.stored = true
 		}

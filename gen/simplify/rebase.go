@@ -22,6 +22,7 @@ import (
 //	                                  } else { … }
 func Rebase(f *ir.Func) {
 	r := &rebaser{names: ir.NamerOf(f), use: usageOf(f.Body)}
+	r.known.use = r.use
 	f.Body = r.block(f.Body)
 }
 

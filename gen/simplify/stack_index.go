@@ -38,8 +38,8 @@ type stackAccess struct {
 // and after the loop, which must have an iteration. It reports false if the number of values is not known, or if
 // iterations use the stacks in other ways.
 func (k *stackKeeper) index(l *ir.Loop, g stackGroup) (before, after ir.Block, ok bool) {
-	if !isRegular(l, k.use) {
-		return nil, nil, false
+	if !k.indexes || !isRegular(l, k.use) || containsPanic(l.Body) {
+		return nil, nil, false // a loop that panics may never need the memory
 	}
 	accesses, ok := g.accesses(l)
 	if !ok {
@@ -50,6 +50,16 @@ func (k *stackKeeper) index(l *ir.Loop, g stackGroup) (before, after ir.Block, o
 		before, after = append(before, b...), append(after, a...)
 	}
 	return before, after, true
+}
+
+// containsPanic reports whether b contains a panic.
+func containsPanic(b ir.Block) (found bool) {
+	ir.Walk(b, func(s ir.Stmt) bool {
+		_, panics := s.(*ir.Panic)
+		found = found || panics
+		return !found
+	})
+	return found
 }
 
 // window replaces the uses of the stack of x in the body of l by those of a slice of the values that its iterations
@@ -272,6 +282,9 @@ func fillsRecord(x stackAccess, b ir.Block) bool {
 	var top *ir.Var
 	set := map[int]bool{}
 	for _, s := range b {
+		if top != nil && loadsFrom(s, top) {
+			return false
+		}
 		switch s := s.(type) {
 		case *ir.Let:
 			a, ok := s.E.(*ir.Addr)
@@ -289,4 +302,19 @@ func fillsRecord(x stackAccess, b ir.Block) bool {
 		}
 	}
 	return len(set) == t.NumFields()
+}
+
+// loadsFrom reports whether s or a statement in its blocks has an expression with a place whose root is v.
+func loadsFrom(s ir.Stmt, v *ir.Var) (found bool) {
+	ir.Walk(ir.Block{s}, func(s ir.Stmt) bool {
+		ir.EachExpr(s, func(e ir.Expr) {
+			ir.WalkExpr(e, func(e ir.Expr) bool {
+				p := ir.PlaceOf(e)
+				found = found || p != nil && p.Root == v
+				return !found
+			})
+		})
+		return !found
+	})
+	return found
 }

@@ -9,8 +9,8 @@ import (
 
 // Stacks keeps the stacks that an innermost loop pushes to or pops from in local variables: a slice in a field of the
 // workspace would be stored after each push. A stack that each of a known number of iterations pushes to or pops from
-// once is extended before the loop or shortened after it, and indexed. Workspace reports whether a variable points to
-// one. If the loop panics, pushed values may be missing, or there may be others.
+// once is extended before the loop or shortened after it, and indexed, if index is set. Workspace reports whether a
+// variable points to one. If the loop panics, pushed values may be missing, or there may be others.
 //
 //	for i := 0; i < n; i++ {             let at = len(ws.s)
 //	    ws.s = append(ws.s, x[i])        ws.s = …[:at+n]
@@ -18,8 +18,9 @@ import (
 //	                                     for i := 0; i < n; i++ {
 //	                                         stack[i] = x[i]
 //	                                     }
-func Stacks(f *ir.Func, workspace func(v *ir.Var) bool) {
-	s := &stackKeeper{names: ir.NamerOf(f), use: usageOf(f.Body), workspace: workspace}
+func Stacks(f *ir.Func, workspace func(v *ir.Var) bool, index bool) {
+	s := &stackKeeper{names: ir.NamerOf(f), use: usageOf(f.Body), workspace: workspace, indexes: index}
+	s.known.use = s.use
 	f.Body = s.block(f.Body)
 }
 
@@ -28,6 +29,7 @@ type stackKeeper struct {
 	names     *ir.Namer
 	use       *usage // of the whole body
 	workspace func(v *ir.Var) bool
+	indexes   bool
 	known     knownConditions
 }
 

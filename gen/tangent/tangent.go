@@ -148,6 +148,7 @@ func (p *Program) build(facts *activity.Facts) (_ *ir.Func, err error) {
 	}
 	b := &builder{
 		program: p, facts: facts, names: ir.NamerOf(f), shadow: map[*ir.Var]*ir.Var{},
+		addressed: elementary.Addressed(f.Body),
 	}
 	name := fmt.Sprintf("%s_tangent_%v", f.Name, facts.Params)
 	if !facts.CallerActive.Empty() {
@@ -189,6 +190,8 @@ type builder struct {
 	facts   *activity.Facts
 	names   *ir.Namer
 	shadow  map[*ir.Var]*ir.Var // active variable → its shadow
+
+	addressed map[*ir.Var]bool // variables that pointers may write
 }
 
 // shadowVar returns the shadow of v, creating it at the first use.
@@ -213,7 +216,7 @@ func (b *builder) isActive(p *ir.Place) bool {
 
 // block returns the tangent of a nested block.
 func (b *builder) block(in ir.Block) (out ir.Block) {
-	in = elementary.JoinPartners(in)
+	in = elementary.JoinPartners(in, b.addressed)
 	for len(in) > 0 {
 		n := 1
 		if len(in) > 1 && elementary.Partners(in[0], in[1]) != nil {
