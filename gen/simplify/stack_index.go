@@ -34,11 +34,15 @@ type stackAccess struct {
 	push  *ir.Append // nil if it pops
 }
 
+// maxIndexedSize is the largest size of the body of a loop that indexes stacks. In larger ones an append takes little
+// of the time, and an index is one more number to keep in a register.
+const maxIndexedSize = 250
+
 // index makes l index the parts of the stacks of g that its iterations push or pop, and returns the statements before
 // and after the loop, which must have an iteration. It reports false if the number of values is not known, or if
 // iterations use the stacks in other ways.
 func (k *stackKeeper) index(l *ir.Loop, g stackGroup) (before, after ir.Block, ok bool) {
-	if !k.indexes || !isRegular(l, k.use) || containsPanic(l.Body) {
+	if !k.indexes || !isRegular(l, k.use) || containsPanic(l.Body) || size(l.Body) > maxIndexedSize {
 		return nil, nil, false // a loop that panics may never need the memory
 	}
 	accesses, ok := g.accesses(l)

@@ -376,10 +376,9 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 	xBar := (rBar + rBar) * x
 	yBar := (rBar + rBar) * y
 	zBar := (rBar + rBar) * z
-	at1 := len(ws.lorenzPlainFrames) - 1000
-	stack1 := ws.lorenzPlainFrames[at1:][:1000]
+	stack1 := ws.lorenzPlainFrames
 	for i1 := 999; i1 > -1; i1-- {
-		top1 := &stack1[i1]
+		top1 := &stack1[len(stack1)-1]
 		z = top1.z
 		t16 := zBar * 0.0016666666666666668
 		z1Bar := t16
@@ -461,6 +460,7 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 		xBar += uBar
 		x1Bar += uBar * 0.005
 		u = top1.u
+		stack1 = stack1[:len(stack1)-1]
 		xBar += z1Bar * y
 		yBar += z1Bar * x
 		bBar -= z1Bar * z
@@ -475,7 +475,7 @@ func LorenzPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) (r flo
 		yBar += t
 		xBar -= t
 	}
-	ws.lorenzPlainFrames = ws.lorenzPlainFrames[:at1]
+	ws.lorenzPlainFrames = stack1
 	pBar[5] += bBar
 	pBar[4] += r1Bar
 	pBar[3] += sBar
@@ -530,22 +530,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	r1 := p[4]
 	bDot := pDot[5]
 	b := p[5]
-	at := len(tapeDot.lorenzPlainFrames)
-	if cap(tapeDot.lorenzPlainFrames)-at < 1000 {
-		more := make([]lorenzPlainFrame, 1000)
-		tapeDot.lorenzPlainFrames = append(tapeDot.lorenzPlainFrames, more...)
-	} else {
-		tapeDot.lorenzPlainFrames = tapeDot.lorenzPlainFrames[:at+1000]
-	}
-	stack := tapeDot.lorenzPlainFrames[at:][:1000]
-	at1 := len(tape.lorenzPlainFrames)
-	if cap(tape.lorenzPlainFrames)-at1 < 1000 {
-		more1 := make([]lorenzPlainFrame, 1000)
-		tape.lorenzPlainFrames = append(tape.lorenzPlainFrames, more1...)
-	} else {
-		tape.lorenzPlainFrames = tape.lorenzPlainFrames[:at1+1000]
-	}
-	stack1 := tape.lorenzPlainFrames[at1:][:1000]
+	stack := tapeDot.lorenzPlainFrames
+	stack1 := tape.lorenzPlainFrames
 	for i := 0; i < lorenzSteps; i++ {
 		t4 := y - x
 		x1Dot := sDot*t4 + s*(yDot-xDot)
@@ -555,8 +541,10 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		y1 := x*t5 - y
 		z1Dot := xDot*y + x*yDot - (bDot*z + b*zDot)
 		z1 := x*y - b*z
-		topDot := &stack[i]
-		top := &stack1[i]
+		stack = append(stack, lorenzPlainFrame{})
+		stack1 = append(stack1, lorenzPlainFrame{})
+		topDot := &stack[len(stack1)-1]
+		top := &stack1[len(stack1)-1]
 		topDot.u = uDot
 		top.u = u
 		uDot = xDot + 0.005*x1Dot
@@ -630,6 +618,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		zDot += 0.0016666666666666668 * (z1Dot + 2*z2Dot + 2*z3Dot + z4Dot)
 		z += 0.0016666666666666668 * (z1 + 2*z2 + 2*z3 + z4)
 	}
+	tapeDot.lorenzPlainFrames = stack
+	tape.lorenzPlainFrames = stack1
 	r = x*x + y*y + z*z
 	var sBarDot float64
 	var sBar float64
@@ -646,13 +636,11 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 	t21 := rBar + rBar
 	zBarDot := t21 * zDot
 	zBar := t21 * z
-	at2 := len(tapeDot.lorenzPlainFrames) - 1000
-	stack2 := tapeDot.lorenzPlainFrames[at2:][:1000]
-	at3 := len(tape.lorenzPlainFrames) - 1000
-	stack3 := tape.lorenzPlainFrames[at3:][:1000]
+	stack2 := tapeDot.lorenzPlainFrames
+	stack3 := tape.lorenzPlainFrames
 	for i1 := 999; i1 > -1; i1-- {
-		top1Dot := &stack2[i1]
-		top1 := &stack3[i1]
+		top1Dot := &stack2[len(stack3)-1]
+		top1 := &stack3[len(stack3)-1]
 		zDot = top1Dot.z
 		z = top1.z
 		t16Dot := zBarDot * 0.0016666666666666668
@@ -821,6 +809,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		x1Bar += uBar * 0.005
 		uDot = top1Dot.u
 		u = top1.u
+		stack2 = stack2[:len(stack3)-1]
+		stack3 = stack3[:len(stack3)-1]
 		xBarDot += z1BarDot*y + z1Bar*yDot
 		xBar += z1Bar * y
 		yBarDot += z1BarDot*x + z1Bar*xDot
@@ -850,8 +840,8 @@ func LorenzPlainAdjointTangent(p, pBar []float64, rBar float64, ws *AdjointWork,
 		xBarDot -= tDot
 		xBar -= t
 	}
-	tapeDot.lorenzPlainFrames = tapeDot.lorenzPlainFrames[:at2]
-	tape.lorenzPlainFrames = tape.lorenzPlainFrames[:at3]
+	tapeDot.lorenzPlainFrames = stack2
+	tape.lorenzPlainFrames = stack3
 	pBarDot[5] += bBarDot
 	pBar[5] += bBar
 	pBarDot[4] += r1BarDot
@@ -1247,10 +1237,9 @@ func LorenzArraysPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) 
 	u0Bar := (rBar + rBar) * u0
 	u1Bar := (rBar + rBar) * u1
 	u2Bar := (rBar + rBar) * u2
-	at1 := len(ws.lorenzArraysPlainFrames) - 1000
-	stack1 := ws.lorenzArraysPlainFrames[at1:][:1000]
+	stack1 := ws.lorenzArraysPlainFrames
 	for i11 := 999; i11 > -1; i11-- {
-		top1 := &stack1[i11]
+		top1 := &stack1[len(stack1)-1]
 		u2 = top1.u2
 		t13 := u2Bar * (lorenzStep / 6)
 		k12Bar := t13
@@ -1332,6 +1321,7 @@ func LorenzArraysPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) 
 		u0Bar += t0Bar
 		k10Bar += t0Bar * (lorenzStep / 2)
 		t0 = top1.t0
+		stack1 = stack1[:len(stack1)-1]
 		u0Bar += k12Bar * u1
 		u1Bar += k12Bar * u0
 		bBar -= k12Bar * u2
@@ -1346,7 +1336,7 @@ func LorenzArraysPlainAdjoint(p, pBar []float64, rBar float64, ws *AdjointWork) 
 		u1Bar += t
 		u0Bar -= t
 	}
-	ws.lorenzArraysPlainFrames = ws.lorenzArraysPlainFrames[:at1]
+	ws.lorenzArraysPlainFrames = stack1
 	pBar[5] += bBar
 	pBar[4] += r1Bar
 	pBar[3] += sBar
@@ -1413,22 +1403,8 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 	r1 := p[4]
 	bDot := pDot[5]
 	b := p[5]
-	at := len(tapeDot.lorenzArraysPlainFrames)
-	if cap(tapeDot.lorenzArraysPlainFrames)-at < 1000 {
-		more := make([]lorenzArraysPlainFrame, 1000)
-		tapeDot.lorenzArraysPlainFrames = append(tapeDot.lorenzArraysPlainFrames, more...)
-	} else {
-		tapeDot.lorenzArraysPlainFrames = tapeDot.lorenzArraysPlainFrames[:at+1000]
-	}
-	stack := tapeDot.lorenzArraysPlainFrames[at:][:1000]
-	at1 := len(tape.lorenzArraysPlainFrames)
-	if cap(tape.lorenzArraysPlainFrames)-at1 < 1000 {
-		more1 := make([]lorenzArraysPlainFrame, 1000)
-		tape.lorenzArraysPlainFrames = append(tape.lorenzArraysPlainFrames, more1...)
-	} else {
-		tape.lorenzArraysPlainFrames = tape.lorenzArraysPlainFrames[:at1+1000]
-	}
-	stack1 := tape.lorenzArraysPlainFrames[at1:][:1000]
+	stack := tapeDot.lorenzArraysPlainFrames
+	stack1 := tape.lorenzArraysPlainFrames
 	for i1 := 0; i1 < lorenzSteps; i1++ {
 		t14 := u1 - u0
 		k10Dot := sDot*t14 + s*(u1Dot-u0Dot)
@@ -1438,8 +1414,10 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 		k11 := u0*t15 - u1
 		k12Dot := u0Dot*u1 + u0*u1Dot - (bDot*u2 + b*u2Dot)
 		k12 := u0*u1 - b*u2
-		topDot := &stack[i1]
-		top := &stack1[i1]
+		stack = append(stack, lorenzArraysPlainFrame{})
+		stack1 = append(stack1, lorenzArraysPlainFrame{})
+		topDot := &stack[len(stack1)-1]
+		top := &stack1[len(stack1)-1]
 		topDot.t0 = t0Dot
 		top.t0 = t0
 		t0Dot = u0Dot + (lorenzStep/2)*k10Dot
@@ -1513,6 +1491,8 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 		u2Dot += (lorenzStep / 6) * (k12Dot + 2*k22Dot + 2*k32Dot + k42Dot)
 		u2 += (lorenzStep / 6) * (k12 + 2*k22 + 2*k32 + k42)
 	}
+	tapeDot.lorenzArraysPlainFrames = stack
+	tape.lorenzArraysPlainFrames = stack1
 	r = u0*u0 + u1*u1 + u2*u2
 	var sBarDot float64
 	var sBar float64
@@ -1529,13 +1509,11 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 	t27 := rBar + rBar
 	u2BarDot := t27 * u2Dot
 	u2Bar := t27 * u2
-	at2 := len(tapeDot.lorenzArraysPlainFrames) - 1000
-	stack2 := tapeDot.lorenzArraysPlainFrames[at2:][:1000]
-	at3 := len(tape.lorenzArraysPlainFrames) - 1000
-	stack3 := tape.lorenzArraysPlainFrames[at3:][:1000]
+	stack2 := tapeDot.lorenzArraysPlainFrames
+	stack3 := tape.lorenzArraysPlainFrames
 	for i11 := 999; i11 > -1; i11-- {
-		top1Dot := &stack2[i11]
-		top1 := &stack3[i11]
+		top1Dot := &stack2[len(stack3)-1]
+		top1 := &stack3[len(stack3)-1]
 		u2Dot = top1Dot.u2
 		u2 = top1.u2
 		t13Dot := u2BarDot * (lorenzStep / 6)
@@ -1704,6 +1682,8 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 		k10Bar += t0Bar * (lorenzStep / 2)
 		t0Dot = top1Dot.t0
 		t0 = top1.t0
+		stack2 = stack2[:len(stack3)-1]
+		stack3 = stack3[:len(stack3)-1]
 		u0BarDot += k12BarDot*u1 + k12Bar*u1Dot
 		u0Bar += k12Bar * u1
 		u1BarDot += k12BarDot*u0 + k12Bar*u0Dot
@@ -1733,8 +1713,8 @@ func LorenzArraysPlainAdjointTangent(p, pBar []float64, rBar float64, ws *Adjoin
 		u0BarDot -= tDot
 		u0Bar -= t
 	}
-	tapeDot.lorenzArraysPlainFrames = tapeDot.lorenzArraysPlainFrames[:at2]
-	tape.lorenzArraysPlainFrames = tape.lorenzArraysPlainFrames[:at3]
+	tapeDot.lorenzArraysPlainFrames = stack2
+	tape.lorenzArraysPlainFrames = stack3
 	pBarDot[5] += bBarDot
 	pBar[5] += bBar
 	pBarDot[4] += r1BarDot
@@ -1850,7 +1830,7 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"883+35|.LorenzPlain|lorenz.go:17|1:2 2:2 3:2 5:3 6:3 9:5 10:5 12:6 13:6 15:7 16:7 18:8 19:8 21:9 22:9 24:10 25:10 27:11 28:11",
+	"873+35|.LorenzPlain|lorenz.go:17|1:2 2:2 3:2 5:3 6:3 9:5 10:5 12:6 13:6 15:7 16:7 18:8 19:8 21:9 22:9 24:10 25:10 27:11 28:11",
 	"21+19|.LorenzArraysPlain|lorenz.go:39|1:1 3:2 4:2 8:5 10:6 12:7",
 	"5+3|.lorenzPlain|lorenz.go:54|1:1",
 	"72+3|.alongPlain|lorenz.go:58|1:1",

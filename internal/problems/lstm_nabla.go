@@ -1133,8 +1133,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				w14 := w1[:len(w1):len(w1)][:b]
 				wBar14 := wBar1[:len(wBar1):len(wBar1)][:b]
 				biasBar14 := biasBar1[:len(biasBar1):len(biasBar1)][:b]
-				at4 := len(ws.recurrentLossPlainFrames) - b
-				stack4 := ws.recurrentLossPlainFrames[at4:][:b]
+				stack4 := ws.recurrentLossPlainFrames
 				for i11 := b - 1; i11 > -1; i11-- {
 					var argBar float64
 					var expBar float64
@@ -1146,7 +1145,7 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 					var exp2Bar float64
 					out1 := 1 / (1 + exp2)
 					t6 := t1Bar2[i11]
-					top1 := &stack4[i11]
+					top1 := &stack4[len(stack4)-1]
 					t15[i11] = top1.t1
 					hiddenBar11[i11] += t6
 					t5 := hiddenBar11[i11]
@@ -1208,12 +1207,13 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 						argBar += rt.Skip()
 					}
 					exp = top1.exp
+					stack4 = stack4[:len(stack4)-1]
 					x1Bar := -argBar
 					t1Bar2[i11] += x1Bar * w14[i11]
 					wBar14[i11] += x1Bar * t15[i11]
 					biasBar14[i11] += x1Bar
 				}
-				ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:at4]
+				ws.recurrentLossPlainFrames = stack4
 			}
 		}
 		if b > 0 {
@@ -1222,15 +1222,15 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 			t16 := t1[:len(t1):len(t1)][:b]
 			text41 := text4[t31*b : len(text4) : len(text4)][:b]
 			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
-			at5 := len(ws.t11) - b
-			stack5 := ws.t11[at5:][:b]
+			at4 := len(ws.t11) - b
+			stack5 := ws.t11[at4:][:b]
 			for i4 := b - 1; i4 > -1; i4-- {
 				t := t1Bar3[i4]
 				t1Bar3[i4] = 0
 				t16[i4] = stack5[i4]
 				extraBar3[i4] += t * text41[i4]
 			}
-			ws.t11 = ws.t11[:at5]
+			ws.t11 = ws.t11[:at4]
 		}
 	}
 	clear(windowBar)
@@ -1426,22 +1426,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				bias4 := bias[3*b : len(bias) : len(bias)][:b]
 				cell2Dot := cellDot[:len(cell):len(cell)][:b]
 				cell2 := cell[:len(cell):len(cell)][:b]
-				at2 := len(tapeDot.recurrentLossPlainFrames)
-				if cap(tapeDot.recurrentLossPlainFrames)-at2 < b {
-					more2 := make([]recurrentLossPlainFrame, b)
-					tapeDot.recurrentLossPlainFrames = append(tapeDot.recurrentLossPlainFrames, more2...)
-				} else {
-					tapeDot.recurrentLossPlainFrames = tapeDot.recurrentLossPlainFrames[:b+at2]
-				}
-				stack2 := tapeDot.recurrentLossPlainFrames[at2:][:b]
-				at3 := len(tape.recurrentLossPlainFrames)
-				if cap(tape.recurrentLossPlainFrames)-at3 < b {
-					more3 := make([]recurrentLossPlainFrame, b)
-					tape.recurrentLossPlainFrames = append(tape.recurrentLossPlainFrames, more3...)
-				} else {
-					tape.recurrentLossPlainFrames = tape.recurrentLossPlainFrames[:b+at3]
-				}
-				stack3 := tape.recurrentLossPlainFrames[at3:][:b]
+				stack2 := tapeDot.recurrentLossPlainFrames
+				stack3 := tape.recurrentLossPlainFrames
 				for i1 := 0; i1 < b; i1++ {
 					t10 := t12[i1]
 					t17 := w2[i1]
@@ -1449,8 +1435,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					x1 := t10*t17 + bias1[i1]
 					argDot := -x1Dot
 					arg := -x1
-					topDot := &stack2[i1]
-					top := &stack3[i1]
+					stack2 = append(stack2, recurrentLossPlainFrame{})
+					stack3 = append(stack3, recurrentLossPlainFrame{})
+					topDot := &stack2[len(stack3)-1]
+					top := &stack3[len(stack3)-1]
 					topDot.exp = expDot
 					top.exp = exp
 					t18 := math.Exp(arg)
@@ -1539,6 +1527,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					t12Dot[i1] = hidden2Dot[i1]
 					t12[i1] = hidden2[i1]
 				}
+				tapeDot.recurrentLossPlainFrames = stack2
+				tape.recurrentLossPlainFrames = stack3
 			}
 		}
 		var sumDot float64
@@ -1552,22 +1542,22 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			extra3 := extra[2*b : len(extra) : len(extra)][:b]
 			t21Dot := t2Dot[:len(t2):len(t2)][:b]
 			t21 := t2[:len(t2):len(t2)][:b]
-			at4 := len(tapeDot.exp3)
-			if cap(tapeDot.exp3)-at4 < b {
-				more4 := make([]float64, b)
-				tapeDot.exp3 = append(tapeDot.exp3, more4...)
+			at2 := len(tapeDot.exp3)
+			if cap(tapeDot.exp3)-at2 < b {
+				more2 := make([]float64, b)
+				tapeDot.exp3 = append(tapeDot.exp3, more2...)
 			} else {
-				tapeDot.exp3 = tapeDot.exp3[:b+at4]
+				tapeDot.exp3 = tapeDot.exp3[:b+at2]
 			}
-			stack4 := tapeDot.exp3[at4:][:b]
-			at5 := len(tape.exp3)
-			if cap(tape.exp3)-at5 < b {
-				more5 := make([]float64, b)
-				tape.exp3 = append(tape.exp3, more5...)
+			stack4 := tapeDot.exp3[at2:][:b]
+			at3 := len(tape.exp3)
+			if cap(tape.exp3)-at3 < b {
+				more3 := make([]float64, b)
+				tape.exp3 = append(tape.exp3, more3...)
 			} else {
-				tape.exp3 = tape.exp3[:b+at5]
+				tape.exp3 = tape.exp3[:b+at3]
 			}
-			stack5 := tape.exp3[at5:][:b]
+			stack5 := tape.exp3[at3:][:b]
 			for i2 := 0; i2 < b; i2++ {
 				t40 := t13[i2]
 				t41 := extra2[i2]
@@ -1657,10 +1647,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			extraBar1 := extraBar[b:len(extraBar):len(extraBar)][:b]
 			extraBar2Dot := extraBarDot[2*b : len(extraBar) : len(extraBar)][:b]
 			extraBar2 := extraBar[2*b : len(extraBar) : len(extraBar)][:b]
-			at6 := len(tapeDot.exp3) - b
-			stack6 := tapeDot.exp3[at6:][:b]
-			at7 := len(tape.exp3) - b
-			stack7 := tape.exp3[at7:][:b]
+			at4 := len(tapeDot.exp3) - b
+			stack6 := tapeDot.exp3[at4:][:b]
+			at5 := len(tape.exp3) - b
+			stack7 := tape.exp3[at5:][:b]
 			for i21 := b - 1; i21 > -1; i21-- {
 				if arg4Bar != 0 || exp3-exp3 == 0 {
 					t2Bar2Dot[i21] += arg4BarDot*exp3 + arg4Bar*exp3Dot
@@ -1684,8 +1674,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				extraBar2Dot[i21] += t7Dot
 				extraBar2[i21] += t7
 			}
-			tapeDot.exp3 = tapeDot.exp3[:at6]
-			tape.exp3 = tape.exp3[:at7]
+			tapeDot.exp3 = tapeDot.exp3[:at4]
+			tape.exp3 = tape.exp3[:at5]
 		}
 		for k1 := hi21 - 1; k1 > -1; k1-- {
 			wBar1Dot := pBarDot[8*k1*b:]
@@ -1739,10 +1729,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				wBar14 := wBar1[:len(wBar1):len(wBar1)][:b]
 				biasBar14Dot := biasBar1Dot[:len(biasBar1):len(biasBar1)][:b]
 				biasBar14 := biasBar1[:len(biasBar1):len(biasBar1)][:b]
-				at8 := len(tapeDot.recurrentLossPlainFrames) - b
-				stack8 := tapeDot.recurrentLossPlainFrames[at8:][:b]
-				at9 := len(tape.recurrentLossPlainFrames) - b
-				stack9 := tape.recurrentLossPlainFrames[at9:][:b]
+				stack8 := tapeDot.recurrentLossPlainFrames
+				stack9 := tape.recurrentLossPlainFrames
 				for i11 := b - 1; i11 > -1; i11-- {
 					var argBarDot float64
 					var argBar float64
@@ -1770,8 +1758,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					out1 := t56
 					t6Dot := t1Bar2Dot[i11]
 					t6 := t1Bar2[i11]
-					top1Dot := &stack8[i11]
-					top1 := &stack9[i11]
+					top1Dot := &stack8[len(stack9)-1]
+					top1 := &stack9[len(stack9)-1]
 					t15Dot[i11] = top1Dot.t1
 					t15[i11] = top1.t1
 					hiddenBar11Dot[i11] += t6Dot
@@ -1909,6 +1897,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					}
 					expDot = top1Dot.exp
 					exp = top1.exp
+					stack8 = stack8[:len(stack9)-1]
+					stack9 = stack9[:len(stack9)-1]
 					x1BarDot := -argBarDot
 					x1Bar := -argBar
 					t78 := w14[i11]
@@ -1920,8 +1910,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 					biasBar14Dot[i11] += x1BarDot
 					biasBar14[i11] += x1Bar
 				}
-				tapeDot.recurrentLossPlainFrames = tapeDot.recurrentLossPlainFrames[:at8]
-				tape.recurrentLossPlainFrames = tape.recurrentLossPlainFrames[:at9]
+				tapeDot.recurrentLossPlainFrames = stack8
+				tape.recurrentLossPlainFrames = stack9
 			}
 		}
 		if b > 0 {
@@ -1933,10 +1923,10 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 			text41 := text4[t31*b : len(text4) : len(text4)][:b]
 			extraBar3Dot := extraBarDot[:len(extraBar):len(extraBar)][:b]
 			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
-			at10 := len(tapeDot.t11) - b
-			stack10 := tapeDot.t11[at10:][:b]
-			at11 := len(tape.t11) - b
-			stack11 := tape.t11[at11:][:b]
+			at6 := len(tapeDot.t11) - b
+			stack10 := tapeDot.t11[at6:][:b]
+			at7 := len(tape.t11) - b
+			stack11 := tape.t11[at7:][:b]
 			for i4 := b - 1; i4 > -1; i4-- {
 				tDot := t1Bar3Dot[i4]
 				t := t1Bar3[i4]
@@ -1948,8 +1938,8 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 				extraBar3Dot[i4] += tDot * t80
 				extraBar3[i4] += t * t80
 			}
-			tapeDot.t11 = tapeDot.t11[:at10]
-			tape.t11 = tape.t11[:at11]
+			tapeDot.t11 = tapeDot.t11[:at6]
+			tape.t11 = tape.t11[:at7]
 		}
 	}
 	clear(windowBarDot)
