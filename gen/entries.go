@@ -132,15 +132,10 @@ func (u *unit) entriesOf(t *target, b *built, image slot) error {
 	t.entries = append(t.entries,
 		made(values, e.Values, []role{{name: "entries"}, {name: "plan"}}, []role{{name: "changed"}}),
 		made(plan, e.Plan, []role{{name: "limit"}}, []role{{name: "plan"}}))
-	if e.Fixed {
-		t.fixed = append(t.fixed, plan.code)
+	if t.plans == nil {
+		t.plans = map[string]*entries.Entries{}
 	}
-	if e.Head > 0 {
-		if t.heads == nil {
-			t.heads = map[string]int{}
-		}
-		t.heads[plan.code] = e.Head
-	}
+	t.plans[plan.code] = e
 	return nil
 }
 

@@ -3,7 +3,6 @@ package gen
 import (
 	"fmt"
 	"go/types"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -144,11 +143,11 @@ func (t *target) register(s *print.Scope) string {
 				continue
 			}
 			code.WriteString(f.name + ": " + text + ",\n")
-			if slices.Contains(t.fixed, f.name) {
+			if e := t.plans[f.name]; e != nil && e.Fixed {
 				code.WriteString(f.name + "Fixed: true,\n")
-			}
-			if n := t.heads[f.name]; n > 0 {
-				fmt.Fprintf(&code, "%sHead: %d,\n", f.name, n)
+				if e.Head > 0 {
+					fmt.Fprintf(&code, "%sHead: %d,\n", f.name, e.Head)
+				}
 			}
 			if of := t.lanesStruct(b); of != nil {
 				lanes = "LanesStruct: (" + s.Type(of) + ")(nil),\n"

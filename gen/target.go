@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nabla-ad/nabla/gen/activity"
+	"github.com/nabla-ad/nabla/gen/entries"
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
 )
@@ -34,11 +35,10 @@ type target struct {
 	called   []string      // suffixes of further ones that the package calls
 	words    []string      // operators that the directive lists
 	built    []*built
-	entries  []*built          // functions for the entries of sparse derivatives
-	fixed    []string          // fields of nabla.Code for plans of entries that are the same at all points
-	heads    map[string]int    // the number of integers that such plans begin with, by field
-	shadow   string            // name of the function that returns shadows, empty if there is none
-	why      map[string]string // name of a field of nabla.Code, or Traced → why it is missing
+	entries  []*built                    // functions for the entries of sparse derivatives
+	plans    map[string]*entries.Entries // of entries, by the field of nabla.Code for the plan function
+	shadow   string                      // name of the function that returns shadows, empty if there is none
+	why      map[string]string           // name of a field of nabla.Code, or Traced → why it is missing
 }
 
 // severity returns the severity of a refusal of t.

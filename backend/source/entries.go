@@ -80,7 +80,7 @@ func structureOf(f *engine.Function, x []float64, hessian bool) (*engine.Structu
 	}
 	var is, js []int
 	row, lost := 0, false
-	for k, r := range records(list[1+e.head():]) {
+	for k, r := range e.records(list) {
 		switch r.kind {
 		case term:
 			continue
@@ -227,10 +227,10 @@ func (e *entries) head() int {
 	return e.code.PlanHead
 }
 
-// records returns the records of a list that a plan function has returned.
-func records(list []int32) iter.Seq2[int, record] {
+// records returns the records of a list that the plan function has returned.
+func (e *entries) records(list []int32) iter.Seq2[int, record] {
 	return func(yield func(int, record) bool) {
-		list := list
+		list := list[1+e.head():]
 		for k := 0; len(list) > 0; k++ {
 			r := record{kind: recordKind(list[0] & 1), row: int(list[1])}
 			n := int(list[0] >> 1)
@@ -285,7 +285,7 @@ func (e *entries) place(list []int32) error {
 	}
 	head := e.head()
 	e.plan = append(e.plan, list[1:1+head]...)
-	for k, r := range records(list[1+head:]) {
+	for k, r := range e.records(list) {
 		switch r.kind {
 		case term:
 			terms[r.list]++
@@ -334,7 +334,7 @@ func (e *entries) place(list []int32) error {
 // that are lost.
 func (e *entries) lastSet(list []int32) ([]int, error) {
 	set := make([]int, e.structure.Rows)
-	for k, r := range records(list[1+e.head():]) {
+	for k, r := range e.records(list) {
 		if r.kind > adds {
 			continue
 		}

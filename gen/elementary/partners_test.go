@@ -18,9 +18,8 @@ func TestJoinPartners(t *testing.T) {
 		{"let a float64 = math.Sin(x); let b float64 = x * a; let c float64 = math.Sin(x)", "a b c"},
 		{"let a float64 = math.Sin(x); x = a; let b float64 = 2 * x; let c float64 = math.Cos(x)", "a b c"},
 		{"let a float64 = math.Sin(x); let p *float64 = &x; *p = 3; let c float64 = math.Cos(x)", "a p c"},
-		{"let p *float64 = &x; let a float64 = math.Sin(x); *p = 3; let c float64 = math.Cos(x)", "p a c"},
 		{"let p *float64 = &x; let a float64 = math.Sin(x); let b float64 = 2; let c float64 = math.Cos(x)", "p a b c"},
-		{"let a float64 = math.Sin(x); if x > 1 {; x = 2; }; let c float64 = math.Cos(x)", "a c"},
+		{"let a float64 = math.Sin(x); if x > 1 {; x = 2; }; let b float64 = x; let c float64 = math.Cos(x)", "a b c"},
 	} {
 		text := "func F(x float64) exit {\n" + strings.ReplaceAll(c.body, ";", "\n") + "\n}\n"
 		funcs, err := ir.Parse(text, nil)

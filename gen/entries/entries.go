@@ -87,9 +87,13 @@ func Build(l Linear) (_ *Entries, err error) {
 	}()
 	a := analyze(l)
 	sums := 0
-	inputs, known := a.inputs(l)
+	fixed := !a.dependsOnFloats(l.F)
+	var inputs []ir.Expr
+	if fixed {
+		inputs = a.inputs(l)
+	}
 	for range maxRounds {
-		if len(a.sums) > 0 || !known {
+		if len(a.sums) > 0 {
 			inputs = nil
 		}
 		values := newBuilder(l, a, false)
@@ -109,8 +113,7 @@ func Build(l Linear) (_ *Entries, err error) {
 		if plan.grown {
 			continue
 		}
-		e.Fixed = !a.dependsOnFloats(l.F)
-		e.Head = inputWords * len(inputs)
+		e.Fixed, e.Head = fixed, inputWords*len(inputs)
 		return e, nil
 	}
 	return nil, &Error{Func: l.F.Name, What: "a form has no fixed length", Pos: l.F.Pos}

@@ -8,14 +8,11 @@ import (
 )
 
 // inputs returns expressions that have a value at the start of f, and on which alone the control flow and all integers
-// depend: the lengths of slices, and integers in parameters and in structs that parameters are or point to. It reports
-// false if they depend on others, such as integers in slices, or if this is not known.
-func (a *analysis) inputs(l Linear) (list []ir.Expr, ok bool) {
-	f := l.F
-	if a.dependsOnFloats(f) {
-		return nil, false
-	}
-	ok = true
+// depend if they do not depend on floats: the lengths of slices, and integers in parameters and in structs that
+// parameters are or point to. It returns nil if they depend on others, such as integers in slices, or if this is not
+// known.
+func (a *analysis) inputs(l Linear) (list []ir.Expr) {
+	f, ok := l.F, true
 	add := func(e ir.Expr) {
 		for _, x := range list {
 			if ir.Equal(x, e) {
@@ -103,7 +100,10 @@ func (a *analysis) inputs(l Linear) (list []ir.Expr, ok bool) {
 		})
 		return ok
 	})
-	return list, ok
+	if !ok {
+		return nil
+	}
+	return list
 }
 
 // onlyNumbers reports whether t is an array or a struct of numbers that carry derivatives.

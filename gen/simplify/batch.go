@@ -10,9 +10,9 @@ import (
 
 // Batch lets loops that count up from a constant compute elementary functions for several iterations at once (loop
 // distribution; Kennedy & McKinley 1990). A call qualifies if its arguments depend on nothing that iterations leave to
-// others. The loop is run in blocks: what the arguments need for all iterations of the block, then the function for all
-// of them, and so on for functions of its values; then the rest. The remaining iterations run as before. A panic may be
-// one of a later iteration, and the effects of those before it are missing then.
+// others. The loop is run in blocks: the arguments in all iterations of the block, then the function for all of them,
+// and so on for functions of its values; then the rest. The remaining iterations run as before. A panic may be one of a
+// later iteration, and the effects of those before it are missing then.
 //
 //	for i := 0; i < n; i++ {          mid := 0
 //	    z := x[i] * t                 if 15 < n {
@@ -207,7 +207,7 @@ type distribution struct {
 	phases int          // the number of phases before the last
 }
 
-// stmtFacts are what a statement of the body does.
+// stmtFacts describe a statement of the body.
 type stmtFacts struct {
 	effects  *effects
 	reads    map[*ir.Var]bool // variables, without those that it declares in a block
@@ -241,10 +241,7 @@ func (d *distribution) analyse() bool {
 		d.facts[i] = factsOf(s)
 	}
 	d.needed, d.moved = map[int]bool{}, map[int]bool{}
-	for i, s := range d.body {
-		if len(ir.Blocks(s)) > 0 && ir.LeavesBeyond(ir.Block{s}) || ir.EndsInJump(ir.Block{s}) {
-			break
-		}
+	for i := range certainOf(d.body) {
 		if d.call(i) != nil && d.search(i) {
 			d.calls = append(d.calls, i)
 			d.phases = max(d.phases, d.facts[i].phase+1)
@@ -305,26 +302,20 @@ func factsOf(s ir.Stmt) stmtFacts {
 		return true
 	})
 	for v := range u.reads {
-		x.reads[v] = !declared[v]
+		if !declared[v] {
+			x.reads[v] = true
+		}
 	}
 	for v := range u.writes {
-		x.writes[v] = !declared[v]
+		if !declared[v] {
+			x.writes[v] = true
+		}
 	}
 	if len(u.addressed) > 0 {
 		x.pure = false
 	}
 	for _, w := range append(x.effects.writes, x.effects.adds...) {
 		x.pure = x.pure && !w.Indirect()
-	}
-	for v, is := range x.reads {
-		if !is {
-			delete(x.reads, v)
-		}
-	}
-	for v, is := range x.writes {
-		if !is {
-			delete(x.writes, v)
-		}
 	}
 	return x
 }

@@ -174,8 +174,9 @@ func (e *distributor) isSaved(v *ir.Var, p int) bool {
 		return false
 	}
 	for i := range e.body {
-		later := !e.needed[i] || e.facts[i].phase > p || slices.Contains(e.calls, i) && e.facts[i].phase > p
-		if e.facts[i].reads[v] && (later || e.needed[i] && !e.moved[i] && !slices.Contains(e.calls, i)) {
+		// A statement that stays, or is repeated, is one of the last phase.
+		last := !e.moved[i] && !slices.Contains(e.calls, i)
+		if e.facts[i].reads[v] && (last || e.facts[i].phase > p) {
 			return true
 		}
 	}

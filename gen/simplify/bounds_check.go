@@ -192,12 +192,8 @@ func (c *cutter) accessGroups(l *ir.Loop, tripEnd ir.Expr, fromZero bool, inside
 		}
 		out = append(out, a)
 	}
-	for _, s := range l.Body {
+	for _, s := range certainOf(l.Body) {
 		eachEvaluated(s, addAccess)
-		// Statements after a possible exit are not executed in every iteration.
-		if len(ir.Blocks(s)) > 0 && ir.LeavesBeyond(ir.Block{s}) || ir.EndsInJump(ir.Block{s}) {
-			break
-		}
 	}
 	return out
 }

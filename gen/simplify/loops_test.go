@@ -339,8 +339,8 @@ type loopPipeline struct {
 	tolerance float64
 }
 
-// compareLoops runs passes on random functions, count of them, and compares what they compute with the functions. It
-// reports the number of functions that each list of passes changes.
+// compareLoops runs passes on random functions, count of them, and compares their results with those of the functions.
+// It reports the number of functions that each list of passes changes.
 func compareLoops(t *testing.T, count int, function func(seed uint64) string, list []loopPipeline) {
 	changed := make([]int, len(list))
 	runs, panics := 0, 0

@@ -67,14 +67,7 @@ func (p *promoter) loop(l *ir.Loop) ir.Block {
 	}
 	inside := usageOf(l.Body)
 	var list []*promotion
-	// The statements that every iteration executes.
-	certain := l.Body
-	for i, s := range l.Body {
-		if ir.EndsInJump(ir.Block{s}) || leavesIteration(s, l) {
-			certain = l.Body[:i+1]
-			break
-		}
-	}
+	certain := certainOf(l.Body)
 	each := func(place *ir.Place) {
 		for i := range place.Path {
 			if q := (&ir.Place{Root: place.Root, Path: place.Path[:i+1]}); p.isInvariant(q, l.V, inside) {
@@ -234,8 +227,16 @@ func takesAddress(b ir.Block, q *ir.Place) (found bool) {
 	return found
 }
 
-// leavesIteration reports whether s contains a leave of the iteration of l.
-func leavesIteration(s ir.Stmt, l *ir.Loop) bool { return containsLeave(ir.Block{s}, l.Next) }
+// certainOf returns the statements of b, the body of a loop, that every iteration executes, if none panics: those up to
+// the first that may leave it.
+func certainOf(b ir.Block) ir.Block {
+	for i, s := range b {
+		if ir.EndsInJump(ir.Block{s}) || ir.LeavesBeyond(ir.Block{s}) {
+			return b[:i+1]
+		}
+	}
+	return b
+}
 
 // eachEvaluated calls visit for the places that s itself accesses whenever it is executed, without its blocks: not
 // those in right operands of && and ||.

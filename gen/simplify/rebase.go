@@ -79,22 +79,18 @@ func (r *rebaser) loop(l *ir.Loop) ir.Block {
 	loop := r.rebased(l, least, many, variables)
 	var before, after ir.Block
 	for _, x := range variables {
-		add := &ir.Add{At: l.At, P: x.v.Place(), E: many.Load()}
 		if l.Step < 0 {
 			before = append(before, &ir.Set{At: l.At, P: x.v.Place(),
 				E: ir.NewBinary(integer, token.SUB, x.v.Load(), many.Load())})
-			continue
+		} else {
+			after = append(after, &ir.Add{At: l.At, P: x.v.Place(), E: many.Load()})
 		}
-		after = append(after, add)
 	}
-	some := fold(hasIteration(l))
 	fast := append(append(before, loop), after...)
 	if constant {
-		if r.known.holds(some) {
-			return append(out, fast...)
-		}
-		return append(out, &ir.If{At: l.At, Cond: some, Then: fast})
+		return append(out, r.known.guard(l, fast)...)
 	}
+	some := fold(hasIteration(l))
 	cond := ir.Expr(ir.NewBinary(boolean, token.LSS, ir.Count(fewIterations), many.Load()))
 	if !r.known.holds(some) {
 		cond = ir.NewBinary(boolean, token.LAND, some, cond) // the difference of far numbers may overflow
@@ -108,10 +104,7 @@ func (r *rebaser) loop(l *ir.Loop) ir.Block {
 // steppedVars returns the int variables from outside of l that each iteration changes by its step.
 func (r *rebaser) steppedVars(l *ir.Loop) (out []stepped) {
 	inside := usageOf(l.Body)
-	for i, s := range l.Body {
-		if len(ir.Blocks(s)) > 0 && containsLeave(ir.Block{s}, l.Next) {
-			break // a later statement is not executed by every iteration
-		}
+	for i, s := range certainOf(l.Body) {
 		v, by := increment(s)
 		if v != nil && by == l.Step && types.Identical(v.Type, integer) && inside.writes[v] == 1 &&
 			!r.use.addressed[v] {
@@ -139,7 +132,7 @@ func increment(s ir.Stmt) (*ir.Var, int64) {
 }
 
 // worthwhile reports whether l indexes at least two slices that Cut can then replace: by its index or a stepped
-// variable plus what does not change.
+// variable plus an invariant.
 func (r *rebaser) worthwhile(l *ir.Loop, variables []stepped) bool {
 	c := &cutter{use: r.use}
 	inside := usageOf(l.Body)
@@ -147,7 +140,7 @@ func (r *rebaser) worthwhile(l *ir.Loop, variables []stepped) bool {
 		delete(inside.writes, x.v)
 	}
 	var found []*ir.Var
-	for _, s := range l.Body {
+	for _, s := range certainOf(l.Body) {
 		eachEvaluated(s, func(p *ir.Place) {
 			index := append([]stepped{{v: l.V}}, variables...)
 			for _, x := range index {

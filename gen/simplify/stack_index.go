@@ -180,7 +180,7 @@ func (g stackGroup) accesses(l *ir.Loop) (list []stackAccess, ok bool) {
 		list = append(list, x)
 		first, last = min(first, i), i
 	}
-	if len(list) != len(g) {
+	if len(list) != len(g) || last >= len(certainOf(l.Body)) {
 		return nil, false
 	}
 	for i, s := range l.Body {
@@ -188,9 +188,8 @@ func (g stackGroup) accesses(l *ir.Loop) (list []stackAccess, ok bool) {
 			continue
 		}
 		top, other := g.uses(s)
-		skips := i < last && len(ir.Blocks(s)) > 0 && containsLeave(ir.Block{s}, l.Next)
 		push := list[0].push != nil
-		if other || skips || top && (push && i < last || !push && i > first) {
+		if other || top && (push && i < last || !push && i > first) {
 			return nil, false
 		}
 	}

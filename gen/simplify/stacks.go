@@ -95,7 +95,7 @@ func (k *stackKeeper) local(l *ir.Loop, p *ir.Place) (before, after ir.Block) {
 		ir.Block{&ir.Set{At: l.At, P: p, E: v.Load()}}
 }
 
-// startsWith reports whether q is p or a part of what p leads to.
+// startsWith reports whether q is p or memory that p leads to.
 func startsWith(q, p *ir.Place) bool {
 	n := len(p.Path)
 	return q.Root == p.Root && len(q.Path) >= n && ir.EqualPlace(&ir.Place{Root: q.Root, Path: q.Path[:n]}, p)
