@@ -17,13 +17,14 @@ type allocator struct {
 	e     encoder
 	whole values // of straight code, where a value is its slot
 	v     *values
-	in    int32 // number of the instruction
-	slot  [registers]int32
-	next  [registers]int32 // next use of the value in a register
-	clean [registers]bool  // the value is in the file too
-	fixed uint32           // registers that keep their values through a loop
-	uses  [][3]int32       // next uses of the operands of each instruction of the segment
-	sum   func(k, r int8)  // adds the lanes in a register to an accumulation
+	in    int32                // number of the instruction
+	slot  []int32              // register → its value; -1 if it is free
+	next  [mostRegisters]int32 // next use of the value in a register
+	clean [mostRegisters]bool  // the value is in the file too
+	fixed uint32               // registers that keep their values through a loop
+	uses  [][3]int32           // next uses of the operands of each instruction of the segment
+	sum   func(k, r int8)      // adds the lanes in a register to an accumulation
+	slots [mostRegisters]int32 // memory of slot
 }
 
 // Values are the results and operands of the instructions of a segment.
@@ -146,8 +147,9 @@ func (a *allocator) straight(code []Instr) {
 	}
 }
 
-// clear empties all registers.
+// clear empties the registers, those that instructions on as many lanes as now have.
 func (a *allocator) clear() {
+	a.slot = a.slots[:a.e.registers()]
 	for r := range a.slot {
 		a.slot[r] = -1
 	}
@@ -285,7 +287,7 @@ func (a *allocator) beside(id, other int32) int8 {
 	}
 	one, _ := a.e.base(v.at(id).slot)
 	two, _ := a.e.base(v.at(other).slot)
-	r := slices.Index(a.slot[:], -1)
+	r := slices.Index(a.slot, -1)
 	if one != two || r < 0 || a.fixed>>r&1 != 0 {
 		return -1
 	}

@@ -15,3 +15,10 @@ func written([]byte) {}
 
 // supported reports whether the processor and the system have AVX.
 func supported() bool { return processor.AVX }
+
+func largest() int32 {
+	if processor.AVX512 {
+		return 8
+	}
+	return lanes
+}

@@ -10,6 +10,8 @@ func call(entry uintptr, file, table, list, in, out unsafe.Pointer) bool
 // supported reports whether the system runs code that a program writes. Every processor has the instructions.
 func supported() bool { return true }
 
+func largest() int32 { return lanes }
+
 // flush makes the processor see the instructions that have been written to some memory.
 //
 //go:noescape

@@ -2,6 +2,9 @@ package native
 
 // An encoder appends instructions of the processor. Each processor has its own, with the same methods.
 
+// mostLanes is the number of lanes of the largest vectors that the processor has.
+var mostLanes = largest()
+
 // A place is where a value is in the file: in a slot, which moves on with each iteration of a loop if there is an
 // index. The lanes of a vector are stride slots apart, or in slots that are listed from slot on if that is [Gather].
 // The stride of other places is 0.

@@ -4,29 +4,62 @@ package native
 
 import "encoding/binary"
 
-// registers is the number of vector registers, and lanes that of numbers in a vector.
+// lanes is the number of numbers in a vector of AVX, and mostRegisters that of vector registers that any code has.
 const (
-	registers = 16
-	lanes     = 4
+	lanes         = 4
+	mostRegisters = 32
 )
 
-// An encoder appends instructions of amd64 with AVX. DI is the address of the file, SI that of the table, R11 and R15
-// those of the areas. The forms are those of the Go assembler: the shortest that does not swap operands.
+// An encoder appends instructions of amd64 with AVX, or AVX-512 for vectors of eight lanes, which have twice as many
+// registers. DI is the address of the file, SI that of the table, R11 and R15 those of the areas. The forms are those
+// of the Go assembler: the shortest that does not swap operands.
 type encoder struct {
 	areas Areas
 	mixed bool // an operand is in an area and elsewhere, so that the code is wrong
 	buf   []byte
 	fails []int // positions of the distances of jumps to the end of the block where a guard fails
-	wide  bool  // numbers are vectors of four lanes
+	width int32 // lanes of the numbers: 1, 4 or 8
 	upper bool  // the block has used the upper halves of registers
 }
+
+// setLanes sets the number of lanes of the numbers that instructions compute: 1, or those of a vector.
+func (e *encoder) setLanes(n int32) { e.width = n }
+
+// wide reports whether numbers are vectors, and large whether they have eight lanes.
+func (e *encoder) wide() bool  { return e.width > 1 }
+func (e *encoder) large() bool { return e.width > lanes }
+
+// registers returns the number of vector registers.
+func (e *encoder) registers() int {
+	if e.large() {
+		return mostRegisters
+	}
+	return 16
+}
+
+// spareOf returns the register that holds two lanes while a vector of some lanes is loaded or stored.
+func spareOf(lanes int32) int8 {
+	if lanes > 4 {
+		return mostRegisters - 1
+	}
+	return 15
+}
+
+func (e *encoder) spare() int8 { return spareOf(e.width) }
 
 // Prefixes and maps of opcodes, as VEX has them.
 const (
 	prefix66, prefixF2            = 1, 3
-	vector                        = 4 // of four lanes
+	vector                        = 4 // of four lanes, or eight
 	map0F, map0F38, map0F3A uint8 = 1, 2, 3
 )
+
+// Further bits of the prefix of AVX-512: the number in memory is for all lanes; the result has those of the lanes in
+// the mask register, and leaves the others or clears them.
+const spread, masked, cleared = 8, 16, 32
+
+// maskRegister, K1, has a bit for each lane after a comparison of large vectors.
+const maskRegister = 1
 
 // Opcodes in map 0F, with their prefixes.
 const (
@@ -42,6 +75,8 @@ const (
 	opBroadcast                      = 0x19                   // 66, map 0F38
 	opInsert, opExtract        uint8 = 0x18, 0x19             // 66, map 0F3A
 	opLow, opHigh                    = 0x14, 0x15             // 66, the first and the second of two lanes in both
+	opChoose                         = 0x65                   // 66, map 0F38, by the mask register
+	opTestMask                       = 0x98                   // 66, of two mask registers
 )
 
 // Registers that hold addresses.
@@ -66,7 +101,7 @@ const (
 
 // numbers returns the prefix of arithmetic, of a number or of four lanes.
 func (e *encoder) numbers() uint8 {
-	if e.wide {
+	if e.wide() {
 		return prefix66 | vector
 	}
 	return prefixF2
@@ -74,22 +109,55 @@ func (e *encoder) numbers() uint8 {
 
 // bits returns the prefix of instructions on the bits of whole registers.
 func (e *encoder) bits() uint8 {
-	if e.wide {
+	if e.wide() {
 		return prefix66 | vector
 	}
 	return prefix66
 }
 
 // vex appends the prefix and the opcode of an instruction with registers reg, second and rm, or the base of an address
-// in place of the last.
-func (e *encoder) vex(prefix, opcodes, opcode uint8, reg, second, rm int8) {
+// in place of the last. Large vectors and registers from 16 on have the prefix of AVX-512. It returns the number of
+// bytes that an offset of the address counts if it has one byte.
+func (e *encoder) vex(prefix, opcodes, opcode uint8, reg, second, rm int8) (unit int32) {
+	if e.large() && prefix&vector != 0 || (reg|second|rm)&16 != 0 {
+		return e.evex(prefix, opcodes, opcode, reg, second, rm)
+	}
 	high := uint8(reg>>3&1^1) << 7
 	rest := uint8(^second&15)<<3 | prefix
 	if opcodes == map0F && rm < 8 {
 		e.buf = append(e.buf, 0xc5, high|rest, opcode)
-		return
+		return 1
 	}
 	e.buf = append(e.buf, 0xc4, high|1<<6|uint8(rm>>3&1^1)<<5|opcodes, rest, opcode)
+	return 1
+}
+
+// evex is vex for the prefix of AVX-512.
+func (e *encoder) evex(prefix, opcodes, opcode uint8, reg, second, rm int8) (unit int32) {
+	bit := func(r int8, k int) uint8 { return uint8(r>>k&1 ^ 1) } // they are inverted
+	last := bit(second, 4) << 3
+	switch {
+	case prefix&spread != 0:
+		unit, last = 8, last|1<<4
+	case prefix&3 == prefixF2, opcodes == map0F38, opcode == opLoadHigh, opcode == opStoreHigh:
+		unit = 8
+	case opcodes == map0F3A, prefix&vector == 0: // two lanes
+		unit = 16
+	default:
+		unit = 64
+	}
+	if prefix&vector != 0 {
+		last |= 2 << 5
+	}
+	if prefix&(masked|cleared) != 0 {
+		last |= maskRegister
+	}
+	if prefix&cleared != 0 {
+		last |= 1 << 7
+	}
+	e.buf = append(e.buf, 0x62, bit(reg, 3)<<7|bit(rm, 4)<<6|bit(rm, 3)<<5|bit(reg, 4)<<4|opcodes,
+		1<<7|uint8(^second&15)<<3|1<<2|prefix&3, last, opcode)
+	return unit
 }
 
 // three appends an instruction of three registers.
@@ -98,19 +166,29 @@ func (e *encoder) three(prefix, opcode uint8, reg, second, rm int8) {
 	e.buf = append(e.buf, 0xc0|uint8(reg&7)<<3|uint8(rm&7))
 }
 
-// memory appends an instruction of two registers and the number at an offset from the address in base.
-func (e *encoder) memory(prefix, opcode uint8, reg, second int8, base uint8, offset int32) {
-	e.vex(prefix, map0F, opcode, reg, second, 0)
-	e.displaced(uint8(reg&7)<<3|base, offset)
+// constant appends an instruction of two registers and the number at an offset in the table.
+func (e *encoder) constant(prefix, opcode uint8, reg, second int8, offset int32) {
+	opcodes := map0F
+	switch {
+	case !e.large():
+	case opcode == opLoad:
+		opcodes, opcode = map0F38, opBroadcast
+	default:
+		prefix |= spread
+	}
+	unit := e.vex(prefix, opcodes, opcode, reg, second, 0)
+	e.displaced(uint8(reg&7)<<3|tableRegister, offset, unit)
 }
 
-// displaced appends the byte for the operands of an instruction, further bytes of it, and an offset.
-func (e *encoder) displaced(mode uint8, offset int32, more ...uint8) {
+// displaced appends the byte for the operands of an instruction, further bytes of it, and an offset: of one byte, which
+// counts units, if that can be.
+func (e *encoder) displaced(mode uint8, offset, unit int32, more ...uint8) {
+	short := offset / unit
 	switch {
 	case offset == 0:
 		e.buf = append(append(e.buf, mode), more...)
-	case offset == int32(int8(offset)):
-		e.buf = append(append(append(e.buf, 1<<6|mode), more...), uint8(offset))
+	case offset == short*unit && short == int32(int8(short)):
+		e.buf = append(append(append(e.buf, 1<<6|mode), more...), uint8(short))
 	default:
 		e.buf = binary.LittleEndian.AppendUint32(append(append(e.buf, 2<<6|mode), more...), uint32(offset))
 	}
@@ -119,58 +197,67 @@ func (e *encoder) displaced(mode uint8, offset int32, more ...uint8) {
 // file appends an instruction of two registers and a value in the file.
 func (e *encoder) file(prefix, opcode uint8, reg, second int8, at place) {
 	base, _ := e.base(at.slot)
-	e.vex(prefix, map0F, opcode, reg, second, base)
-	e.address(reg, at)
+	if prefix&vector != 0 && e.large() && at.stride == 0 {
+		prefix |= spread
+	}
+	unit := e.vex(prefix, map0F, opcode, reg, second, base)
+	e.address(reg, at, unit)
 }
 
 // address appends the bytes for a register and the address of a value.
-func (e *encoder) address(reg int8, at place) {
+func (e *encoder) address(reg int8, at place, unit int32) {
 	base, number := e.base(at.slot)
 	low := uint8(base & 7)
 	if at.index == 0 {
-		e.displaced(uint8(reg&7)<<3|low, 8*number)
+		e.displaced(uint8(reg&7)<<3|low, 8*number, unit)
 		return
 	}
-	e.displaced(uint8(reg&7)<<3|4, 8*number, uint8(indexRegisters[at.index-1])<<3|low)
+	e.displaced(uint8(reg&7)<<3|4, 8*number, unit, uint8(indexRegisters[at.index-1])<<3|low)
 }
 
 // load appends the load of a value.
 func (e *encoder) load(r int8, from place) {
 	switch {
-	case !e.wide || from.stride == 1:
+	case !e.wide() || from.stride == 1:
 		e.file(e.numbers(), opLoad, r, 0, from)
 	case from.stride == 0:
 		base, _ := e.base(from.slot)
-		e.vex(prefix66|vector, map0F38, opBroadcast, r, 0, base)
-		e.address(r, from)
+		unit := e.vex(prefix66|vector, map0F38, opBroadcast, r, 0, base)
+		e.address(r, from, unit)
 	default: // two lanes each in r and the spare register, which are joined
-		e.lane(prefixF2, opLoad, r, 0, from, 0)
-		e.lane(prefix66, opLoadHigh, r, r, from, 1)
-		e.lane(prefixF2, opLoad, spareRegister, 0, from, 2)
-		e.lane(prefix66, opLoadHigh, spareRegister, spareRegister, from, 3)
-		e.vex(prefix66|vector, map0F3A, opInsert, r, r, spareRegister)
-		e.buf = append(e.buf, 0xc0|uint8(r&7)<<3|spareRegister&7, 1)
+		for l := int32(0); l < e.width; l += 2 {
+			to := r
+			if l > 0 {
+				to = e.spare()
+			}
+			e.lane(prefixF2, opLoad, to, 0, from, l)
+			e.lane(prefix66, opLoadHigh, to, to, from, l+1)
+			if l > 0 {
+				e.vex(prefix66|vector, map0F3A, opInsert, r, r, to)
+				e.buf = append(e.buf, 0xc0|uint8(r&7)<<3|uint8(to&7), uint8(l/2))
+			}
+		}
 	}
 }
 
 // loadBoth appends the loads of a value whose lanes are apart, and of the one in the slots behind them: two neighbours
 // at a time, which are put in order.
 func (e *encoder) loadBoth(r, next int8, from place) {
-	for k, to := range [2]int8{spareRegister, next} {
+	spare := e.spare()
+	for k, to := range [2]int8{spare, next} {
 		two := func(l int32) place { return place{slot: from.slot + l*from.stride, index: from.index} }
 		e.file(prefix66, opLoad, to, 0, two(int32(k)))
-		upper := two(int32(k) + 2)
-		base, _ := e.base(upper.slot)
-		e.vex(prefix66|vector, map0F3A, opInsert, to, to, base)
-		e.address(to, upper)
-		e.buf = append(e.buf, 1)
+		for l := int32(2); l < e.width; l += 2 {
+			upper := two(int32(k) + l)
+			base, _ := e.base(upper.slot)
+			unit := e.vex(prefix66|vector, map0F3A, opInsert, to, to, base)
+			e.address(to, upper, unit)
+			e.buf = append(e.buf, uint8(l/2))
+		}
 	}
-	e.three(prefix66|vector, opLow, r, spareRegister, next)
-	e.three(prefix66|vector, opHigh, next, spareRegister, next)
+	e.three(prefix66|vector, opLow, r, spare, next)
+	e.three(prefix66|vector, opHigh, next, spare, next)
 }
-
-// spareRegister holds two lanes while a vector is loaded.
-const spareRegister = 15
 
 // lane appends an instruction of two registers and lane l of a value, a place at a stride or listed.
 func (e *encoder) lane(prefix, opcode uint8, reg, second int8, at place, l int32) {
@@ -186,29 +273,41 @@ func (e *encoder) lane(prefix, opcode uint8, reg, second int8, at place, l int32
 // listed appends the load of an element of the list, which moves on with an index, to BX.
 func (e *encoder) listed(position int32, index int8) {
 	e.buf = append(e.buf, 0x41, 0x8b) // MOVL
-	e.displaced(listedRegister<<3|4, 4*position, uint8(indexRegisters[index-1])<<3|listRegister)
+	e.displaced(listedRegister<<3|4, 4*position, 1, uint8(indexRegisters[index-1])<<3|listRegister)
 }
 
 // direct reports whether arithmetic can read a place, without a load.
-func (e *encoder) direct(at place) bool { return !e.wide || at.stride == 1 }
+func (e *encoder) direct(at place) bool {
+	return !e.wide() || at.stride == 1 || at.stride == 0 && e.large()
+}
 
 // store appends the store of a register. The spare register is used for lanes apart.
 func (e *encoder) store(r int8, to place) {
-	if !e.wide || to.stride == 1 {
+	if !e.wide() || to.stride == 1 {
 		e.file(e.numbers(), opStore, r, 0, to)
 		return
 	}
-	e.lane(prefixF2, opStore, r, 0, to, 0)
-	e.lane(prefix66, opStoreHigh, r, 0, to, 1)
-	e.vex(prefix66|vector, map0F3A, opExtract, r, 0, spareRegister)
-	e.buf = append(e.buf, 0xc0|uint8(r&7)<<3|spareRegister&7, 1)
-	e.lane(prefixF2, opStore, spareRegister, 0, to, 2)
-	e.lane(prefix66, opStoreHigh, spareRegister, 0, to, 3)
+	for l := int32(0); l < e.width; l += 2 {
+		from := r
+		if l > 0 {
+			from = e.extract(r, l/2)
+		}
+		e.lane(prefixF2, opStore, from, 0, to, l)
+		e.lane(prefix66, opStoreHigh, from, 0, to, l+1)
+	}
+}
+
+// extract appends the copy of one of the pairs of lanes of a vector to the spare register, which it returns.
+func (e *encoder) extract(r int8, pair int32) int8 {
+	spare := e.spare()
+	e.vex(prefix66|vector, map0F3A, opExtract, r, 0, spare)
+	e.buf = append(e.buf, 0xc0|uint8(r&7)<<3|uint8(spare&7), uint8(pair))
+	return spare
 }
 
 // output appends the store of x + 0, by way of the register d.
 func (e *encoder) output(d, x int8, to place) {
-	e.memory(e.numbers(), opAdd, d, x, tableRegister, tableZero)
+	e.constant(e.numbers(), opAdd, d, x, tableZero)
 	e.store(d, to)
 }
 
@@ -216,19 +315,19 @@ func (e *encoder) output(d, x int8, to place) {
 func (e *encoder) unary(op Op, d, x int8) {
 	switch op {
 	case Neg:
-		e.memory(e.bits(), opXor, d, x, tableRegister, tableSign)
+		e.constant(e.bits(), opXor, d, x, tableSign)
 	case Abs:
-		e.memory(e.bits(), opAnd, d, x, tableRegister, tableValue)
+		e.constant(e.bits(), opAnd, d, x, tableValue)
 	case Sq:
 		e.three(e.numbers(), opMul, d, x, x)
 	case Sqrt:
 		second := x // the upper half of a number's register comes from it
-		if e.wide {
+		if e.wide() {
 			second = 0
 		}
 		e.three(e.numbers(), opSqrt, d, second, x)
 	case Inv:
-		e.memory(e.numbers(), opLoad, d, 0, tableRegister, tableOne)
+		e.constant(e.numbers(), opLoad, d, 0, tableOne)
 		e.three(e.numbers(), opDiv, d, d, x)
 	case Move:
 		if d != x {
@@ -258,16 +357,32 @@ func (e *encoder) binary(op Op, d, x, y int8, t place) {
 	case Div:
 		e.two(e.numbers(), opDiv, d, x, y, t)
 	case Lt, Le, Eq:
-		e.two(e.numbers(), opMask, d, x, y, t)
+		mask := d
+		if e.large() {
+			mask = maskRegister
+		}
+		e.two(e.numbers(), opMask, mask, x, y, t)
 		e.buf = append(e.buf, [...]uint8{Lt: 1, Le: 2, Eq: 0}[op])
-		e.memory(e.bits(), opAnd, d, d, tableRegister, tableOne)
+		if e.large() {
+			e.constant(e.bits()|cleared, opLoad, d, 0, tableOne)
+		} else {
+			e.constant(e.bits(), opAnd, d, d, tableOne)
+		}
 	}
 }
 
 // selects appends d = y if x is not 0, otherwise z. d is none of them.
 func (e *encoder) selects(d, x, y, z int8) {
-	e.memory(e.numbers(), opMask, d, x, tableRegister, tableZero)
-	e.buf = append(e.buf, 4) // not equal, or NaN
+	const notEqual = 4 // or NaN
+	if e.large() {
+		e.constant(e.numbers(), opMask, maskRegister, x, tableZero)
+		e.buf = append(e.buf, notEqual)
+		e.vex(e.bits()|masked, map0F38, opChoose, d, z, y)
+		e.buf = append(e.buf, 0xc0|uint8(d&7)<<3|uint8(y&7))
+		return
+	}
+	e.constant(e.numbers(), opMask, d, x, tableZero)
+	e.buf = append(e.buf, notEqual)
 	e.vex(e.bits(), map0F3A, opBlend, d, z, y)
 	e.buf = append(e.buf, 0xc0|uint8(d&7)<<3|uint8(y&7), uint8(d)<<4)
 }
@@ -280,7 +395,7 @@ const (
 // guard appends a comparison of y, or the value at t if y is negative, with x, and a jump to the failing end unless it
 // has the outcome. Lt and Le are x above, and not below, what they are compared with: so they are false without order.
 func (e *encoder) guard(op Op, outcome bool, x, y int8, t place) {
-	if e.wide {
+	if e.wide() {
 		e.guards(op, outcome, x, y, t)
 		return
 	}
@@ -308,12 +423,25 @@ func (e *encoder) guard(op Op, outcome bool, x, y int8, t place) {
 	}
 }
 
-// guards is guard for the four lanes of vectors, by way of the spare register.
+// guards is guard for the lanes of vectors, by way of the spare register or the mask register.
 func (e *encoder) guards(op Op, outcome bool, x, y int8, t place) {
-	e.two(prefix66|vector, opMask, spareRegister, x, y, t)
+	mask := e.spare()
+	if e.large() {
+		mask = maskRegister
+	}
+	e.two(prefix66|vector, opMask, mask, x, y, t)
 	// x is the second operand of Lt and Le, as for numbers: so these are "greater", without order false.
 	e.buf = append(e.buf, [...]uint8{GuardLt: 0x0e, GuardLe: 0x0d, GuardEq: 0}[op])
-	e.three(prefix66|vector, opMoveMask, listedRegister, 0, spareRegister)
+	if e.large() {
+		e.buf = append(e.buf, 0xc5, 0xf9, opTestMask, 0xc0|maskRegister<<3|maskRegister) // KORTESTB K1, K1
+		if outcome {
+			e.fail(notBelow) // not all
+		} else {
+			e.fail(notZero)
+		}
+		return
+	}
+	e.three(prefix66|vector, opMoveMask, listedRegister, 0, mask)
 	if outcome {
 		e.buf = append(e.buf, 0x83, 0xf8|listedRegister, 15) // CMPL BX, $15
 	} else {
@@ -360,11 +488,11 @@ func (e *encoder) again(start int, advance []int32, lane int32) {
 	binary.LittleEndian.PutUint32(e.buf[over-4:], uint32(len(e.buf)-over))
 }
 
-// set appends that index registers, which advance by some slots for four lanes, get their values for a lane.
+// set appends that index registers, which advance by some slots for a vector, get their values for a lane.
 func (e *encoder) set(advance []int32, lane int32) {
 	for k, n := range advance {
 		e.buf = append(e.buf, 0x48, 0xc7, 0xc0|uint8(indexRegisters[k])) // MOVQ $, r
-		e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(8/lanes*n*lane))
+		e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(8/e.width*n*lane))
 	}
 }
 
@@ -380,14 +508,12 @@ func (e *encoder) term(sum, x int8, lane, slot int32, first bool) {
 		return
 	}
 	y := x
-	if lane > 1 { // the upper half
-		e.vex(prefix66|vector, map0F3A, opExtract, x, 0, spareRegister)
-		e.buf = append(e.buf, 0xc0|uint8(x&7)<<3|spareRegister&7, 1)
-		y = spareRegister
+	if lane > 1 {
+		y = e.extract(x, lane/2)
 	}
 	if lane%2 > 0 {
-		e.three(prefix66, opHigh, spareRegister, y, y)
-		y = spareRegister
+		e.three(prefix66, opHigh, e.spare(), y, y)
+		y = e.spare()
 	}
 	if first {
 		e.three(prefix66, opMove, y, 0, sum)

@@ -96,9 +96,9 @@ func forms(visit func(text string, emit func(e *encoder))) {
 func vectorForms(visit func(text string, emit func(e *encoder))) {
 	wide := func(text string, emit func(e *encoder)) {
 		visit(text, func(e *encoder) {
-			e.wide = true
+			e.setLanes(lanes)
 			emit(e)
-			e.wide = false
+			e.setLanes(1)
 		})
 	}
 	names := []string{"AX", "CX", "DX"}
@@ -228,8 +228,151 @@ func vectorForms(visit func(text string, emit func(e *encoder))) {
 			visit(fmt.Sprintf("ADDQ $%d, %s", n, name), func(e *encoder) { e.advance(i, n) })
 		}
 	}
-	visit("MOVQ $136, AX\nMOVQ $-68, CX", func(e *encoder) { e.set([]int32{4, -2}, 17) })
+	wide("MOVQ $136, AX\nMOVQ $-68, CX", func(e *encoder) { e.set([]int32{4, -2}, 17) })
 	visit("MOVL $5, R10", func(e *encoder) { e.count(restRegister, 5) })
+}
+
+// largeForms is forms for instructions on eight lanes.
+func largeForms(visit func(text string, emit func(e *encoder))) {
+	large := func(text string, emit func(e *encoder)) {
+		visit(strings.TrimSpace(text), func(e *encoder) {
+			e.setLanes(8)
+			emit(e)
+			e.setLanes(1)
+		})
+	}
+	names := []string{"AX", "CX", "DX"}
+	registers := []int8{0, 7, 8, 15, 16, 23, 24, 30}
+	var places []place
+	for _, slot := range []int32{0, 1, 8, 1016, 1017, 1024, 5000, MostSlots - 200} {
+		for index := range int8(len(names)) {
+			places = append(places, place{slot: slot, index: index + 1, stride: 1})
+		}
+	}
+	at := func(slot int32, index int8) string {
+		if index == 0 {
+			return fmt.Sprintf("%d(DI)", 8*slot)
+		}
+		return fmt.Sprintf("%d(DI)(%s*1)", 8*slot, names[index-1])
+	}
+	both := map[Op]string{Add: "VADDPD", Sub: "VSUBPD", Mul: "VMULPD", Div: "VDIVPD"}
+	masks := map[Op]int{Eq: 0, Lt: 1, Le: 2}
+	guards := map[Op]int{GuardLt: 14, GuardLe: 13, GuardEq: 0}
+	for _, d := range registers {
+		for _, p := range places {
+			large(fmt.Sprintf("VMOVUPD %s, Z%d", at(p.slot, p.index), d), func(e *encoder) { e.load(d, p) })
+			large(fmt.Sprintf("VMOVUPD Z%d, %s", d, at(p.slot, p.index)), func(e *encoder) { e.store(d, p) })
+			one := place{slot: p.slot}
+			large(fmt.Sprintf("VBROADCASTSD %s, Z%d", at(p.slot, 0), d), func(e *encoder) { e.load(d, one) })
+			for _, stride := range []int32{-1, 2, -3, 16, 17, Gather} {
+				if p.slot < 100 && stride < 0 && stride != Gather {
+					continue
+				}
+				apart := place{slot: p.slot, index: p.index, stride: stride}
+				var load, store, pair string
+				for l := range int32(8) {
+					register, where := int8(31), at(p.slot+l*stride, p.index)
+					if l < 2 {
+						register = d
+					}
+					listed := ""
+					if stride == Gather {
+						listed = fmt.Sprintf("MOVL %d(R9)(%s*1), BX\n", 4*(p.slot+l), names[p.index-1])
+						where = "(DI)(BX*8)"
+					}
+					if l > 0 && l%2 == 0 {
+						store += fmt.Sprintf("VEXTRACTF64X2 $%d, Z%d, X31\n", l/2, d)
+					}
+					if l%2 == 0 {
+						load += fmt.Sprintf("%sVMOVSD %s, X%d\n", listed, where, register)
+						store += fmt.Sprintf("%sVMOVSD X%d, %s\n", listed, register, where)
+					} else {
+						load += fmt.Sprintf("%sVMOVHPD %s, X%d, X%d\n", listed, where, register, register)
+						store += fmt.Sprintf("%sVMOVHPD X%d, %s\n", listed, register, where)
+						if l > 1 {
+							load += fmt.Sprintf("VINSERTF64X2 $%d, X31, Z%d, Z%d\n", l/2, d, d)
+						}
+					}
+				}
+				large(load, func(e *encoder) { e.load(d, apart) })
+				large(store, func(e *encoder) { e.store(d, apart) })
+				if stride == Gather {
+					continue
+				}
+				for _, next := range []int8{5, 21} {
+					pair = ""
+					for k, to := range []int8{31, next} {
+						for l := int32(k); l < 8; l += 2 {
+							where := at(p.slot+l*stride, p.index)
+							if l < 2 {
+								pair += fmt.Sprintf("VMOVUPD %s, X%d\n", where, to)
+							} else {
+								pair += fmt.Sprintf("VINSERTF64X2 $%d, %s, Z%d, Z%d\n", l/2, where, to, to)
+							}
+						}
+					}
+					large(fmt.Sprintf("%sVUNPCKLPD Z%d, Z31, Z%d\nVUNPCKHPD Z%d, Z31, Z%d", pair, next, d, next, next),
+						func(e *encoder) { e.loadBoth(d, next, apart) })
+				}
+			}
+		}
+		for _, x := range registers {
+			large(fmt.Sprintf("VXORPD.BCST (SI), Z%d, Z%d", x, d), func(e *encoder) { e.unary(Neg, d, x) })
+			large(fmt.Sprintf("VANDPD.BCST 32(SI), Z%d, Z%d", x, d), func(e *encoder) { e.unary(Abs, d, x) })
+			large(fmt.Sprintf("VMULPD Z%d, Z%d, Z%d", x, x, d), func(e *encoder) { e.unary(Sq, d, x) })
+			large(fmt.Sprintf("VSQRTPD Z%d, Z%d", x, d), func(e *encoder) { e.unary(Sqrt, d, x) })
+			large(fmt.Sprintf("VBROADCASTSD 64(SI), Z%d\nVDIVPD Z%d, Z%d, Z%d", d, x, d, d),
+				func(e *encoder) { e.unary(Inv, d, x) })
+			if d != x {
+				large(fmt.Sprintf("VMOVAPD Z%d, Z%d", x, d), func(e *encoder) { e.unary(Move, d, x) })
+			}
+			large(fmt.Sprintf("VADDPD.BCST 96(SI), Z%d, Z%d\nVMOVUPD Z%d, 8(DI)(AX*1)", x, d, d),
+				func(e *encoder) { e.output(d, x, place{slot: 1, index: 1, stride: 1}) })
+			for _, p := range places {
+				one := place{slot: p.slot}
+				for op, name := range both {
+					large(fmt.Sprintf("%s %s, Z%d, Z%d", name, at(p.slot, p.index), x, d),
+						func(e *encoder) { e.binary(op, d, x, -1, p) })
+					large(fmt.Sprintf("%s.BCST %s, Z%d, Z%d", name, at(p.slot, 0), x, d),
+						func(e *encoder) { e.binary(op, d, x, -1, one) })
+				}
+				for op, mask := range masks {
+					large(fmt.Sprintf("VCMPPD $%d, %s, Z%d, K1\nVBROADCASTSD.Z 64(SI), K1, Z%d", mask,
+						at(p.slot, p.index), x, d), func(e *encoder) { e.binary(op, d, x, -1, p) })
+				}
+				for op, mask := range guards {
+					large(fmt.Sprintf("VCMPPD.BCST $%d, %s, Z%d, K1\nKORTESTB K1, K1", mask, at(p.slot, 0), x),
+						func(e *encoder) {
+							e.guard(op, true, x, -1, one)
+							e.buf = e.buf[:len(e.buf)-6] // without the jump
+						})
+				}
+			}
+			for _, y := range registers {
+				for op, name := range both {
+					large(fmt.Sprintf("%s Z%d, Z%d, Z%d", name, y, x, d),
+						func(e *encoder) { e.binary(op, d, x, y, place{}) })
+				}
+				for op, mask := range masks {
+					large(fmt.Sprintf("VCMPPD $%d, Z%d, Z%d, K1\nVBROADCASTSD.Z 64(SI), K1, Z%d", mask, y, x, d),
+						func(e *encoder) { e.binary(op, d, x, y, place{}) })
+				}
+				for _, z := range []int8{3, 19} {
+					large(fmt.Sprintf("VCMPPD.BCST $4, 96(SI), Z%d, K1\nVBLENDMPD Z%d, Z%d, K1, Z%d", x, y, z, d),
+						func(e *encoder) { e.selects(d, x, y, z) })
+				}
+			}
+		}
+		for op, mask := range guards {
+			for _, outcome := range []bool{true, false} {
+				large(fmt.Sprintf("VCMPPD $%d, Z3, Z%d, K1\nKORTESTB K1, K1", mask, d), func(e *encoder) {
+					e.guard(op, outcome, d, 3, place{})
+					e.buf = e.buf[:len(e.buf)-6] // without the jump
+				})
+			}
+		}
+	}
+	large("MOVQ $68, AX\nMOVQ $-34, CX", func(e *encoder) { e.set([]int32{4, -2}, 17) })
 }
 
 // bases are the registers that addresses of slots begin with, and the areas that they are in.
@@ -253,7 +396,7 @@ func TestAssembler(t *testing.T) {
 	var ends []int
 	text.WriteString("#include \"textflag.h\"\nDATA ·address(SB)/8, $·code(SB)\nGLOBL ·address(SB), NOPTR, $8\n" +
 		"TEXT ·code(SB), NOSPLIT, $0\n")
-	for _, list := range []func(func(string, func(*encoder))){forms, vectorForms} {
+	for _, list := range []func(func(string, func(*encoder))){forms, vectorForms, largeForms} {
 		list(func(s string, emit func(e *encoder)) {
 			for base, areas := range bases {
 				if base != "DI" && (!strings.Contains(s, "(DI)") || strings.Contains(s, "(DI)(BX*8)")) {

@@ -4,11 +4,11 @@ package native
 
 import "encoding/binary"
 
-// registers is the number of vector registers of values, and lanes that of numbers in a vector. The encoder has two
+// lanes is the number of numbers in a vector, and mostRegisters that of vector registers of values. The encoder has two
 // more registers, V30 and V31.
 const (
-	registers = 30
-	lanes     = 2
+	lanes         = 2
+	mostRegisters = 30
 )
 
 // An encoder appends instructions of arm64. R0 is the address of the file, R2 that of the list, R3 and R4 those of the
@@ -18,9 +18,21 @@ type encoder struct {
 	mixed bool // an operand is in an area and elsewhere, so that the code is wrong
 	buf   []byte
 	fails []int // positions of the jumps to the end of the block where a guard fails
-	wide  bool  // numbers are vectors of two lanes
+	width int32 // lanes of the numbers: 1 or 2
 	upper bool  // has no meaning here
 }
+
+// setLanes sets the number of lanes of the numbers that instructions compute: 1, or those of a vector.
+func (e *encoder) setLanes(n int32) { e.width = n }
+
+// wide reports whether numbers are vectors.
+func (e *encoder) wide() bool { return e.width > 1 }
+
+// registers returns the number of vector registers.
+func (e *encoder) registers() int { return mostRegisters }
+
+// spareOf returns the register that holds a value that is not allocated in loops over vectors of some lanes.
+func spareOf(int32) int8 { return spareRegister }
 
 // Registers that hold addresses, and their temporary ones.
 const (
@@ -78,7 +90,7 @@ func (e *encoder) three(op uint32, d, n, m int8) {
 
 // of returns the instruction for a number or a vector.
 func (e *encoder) of(op opcode) uint32 {
-	if e.wide {
+	if e.wide() {
 		return op.two
 	}
 	return op.one
@@ -166,8 +178,8 @@ func (e *encoder) listed(position int32, index int8) {
 // load appends the load of a value.
 func (e *encoder) load(r int8, from place) {
 	switch {
-	case !e.wide || from.stride == 1:
-		e.number(loadNumber, loadVector, r, from, e.wide)
+	case !e.wide() || from.stride == 1:
+		e.number(loadNumber, loadVector, r, from, e.wide())
 	case from.stride == 0:
 		e.number(loadNumber, loadVector, r, from, false)
 		e.three(opSpread, r, r, 0)
@@ -193,8 +205,8 @@ func (e *encoder) direct(place) bool { return false }
 
 // store appends the store of a register.
 func (e *encoder) store(r int8, to place) {
-	if !e.wide || to.stride == 1 {
-		e.number(storeNumber, storeVector, r, to, e.wide)
+	if !e.wide() || to.stride == 1 {
+		e.number(storeNumber, storeVector, r, to, e.wide())
 		return
 	}
 	e.lane(storeNumber, r, to, 0)
@@ -271,7 +283,7 @@ const notZero, below, notAbove, zero = 1, 4, 9, 0
 
 // guard appends a comparison of y with x, or of x and y, and a jump to the failing end unless it has the outcome.
 func (e *encoder) guard(op Op, outcome bool, x, y int8, _ place) {
-	if e.wide {
+	if e.wide() {
 		e.mask(op, scratch, y, x)
 		e.word(0x4e083c00 | uint32(scratch)<<5 | addressRegister)   // UMOV of lane 0
 		e.word(0x4e183c00 | uint32(scratch)<<5 | immediateRegister) // and of lane 1
@@ -344,9 +356,9 @@ func (e *encoder) set(advance []int32, lane int32) {
 // term appends the addition of a term to a sum: of a lane of the vector x, or of the value in a slot if lane is
 // negative. The first one becomes the sum.
 func (e *encoder) term(sum, x int8, lane, slot int32, first bool) {
-	wide := e.wide
-	e.wide = false
-	defer func() { e.wide = wide }()
+	width := e.width
+	e.width = 1
+	defer func() { e.width = width }()
 	y := x
 	switch {
 	case lane < 0:

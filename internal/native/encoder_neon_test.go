@@ -18,9 +18,9 @@ func neonForms(visit func(text string, emit func(e *encoder))) {
 	registers := []int8{0, 3, 7, 29}
 	wide := func(text string, emit func(e *encoder)) {
 		visit(text, func(e *encoder) {
-			e.wide = true
+			e.setLanes(lanes)
 			emit(e)
-			e.wide = false
+			e.setLanes(1)
 		})
 	}
 	// immediate is the load of n into x13.

@@ -9,12 +9,13 @@ import (
 // last whole vector are computed with those before them once more, which gives the same results.
 type group struct {
 	n       int32
+	lanes   int32   // of a vector; set by prepare
 	item    int     // its number
 	code    []Instr // over values
 	where   []Operand
 	defined []bool            // value → the group computes it
 	known   map[Operand]int32 // a place → its value
-	strides []int32           // of the index registers
+	steps   []int32           // of the index registers
 	columns map[int32]bool    // first slots of the results
 	list    bool              // operands at a distance are listed
 	sums    []accumulation
@@ -39,18 +40,16 @@ func newGroup(s *Stmt, item int) *group {
 	return &group{n: s.N, item: item, known: map[Operand]int32{}, columns: map[int32]bool{}}
 }
 
-// listStride is the distance in slots, of bytes as many, by which an index moves on in the list for a vector of lanes.
-const listStride = lanes / 2
-
 // groupIndices is the number of index registers that a group may have: the last one holds slots from the list.
 const groupIndices = len(indexRegisters) - 1
 
-// stride returns the distance in slots by which the index of an operand moves on for a vector, 0 if it needs none.
-func (o Operand) stride() int32 {
+// step returns the distance, in halves of a slot, by which the index of an operand moves on for a lane; 0 if it needs
+// no index. Elements of the list have half the bytes of a slot.
+func (o Operand) step() int32 {
 	if o.Stride == Gather {
-		return listStride
+		return 1
 	}
-	return lanes * o.Stride
+	return 2 * o.Stride
 }
 
 // apart reports whether the lanes of o are in slots that are not next to each other, at equal distances.
@@ -66,7 +65,7 @@ func (w *group) add(g *laneGenerator, s *Stmt) bool {
 	if s.Terms > 0 { // an operand for each term
 		return w.addSum(g, s)
 	}
-	strides := w.strides
+	steps := w.steps
 	listed := len(g.list)
 	stores := s.Op == Store || s.Op == Output
 	if stores { // where the lanes go is like an operand
@@ -85,16 +84,16 @@ func (w *group) add(g *laneGenerator, s *Stmt) bool {
 			o = g.listed(column)
 			ops[k] = o
 		}
-		strides = with(strides, o.stride())
+		steps = with(steps, o.step())
 	}
 	if s.Op.defines() {
-		strides = with(strides, lanes)
+		steps = with(steps, 2)
 	}
-	if len(strides) > groupIndices {
+	if len(steps) > groupIndices {
 		g.list = g.list[:listed]
 		return false
 	}
-	w.strides = strides
+	w.steps = steps
 	c := Instr{Op: s.Op}
 	switch {
 	case stores:
@@ -113,17 +112,12 @@ func (w *group) add(g *laneGenerator, s *Stmt) bool {
 	return true
 }
 
-// with returns strides with one more, unless it is 0 or among them.
-func with(strides []int32, s int32) []int32 {
-	if s == 0 {
-		return strides
+// with returns steps with one more, unless it is 0 or among them.
+func with(steps []int32, s int32) []int32 {
+	if s == 0 || slices.Contains(steps, s) {
+		return steps
 	}
-	for _, t := range strides {
-		if t == s {
-			return strides
-		}
-	}
-	return append(strides[:len(strides):len(strides)], s)
+	return append(slices.Clip(steps), s)
 }
 
 // readable reports whether a statement may read o: one result of the group, lane by lane, or slots that are computed
@@ -172,7 +166,7 @@ func (w *group) result(s *Stmt) int32 {
 // addSum is add for a sum of few terms.
 func (w *group) addSum(g *laneGenerator, s *Stmt) bool {
 	terms := make([]Operand, s.Terms)
-	strides := with(w.strides, lanes)
+	steps := with(w.steps, 2)
 	listed := len(g.list)
 	column := make([]int32, s.N)
 	for t := range terms {
@@ -186,13 +180,13 @@ func (w *group) addSum(g *laneGenerator, s *Stmt) bool {
 			g.list = g.list[:listed]
 			return false
 		}
-		strides = with(strides, terms[t].stride())
+		steps = with(steps, terms[t].step())
 	}
-	if len(strides) > groupIndices {
+	if len(steps) > groupIndices {
 		g.list = g.list[:listed]
 		return false
 	}
-	w.strides = strides
+	w.steps = steps
 	sum := w.value(terms[0])
 	for t, o := range terms[1:] {
 		c := Instr{Op: Add, A: sum, B: w.value(o)}
@@ -313,10 +307,43 @@ func (w *group) prepare(g *laneGenerator) {
 	for d := range w.columns {
 		w.keep[w.known[Operand{d, 1}]] = slices.Contains(g.a.whole.keep[d:d+w.n], true)
 	}
+	if w.lanes = lanes; w.heavy(&g.a.e) {
+		w.lanes = mostLanes
+	}
+}
+
+// fewLanes is the number of lanes below which the largest vectors save nothing, as some lanes are computed twice.
+var fewLanes int32 = 24
+
+// costs has the number of instructions that take as long as loading or storing a large vector in one line of the cache,
+// in two lines, and of lanes apart.
+var costs = struct{ line, lines, apart int }{1, 3, 8}
+
+// heavy reports whether the time of the loop is that of its arithmetic, not of loads and stores, which large vectors do
+// not make faster. Sums wait for one addition after the other.
+func (w *group) heavy(e *encoder) bool {
+	if w.n < fewLanes || len(w.sums) > 0 {
+		return false
+	}
+	cost := 0
+	for id, o := range w.where {
+		switch {
+		case w.defined[id] && !w.keep[id], o.Stride == 0:
+		case o.Stride != 1:
+			cost += costs.apart
+		default:
+			if _, number := e.base(o.Base); number%mostLanes == 0 {
+				cost += costs.line
+			} else {
+				cost += costs.lines
+			}
+		}
+	}
+	return len(w.code) >= cost
 }
 
 func (w *group) length() (n, most int32) {
-	return w.n, max(2*lanes, turnOf/max(1, int32(len(w.code)))/lanes*lanes)
+	return w.n, max(2*w.lanes, turnOf/max(1, int32(len(w.code)))/w.lanes*w.lanes)
 }
 
 func (w *group) last(g *laneGenerator, from, to int32, visit func(slot int32)) {
@@ -343,7 +370,7 @@ func (w *group) last(g *laneGenerator, from, to int32, visit func(slot int32)) {
 }
 
 func (w *group) generate(g *laneGenerator, from, to int32) {
-	g.room(int((to-from)/lanes) * len(w.code))
+	g.room(int((to-from)/w.lanes) * len(w.code))
 	w.loop(g, from, to)
 }
 
@@ -351,11 +378,12 @@ func (w *group) generate(g *laneGenerator, from, to int32) {
 // for the last ones, if these are no whole vector, are apart: not all of their lanes are added.
 func (w *group) loop(g *laneGenerator, from, to int32) {
 	a := g.a
-	a.e.wide, a.e.upper = true, true
+	a.e.setLanes(w.lanes)
+	a.e.upper = true
 	v := newValues(len(w.where), make([]bool, len(w.where)))
 	v.places = make([]place, len(w.where))
 	for id, o := range w.where {
-		p := place{slot: o.Base, stride: o.Stride, index: w.index(o.stride())}
+		p := place{slot: o.Base, stride: o.Stride, index: w.index(o.step())}
 		if o.Stride == Gather {
 			p.slot += from
 		} else {
@@ -366,12 +394,16 @@ func (w *group) loop(g *laneGenerator, from, to int32) {
 	copy(v.keep, w.keep)
 	v.beside = w.beside
 	a.v = &v
+	strides := make([]int32, len(w.steps)) // distances in slots, for a vector
+	for k, s := range w.steps {
+		strides[k] = s * w.lanes / 2
+	}
 	body := func(add func(k, r int8)) {
 		a.clear()
 		for i := range v.reg {
 			v.reg[i], v.first[i] = -1, never
 		}
-		a.fixed = 1 << spareRegister
+		a.fixed = 1 << spareOf(w.lanes)
 		for k := range w.sums {
 			a.fixed |= 1 << w.register(k)
 		}
@@ -379,59 +411,59 @@ func (w *group) loop(g *laneGenerator, from, to int32) {
 		a.scan(w.code)
 	}
 	n := to - from
-	a.e.begin(int(n/lanes), len(w.strides))
+	a.e.begin(int(n/w.lanes), len(strides))
 	if len(w.sums) == 0 {
-		if n%lanes > 0 {
+		if n%w.lanes > 0 {
 			a.e.count(restRegister, 1)
 		}
 		start := len(a.e.buf)
 		body(nil)
-		a.e.next(start, w.strides)
-		if n%lanes > 0 {
-			a.e.again(start, w.strides, n-lanes)
+		a.e.next(start, strides)
+		if n%w.lanes > 0 {
+			a.e.again(start, strides, n-w.lanes)
 		}
 		return
 	}
-	iterations := int(n / lanes)
+	iterations := int(n / w.lanes)
 	if from == 0 {
 		body(func(k, r int8) {
 			sum := &w.sums[k]
 			for t, slot := range sum.first {
 				lane := slot - sum.column
-				if lane < 0 || lane >= lanes {
+				if lane < 0 || lane >= w.lanes {
 					lane = -1
 				}
 				a.e.term(w.register(int(k)), r, lane, slot, t == 0)
 			}
 		})
-		a.e.move(w.strides)
+		a.e.move(strides)
 		iterations--
 	} else {
-		a.e.wide = false
+		a.e.setLanes(1)
 		for k, sum := range w.sums {
 			a.e.load(w.register(k), place{slot: sum.d})
 		}
-		a.e.wide = true
+		a.e.setLanes(w.lanes)
 	}
 	if iterations > 0 {
 		a.e.count(countRegister, iterations)
 		start := len(a.e.buf)
 		body(func(k, r int8) {
-			for lane := range int32(lanes) {
+			for lane := range w.lanes {
 				a.e.term(w.register(int(k)), r, lane, 0, false)
 			}
 		})
-		a.e.next(start, w.strides)
+		a.e.next(start, strides)
 	}
-	if rest := n % lanes; rest > 0 {
-		a.e.set(w.strides, n-lanes)
+	if rest := n % w.lanes; rest > 0 {
+		a.e.set(strides, n-w.lanes)
 		body(func(k, r int8) {
-			for lane := lanes - rest; lane < lanes; lane++ {
+			for lane := w.lanes - rest; lane < w.lanes; lane++ {
 				a.e.term(w.register(int(k)), r, lane, 0, false)
 			}
 		})
 	}
-	a.e.wide = false
+	a.e.setLanes(1)
 	for k, sum := range w.sums {
 		if to == w.n {
 			for _, slot := range sum.last {
@@ -443,14 +475,7 @@ func (w *group) loop(g *laneGenerator, from, to int32) {
 }
 
 // register returns the register of an accumulation.
-func (w *group) register(k int) int8 { return spareRegister - 1 - int8(k) }
+func (w *group) register(k int) int8 { return spareOf(w.lanes) - 1 - int8(k) }
 
-// index returns the number of the index register for a stride, +1; 0 if there is none.
-func (w *group) index(stride int32) int8 {
-	for k, s := range w.strides {
-		if s == stride {
-			return int8(k) + 1
-		}
-	}
-	return 0
-}
+// index returns the number of the index register for a step, +1; 0 if there is none.
+func (w *group) index(step int32) int8 { return int8(slices.Index(w.steps, step) + 1) }

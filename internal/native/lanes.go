@@ -307,6 +307,6 @@ func (it *scalarItem) last(g *laneGenerator, _, _ int32, visit func(slot int32))
 
 func (it *scalarItem) generate(g *laneGenerator, _, _ int32) {
 	g.room(len(it.code))
-	g.a.e.wide = false
+	g.a.e.setLanes(1)
 	g.a.straight(it.code)
 }

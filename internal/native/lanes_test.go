@@ -1,6 +1,7 @@
 package native
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -390,6 +391,27 @@ func TestLanes(t *testing.T) {
 	if !supported() {
 		t.Skip("no machine code here")
 	}
+	forWidths(t, testLanes)
+}
+
+// forWidths runs a test with vectors of each number of lanes that the processor has.
+func forWidths(t *testing.T, test func(t *testing.T)) {
+	eachWidth(func() { t.Run(fmt.Sprintf("%d lanes", mostLanes), test) })
+}
+
+// eachWidth calls do while all loops have vectors of as many lanes, for each number of lanes that the processor has.
+func eachWidth(do func()) {
+	defer func(most, few int32, was struct{ line, lines, apart int }) {
+		mostLanes, fewLanes, costs = most, few, was
+	}(mostLanes, fewLanes, costs)
+	costs.line, costs.lines, costs.apart = 0, 0, 0
+	for mostLanes = lanes; mostLanes <= largest(); mostLanes *= 2 {
+		fewLanes = mostLanes
+		do()
+	}
+}
+
+func testLanes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range longtest.Cases(0, 300, 1500, 20000) {
 		checkLanes(t, rng, 30+rng.IntN(50), 1+rng.IntN(60))
@@ -412,12 +434,56 @@ func TestTurns(t *testing.T) {
 	if !supported() {
 		t.Skip("no machine code here")
 	}
-	defer func(least, of int32) { leastTurn, turnOf = least, of }(leastTurn, turnOf)
-	leastTurn, turnOf = lanes, 4*lanes
-	rng := rand.New(rand.NewPCG(11, 12))
-	for range longtest.Cases(0, 100, 500, 10000) {
-		n := 60 + rng.Int32N(200)
-		checkLanes(t, rng, 400, 2+rng.IntN(40), n, n+rng.Int32N(3), n-rng.Int32N(3))
+	forWidths(t, func(t *testing.T) {
+		defer func(least, of int32) { leastTurn, turnOf = least, of }(leastTurn, turnOf)
+		leastTurn, turnOf = mostLanes, 4*mostLanes
+		rng := rand.New(rand.NewPCG(11, 12))
+		for range longtest.Cases(0, 100, 500, 10000) {
+			n := 60 + rng.Int32N(200)
+			checkLanes(t, rng, 400, 2+rng.IntN(40), n, n+rng.Int32N(3), n-rng.Int32N(3))
+		}
+	})
+}
+
+// BenchmarkLanes shows the time of loops over 512 lanes with the vectors that they have, and with all of the same size:
+// of few operations, and of many, on two results next to each other or with their lanes apart.
+func BenchmarkLanes(b *testing.B) {
+	if !supported() {
+		b.Skip("no machine code here")
+	}
+	const n = 512
+	run := func(b *testing.B, operations int, stride int32) {
+		var stmts []Stmt
+		at := 2 * n * stride
+		values := []Operand{{0, stride}, {n * stride, stride}}
+		for i := range operations {
+			op := []Op{Mul, Add, Sub}[i%3]
+			stmts = append(stmts, Stmt{Op: op, N: n, D: at, A: values[i], B: values[i+1]})
+			values = append(values, Operand{at, 1})
+			at += n
+		}
+		kept := make([]bool, at)
+		for l := at - n; l < at; l++ {
+			kept[l] = true
+		}
+		m := make([]float64, at)
+		for i := range m {
+			m[i] = float64(i%7) / 8
+		}
+		c := CompileLanes(stmts, nil, []int{len(stmts)}, kept, Areas{})
+		b.ReportAllocs()
+		for b.Loop() {
+			c.Run(0, m, nil, nil)
+		}
+	}
+	for _, stride := range []int32{1, 3} {
+		for _, operations := range []int{4, 12, 40} {
+			name := fmt.Sprintf("operations=%d/stride=%d/", operations, stride)
+			b.Run(name+"vectors=chosen", func(b *testing.B) { run(b, operations, stride) })
+			eachWidth(func() {
+				b.Run(fmt.Sprintf("%svectors=%d", name, mostLanes), func(b *testing.B) { run(b, operations, stride) })
+			})
+		}
 	}
 }
 

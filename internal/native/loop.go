@@ -139,7 +139,7 @@ func (a *allocator) loop(l *loop) {
 	a.v = &v
 	a.clear()
 	a.e.begin(l.iterations, len(l.strides))
-	top := int8(registers)
+	top := int8(len(a.slot))
 	hold := func(id int32) int8 {
 		top--
 		a.e.load(top, place{slot: l.origin[id].slot})

@@ -116,7 +116,7 @@ func (w *sum) blocks(g *laneGenerator, from, width, vectors int32) int32 {
 	if count == 0 {
 		return from
 	}
-	g.a.e.wide = width > 1
+	g.a.e.setLanes(width)
 	most := max(1, blockLength/(w.s.Terms*vectors)) // blocks of lanes before a return to Go
 	for left := count; left > 0; {
 		now := min(left, most)

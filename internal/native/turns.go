@@ -63,7 +63,7 @@ func (g *laneGenerator) turns(from, end int) {
 // vector only if there is none.
 func after(at, n, most int32) int32 {
 	to := min(n, at+most)
-	if n-to < lanes {
+	if n-to < mostLanes {
 		to = n
 	}
 	return to

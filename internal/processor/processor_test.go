@@ -17,9 +17,14 @@ func TestFlags(t *testing.T) {
 	_, rest, _ := strings.Cut(string(text), "\nflags")
 	line, _, _ := strings.Cut(rest, "\n")
 	flags := strings.Fields(line)
-	for name, got := range map[string]bool{"avx": AVX, "avx2": AVX2, "fma": FMA} {
-		if want := slices.Contains(flags, name); got != want {
-			t.Errorf("%s is %v, want %v", name, got, want)
+	for names, got := range map[string]bool{"avx": AVX, "avx2": AVX2, "fma": FMA,
+		"avx512f avx512dq avx512vl avx512_vbmi2": AVX512} {
+		want := true
+		for _, name := range strings.Fields(names) {
+			want = want && slices.Contains(flags, name)
+		}
+		if got != want {
+			t.Errorf("%s is %v, want %v", names, got, want)
 		}
 	}
 }
