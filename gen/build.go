@@ -426,6 +426,7 @@ func (u *unit) print() error {
 // there is nothing to write.
 func (u *unit) write() error {
 	u.file.Text, u.file.SIMD, u.file.Licenses, u.parts = nil, nil, nil, nil
+	u.file.Vectors, u.file.Kernels = nil, nil
 	if err := u.findLicenses(); err != nil {
 		return err
 	}
@@ -433,6 +434,10 @@ func (u *unit) write() error {
 		return err
 	}
 	u.finishLoops()
+	forms, err := u.vectorForms()
+	if err != nil {
+		return err
+	}
 	var funcs []print.Func
 	for _, t := range u.targets {
 		for _, b := range t.built {
@@ -468,20 +473,25 @@ func (u *unit) write() error {
 		u.register(&src)
 	}
 	src.SIMD = u.simdVariant
+	src.Vectors = func(f *ir.Func) *print.VectorForm { return forms[f] }
 	began := time.Now()
-	parts, simd, err := src.PrintParts()
+	printed, err := src.PrintParts()
 	u.program.timed("print", began)
 	if err != nil {
 		return fmt.Errorf("%s: %w; this is a bug in nabla gen", u.file.Name, err)
 	}
 	texts := map[string][]byte{}
-	if simd != nil {
-		texts[u.file.simdName()] = simd
+	if printed.SIMD != nil {
+		texts[u.file.simdName()] = printed.SIMD
+	}
+	if printed.Vectors != nil {
+		name, _ := u.file.vectorNames()
+		texts[name] = printed.Vectors
 	}
 	var files []*File
-	for _, part := range slices.Sorted(maps.Keys(parts)) {
+	for _, part := range slices.Sorted(maps.Keys(printed.Parts)) {
 		f := u.fileFor(part)
-		texts[f.Name] = parts[part]
+		texts[f.Name] = printed.Parts[part]
 		files = append(files, f)
 	}
 	began = time.Now()
@@ -496,7 +506,8 @@ func (u *unit) write() error {
 			u.parts = append(u.parts, f)
 		}
 	}
-	u.file.SIMD, u.file.Licenses = simd, u.licenses
+	u.file.SIMD, u.file.Licenses = printed.SIMD, u.licenses
+	u.file.Vectors, u.file.Kernels = printed.Vectors, printed.Kernels
 	u.count(texts)
 	for _, t := range u.targets {
 		for _, b := range t.built {

@@ -186,8 +186,23 @@
 // + - * /, math.Sqrt and math.Abs of float64s in variables and slices; it has none if it
 // calls math.Exp or branches on a float. Its callers benefit too.
 //
-// An existing second file is kept up to date without the option; to get rid of it, remove it
-// and generate again.
+// # Loops in assembly
+//
+// The option also gives two files, nabla_gen_vector.go and nabla_gen_vector.s, with forms of
+// other functions, adjoints above all, in which kernels in assembly do most iterations of some
+// loops, four at a time. They need no experiment: amd64 with AVX, which is tested at start-up,
+// without GOAMD64=v3 and the build tag purego. Results are those of the loops bit for bit, sums
+// included, which are added in order. A panic may come after writes of later iterations.
+//
+// A loop has a kernel if it has no loops and calls in it, counts up from a constant, and has
+// enough arithmetic as above on elements whose indices are the index of the loop plus a
+// constant. The rest of it, such as branches, stays a loop in Go. Quotients, roots and absolute
+// values have branches in adjoints, and values on the tape are in structs, so that kernels are
+// mostly those of sums and products: of linear and quadratic terms, polynomials, stencils.
+// A package with cgo has no kernels.
+//
+// Existing files are kept up to date without the option; to get rid of them, remove them and
+// generate again.
 //
 // # Checkpointing
 //

@@ -30,9 +30,10 @@ type Options struct {
 	// Lanes lists widths of vector mode in addition to the default ones. For each there is a tangent of that width and,
 	// for functions with several outputs, an adjoint with as many seeds.
 	Lanes []int
-	// SIMD asks for a second file, nabla_gen_simd.go, with SIMD variants of functions of width 4, which are used if the
-	// package is built with GOEXPERIMENT=simd for a processor that supports them. A file of that name that exists
-	// already is kept up to date even if SIMD is false.
+	// SIMD asks for nabla_gen_simd.go, with SIMD variants of functions of width 4, which are used if the package is
+	// built with GOEXPERIMENT=simd for a processor that supports them, and for nabla_gen_vector.go and
+	// nabla_gen_vector.s, with forms of other functions whose loops are in assembly. If one of them exists already,
+	// they are kept up to date even if SIMD is false.
 	SIMD bool
 	// Test asks for nabla_gen_test.go, with a test that fails if the generated code is out of date. A file of that name
 	// that exists already is kept up to date even if Test is false, by programs of a Survey.
@@ -166,6 +167,9 @@ type File struct {
 	Text []byte
 	// SIMD is the new content of the SIMD file beside it, nil if there is to be none.
 	SIMD []byte
+	// Vectors and Kernels are those of the file with forms of functions that call kernels, and of that with the kernels
+	// in assembly.
+	Vectors, Kernels []byte
 	// Licenses is the new content of the file beside it with the licences of the modules from which code was derived,
 	// nil if there is to be none.
 	Licenses []byte
@@ -321,7 +325,10 @@ func (h *home) outdated() error {
 		if err != nil {
 			return err
 		}
-		known := slices.ContainsFunc(h.out.Files, func(f *File) bool { return f.Name == name || f.simdName() == name })
+		known := slices.ContainsFunc(h.out.Files, func(f *File) bool {
+			forms, _ := f.vectorNames()
+			return f.Name == name || f.simdName() == name || forms == name
+		})
 		if !known && lower.IsOutput(name, text) {
 			h.out.Files = append(h.out.Files, &File{Name: name})
 		}
@@ -346,11 +353,15 @@ func (h *home) unit(constraint string, targets []*target) (*unit, error) {
 		}
 		u.workspace = slices.Min(bases) + workspaceName
 	}
-	text, err := present(u.file.simdName(), false)
-	if err != nil {
-		return nil, err
+	u.simd = h.program.opts.SIMD
+	forms, _ := u.file.vectorNames()
+	for _, name := range []string{u.file.simdName(), forms} {
+		text, err := present(name, false)
+		if err != nil {
+			return nil, err
+		}
+		u.simd = u.simd || isOurs(text)
 	}
-	u.simd = h.program.opts.SIMD || isOurs(text)
 	u.adjoint, u.traced = adjoint.New(u.scope, u.workspace, adjoint.Options{}), traced.New(u.scope)
 	return u, nil
 }

@@ -190,8 +190,10 @@ func TestGolden(t *testing.T) {
 						t.Fatal(err)
 					}
 					rel = "want/" + filepath.ToSlash(rel)
+					forms, kernels := lower.VectorFileNames(rel)
 					for _, f := range []txtar.File{
 						{Name: rel, Data: f.Text}, {Name: lower.SIMDFileName(rel), Data: f.SIMD},
+						{Name: forms, Data: f.Vectors}, {Name: kernels, Data: f.Kernels},
 					} {
 						if f.Data != nil {
 							kept = append(kept, f)

@@ -22,17 +22,22 @@ type output struct {
 // simdName returns the name of the SIMD file that belongs to f.
 func (f *File) simdName() string { return lower.SIMDFileName(f.Name) }
 
+// vectorNames returns the names of the files with forms that have kernels, and with these, that belong to f.
+func (f *File) vectorNames() (forms, kernels string) { return lower.VectorFileNames(f.Name) }
+
 // licensesName returns the name of the file of licences that belongs to f.
 func (f *File) licensesName() string { return strings.TrimSuffix(f.Name, ".go") + "_licenses.txt" }
 
-// outputs returns the outputs of a package, SIMD files and files of licences included, without the test; none if its
-// files are kept.
+// outputs returns the outputs of a package, files with vectors and files of licences included, without the test; none
+// if its files are kept.
 func (pkg *Package) outputs() (list []output) {
 	if pkg.kept {
 		return nil
 	}
 	for _, f := range pkg.Files {
-		list = append(list, output{f.Name, f.Text}, output{f.simdName(), f.SIMD}, output{f.licensesName(), f.Licenses})
+		forms, kernels := f.vectorNames()
+		list = append(list, output{f.Name, f.Text}, output{f.simdName(), f.SIMD}, output{forms, f.Vectors},
+			output{kernels, f.Kernels}, output{f.licensesName(), f.Licenses})
 	}
 	return list
 }

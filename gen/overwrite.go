@@ -41,10 +41,20 @@ func (u *unit) overwrite() error {
 // functions for several iterations at once. It is last, since other passes know the tape by its workspace, and a batch
 // of functions has no derivative.
 func (u *unit) finishLoops() {
+	u.eachDerivative(func(b *built, f *ir.Func) {
+		// An index needs capacities, and a package may declare another cap.
+		simplify.Stacks(f, u.isWorkspace, u.scope == nil || u.scope.Scope().Lookup("cap") == nil)
+		distinct, work := u.memoryOf(b, f)
+		simplify.Batch(f, distinct, work)
+	})
+}
+
+// eachDerivative calls visit for the functions of all derivatives, once for each, without those of the source.
+func (u *unit) eachDerivative(visit func(b *built, f *ir.Func)) {
 	done := map[*ir.Func]bool{}
 	for _, t := range u.targets {
 		for _, f := range reached(t.f) {
-			done[f] = true // functions of the source stay
+			done[f] = true
 		}
 	}
 	for _, t := range u.targets {
@@ -55,9 +65,7 @@ func (u *unit) finishLoops() {
 			}
 			for _, f := range list {
 				if !done[f] {
-					// An index needs capacities, and a package may declare another cap.
-					simplify.Stacks(f, u.isWorkspace, u.scope == nil || u.scope.Scope().Lookup("cap") == nil)
-					u.batch(b, f)
+					visit(b, f)
 					done[f] = true
 				}
 			}
@@ -65,18 +73,17 @@ func (u *unit) finishLoops() {
 	}
 }
 
-// batch computes elementary functions for several iterations of the loops of f at once, a function of the derivative b.
-// The parameters of an adjoint have no memory in common, those of its callees may.
-func (u *unit) batch(b *built, f *ir.Func) {
+// memoryOf reports whether the parameters of f, a function of the derivative b, have no memory in common, as those of
+// an adjoint, and returns the workspace among them, nil if there is none. Parameters of its callees may have.
+func (u *unit) memoryOf(b *built, f *ir.Func) (distinct bool, work *ir.Var) {
 	adjoint := slices.ContainsFunc(b.params, func(r role) bool { return r.slot == bar })
 	entry := f == b.fn || b.overwriting != nil && f == b.overwriting.fn
-	var work *ir.Var
 	for _, v := range f.Params {
 		if u.isWorkspace(v) {
 			work = v
 		}
 	}
-	simplify.Batch(f, adjoint && entry, work)
+	return adjoint && entry, work
 }
 
 // overwritingOf returns the overwriting form of b, nil if it has none.

@@ -185,7 +185,8 @@ func (s *Survey) HasOutputs() bool {
 func outputsOnDisk(pkg *packages.Package) (list []string) {
 	add := func(name string) {
 		f := &File{Name: name}
-		list = append(list, f.Name, f.simdName(), f.licensesName())
+		forms, kernels := f.vectorNames()
+		list = append(list, f.Name, f.simdName(), forms, kernels, f.licensesName())
 	}
 	add(filepath.Join(directory(pkg), lower.Output))
 	for _, name := range pkg.GoFiles {

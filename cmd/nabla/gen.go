@@ -41,10 +41,11 @@ share, if there are any. Runs without the flag keep the layout of a package, and
 -layout package puts everything into one file again; files that are left over are
 removed, and -check names them.
 
-With -simd there is one more file, nabla_gen_simd.go, with SIMD variants of functions
-for four directions or four seeds. They are used if the package is built with
-GOEXPERIMENT=simd for amd64 and the processor has AVX2. The file is kept up to date
-without the flag, until it is removed.
+With -simd there are more files: nabla_gen_vector.go and nabla_gen_vector.s have
+derivatives with loops in assembly, which are used if the processor is an amd64 with AVX;
+and nabla_gen_simd.go has SIMD variants of functions for four directions or four seeds,
+which are used if the package is built with GOEXPERIMENT=simd and the processor has AVX2.
+The files are kept up to date without the flag, until they are removed.
 
 The files record hashes of the sources. A package whose hashes agree is not loaded, and
 -check takes a fraction of a second; if they differ, the code is generated and compared.
@@ -95,7 +96,7 @@ that is a warning. Errors at run time have the same text. In another module, wit
 			&cli.StringFlag{Name: "lanes",
 				Usage: "also derivatives for several directions or several seeds at once, `N,...` of them"},
 			&cli.BoolFlag{Name: "simd",
-				Usage: "also nabla_gen_simd.go, with SIMD variants; an existing one is kept up to date anyway"},
+				Usage: "also loops in assembly, and SIMD variants; existing files are kept up to date anyway"},
 			&cli.StringFlag{Name: "layout",
 				Usage: "files of the generated code, `LAYOUT`: package for one, nabla_gen.go; source for one beside " +
 					"each source file, such as loss_nabla.go for loss.go; default: the present layout"},

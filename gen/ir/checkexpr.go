@@ -331,7 +331,7 @@ func (c *checker) math(e *Math) {
 	}
 	float, number128 := types.Type(types.Typ[types.Float64]), types.Type(types.Typ[types.Complex128])
 	for _, x := range e.Args {
-		if t := x.Type(); same(t, Real) || isVector(t) && vectorMath(e.Name) {
+		if t := x.Type(); same(t, Real) || isVector(t) && VectorMath(e.Name) {
 			float = t
 		} else if same(t, Complex) {
 			number128 = t

@@ -11,6 +11,10 @@ const VectorPath = "simd/archsimd"
 // VectorLanes is the number of lanes of a vector.
 const VectorLanes = 4
 
+// MaxKernelSlices is the largest number of slices among the parameters of a kernel of vectors, and MaxKernelState that
+// of variables that its iterations leave to the next.
+const MaxKernelSlices, MaxKernelState = 10, 6
+
 // Vector represents archsimd.Float64x4. Here it is a defined type whose underlying type is an array
 // of four float64s. Operations on vectors apply to each lane as to float64s: + - * /, negation,
 // math.Sqrt and math.Abs. [Convert] broadcasts a number to all lanes, converts an array of four to
@@ -28,8 +32,8 @@ func init() {
 // isVector reports whether t is Vector.
 func isVector(t types.Type) bool { return same(t, Vector) }
 
-// vectorMath reports whether an elementary function is defined for vectors.
-func vectorMath(name string) bool { return name == "math.Sqrt" || name == "math.Abs" }
+// VectorMath reports whether an elementary function is defined for vectors.
+func VectorMath(name string) bool { return name == "math.Sqrt" || name == "math.Abs" }
 
 // convertsVector reports whether a conversion is a broadcast or extracts the first lane.
 func convertsVector(from, to types.Type) bool {

@@ -406,6 +406,13 @@ func constraintLine(text []byte) string {
 // SIMDFileName returns the name of the file with the SIMD variants of the functions in the file name.
 func SIMDFileName(name string) string { return strings.TrimSuffix(name, ".go") + simdSuffix }
 
+// VectorFileNames returns the names of the files with the forms that have kernels of the functions in the file name,
+// and with the kernels, which are in assembly.
+func VectorFileNames(name string) (forms, kernels string) {
+	stem := strings.TrimSuffix(name, ".go")
+	return stem + vectorSuffix + ".go", stem + vectorSuffix + ".s"
+}
+
 // An OutputFile is the file with the generated code for the builds that a constraint selects.
 type OutputFile struct {
 	Name string // without directory

@@ -26,8 +26,12 @@ import (
 // or with the part of it that functions of several source files share.
 const Output = "nabla_gen.go"
 
-// SIMDOutput is the name of the file with the vector variants of the same functions.
-const SIMDOutput = "nabla_gen_simd.go"
+// SIMDOutput is the name of the file with the vector variants of the same functions, and VectorOutput of that with
+// their forms that call kernels in assembly.
+const (
+	SIMDOutput   = "nabla_gen_simd.go"
+	VectorOutput = "nabla_gen_vector.go"
+)
 
 // Parts of the names of generated files.
 const (
@@ -35,6 +39,7 @@ const (
 	outputPrefix = outputStem + "-" // prefix of files with a build constraint
 	sourceSuffix = "_nabla"         // between the name of a source file and the constraint
 	simdSuffix   = "_simd.go"
+	vectorSuffix = "_vector" // of files of two kinds
 )
 
 // Header is the first line of generated files.
@@ -258,7 +263,7 @@ func stubOverlay(mod string) (map[string][]byte, error) {
 
 // isOutputName reports whether generated files may have this name.
 func isOutputName(base string) bool {
-	return base == Output || base == SIMDOutput || isSourceOutputName(base) ||
+	return base == Output || base == SIMDOutput || base == VectorOutput || isSourceOutputName(base) ||
 		strings.HasPrefix(base, outputPrefix) && strings.HasSuffix(base, ".go")
 }
 

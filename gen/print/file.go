@@ -11,8 +11,9 @@
 // text can be divided into several parts, each a file with its own imports ([Source.PrintParts]).
 //
 // A SIMD variant of a function computes four lanes at a time with package archsimd, in a second
-// file that is compiled only for processors with vectors. The function calls its variant through a
-// dispatch variable that is nil if there is none.
+// file that is compiled only for processors with vectors, and a form with kernels has loops in
+// assembly, in two more files. The function calls either through a dispatch variable that is nil if
+// there is none.
 package print
 
 import (
@@ -92,6 +93,8 @@ type Source struct {
 	Rests []string
 	// SIMD, if it is not nil, returns the SIMD variant of a function, nil if it has none.
 	SIMD func(f *ir.Func) *SIMDVariant
+	// Vectors, if it is not nil, returns the form of a function with loops in assembly, nil if it has none.
+	Vectors func(f *ir.Func) *VectorForm
 	// Origin, if it is not nil, returns the place of a position in the source as the table of lines names it, the zero
 	// Place for one in code of nabla. Parts with functions over Reals have a table.
 	Origin func(pos token.Position) linetable.Place
@@ -110,7 +113,8 @@ func (s Source) file() *file {
 		names: map[*ir.Func]string{}, dispatch: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
 		packages: map[string]map[string]*types.Package{}, declaredStructs: map[*types.Struct]bool{},
 		origins: s.Origin != nil, forms: map[string][]*form{},
-		operations: map[*ir.Func]string{}, layouts: map[*ir.Func][]string{}, copies: map[types.Object]string{},
+		kernels: map[string]*ir.Func{}, operations: map[*ir.Func]string{}, layouts: map[*ir.Func][]string{},
+		copies: map[types.Object]string{},
 	}
 }
 
@@ -144,6 +148,9 @@ func (s Source) prepare(f *file) {
 	f.nameCopies()
 	if s.SIMD != nil {
 		f.nameVariants(s.SIMD)
+	}
+	if s.Vectors != nil {
+		f.nameForms(s.Vectors)
 	}
 	for _, fn := range f.list {
 		f.typesOf(fn.Func)
@@ -244,7 +251,11 @@ type file struct {
 	// names maps printed functions to their names.
 	names    map[*ir.Func]string
 	consts   map[*ir.Func]string // kernel → variable with its constants
-	dispatch map[*ir.Func]string // function → dispatch variable of its SIMD variant
+	dispatch map[*ir.Func]string // function → dispatch variable of its SIMD variant or form with kernels
+	variants []Func              // functions with SIMD variants
+	// vectorForms are the functions that have forms with kernels.
+	vectorForms []Func
+	kernels     map[string]*ir.Func // their kernels, one of each shape
 	// operations maps functions that perform operations over Reals to the variables with the rules.
 	operations map[*ir.Func]string
 	// types are the types that the file declares.

@@ -16,15 +16,24 @@ import (
 // PrintParts prints the functions as several files of the package, one for each value of [Func].Part
 // and [Source].Rests. Callees and types that several parts use are in part "", which is missing if
 // there is no such thing and nothing was requested for it. Names and statements are those of
-// [Source.Print], which puts all of it into one file. The second result is the file with SIMD
-// variants of functions of all parts, see [Source.PrintSIMD].
-func (s Source) PrintParts() (parts map[string][]byte, simd []byte, err error) {
+// [Source.Print], which puts all of it into one file.
+func (s Source) PrintParts() (files Files, err error) {
 	f := s.file()
-	if parts, err = s.print(f); err != nil || len(f.dispatch) == 0 {
-		return parts, nil, err
+	if files.Parts, err = s.print(f); err == nil && len(f.variants) > 0 {
+		files.SIMD, err = s.simd(f)
 	}
-	simd, err = s.simd(f)
-	return parts, simd, err
+	if err == nil && len(f.vectorForms) > 0 {
+		files.Vectors, files.Kernels, err = s.vectors(f)
+	}
+	return files, err
+}
+
+// Files are the files of a package that a Source is printed to: the parts, and one file for all parts with the SIMD
+// variants of their functions, one with the forms that have kernels, and one with the kernels in assembly. Those that
+// would be empty are nil.
+type Files struct {
+	Parts                  map[string][]byte
+	SIMD, Vectors, Kernels []byte
 }
 
 // divide assigns the functions and types of the file to parts, given the requested functions, and

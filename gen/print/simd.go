@@ -23,8 +23,11 @@ type SIMDVariant struct{ Func, Kernel *ir.Func }
 // none. That file is compiled under [SIMDConstraint] and sets the dispatch variables of the first
 // one if the processor supports the variants.
 func (s Source) PrintSIMD() (text, simd []byte, err error) {
-	parts, simd, err := s.PrintParts()
-	return parts[""], simd, err
+	files, err := s.PrintParts()
+	if err != nil {
+		return nil, nil, err
+	}
+	return files.Parts[""], files.SIMD, nil
 }
 
 // simd returns the file with the SIMD variants of the functions of f, which has been printed.
@@ -52,6 +55,7 @@ func (f *file) nameVariants(vector func(*ir.Func) *SIMDVariant) {
 		}
 		base := f.names[fn.Func]
 		base = strings.ToLower(base[:1]) + base[1:]
+		f.variants = append(f.variants, fn)
 		f.dispatch[fn.Func] = f.freshName(base + "Twin")
 		f.names[v.Func], f.names[v.Kernel] = f.freshName(base+"Vector"), f.freshName(base+"Kernel")
 		f.consts[v.Kernel] = f.freshName(base + "Consts")
@@ -79,7 +83,7 @@ func (p *printer) printDispatch() {
 // declareDispatch declares the dispatch variable, whose type is func with head.
 func (p *printer) declareDispatch(head string) {
 	if hook, ok := p.dispatch[p.f]; ok {
-		p.line("\n// %s is the SIMD variant of %s, nil if the processor does not support it.\nvar %s func%s", hook,
+		p.line("\n// %s is a form of %s with vectors, nil if the processor does not support it.\nvar %s func%s", hook,
 			p.file.names[p.f], hook, head)
 	}
 }
@@ -103,11 +107,8 @@ func (p *printer) kernelBody(body ir.Block) {
 // simdBody returns the second file after its imports.
 func (f *file) simdBody(vector func(*ir.Func) *SIMDVariant) string {
 	var b, set strings.Builder
-	for _, fn := range f.list {
-		hook, ok := f.dispatch[fn.Func]
-		if !ok {
-			continue
-		}
+	for _, fn := range f.variants {
+		hook := f.dispatch[fn.Func]
 		v := vector(fn.Func)
 		name, kernel := f.names[fn.Func], f.names[v.Kernel]
 		set.WriteString(hook + " = " + f.names[v.Func] + "\n")

@@ -24,13 +24,14 @@
 //	Overwrite   stores instead of the first accumulations into a slice parameter
 //	Stacks      stacks of the tape in local variables during innermost loops, or indexed
 //	Batch       elementary functions for several iterations of a loop at once
+//	Vectors     kernels for the iterations of loops, which can be done as vectors
 //
 // # Stages
 //
 // A function goes through one stage, a list of passes, wherever it has been built. DeadCode is repeated until Checks
-// changes nothing. Unread, Calls, Overwrite, Stacks and Batch are in no stage: package gen calls Unread between two
-// runs of Prune, Calls when all functions are complete, Overwrite for a copy of the complete function, and Stacks and
-// Batch at the end.
+// changes nothing. Unread, Calls, Overwrite, Stacks, Batch and Vectors are in no stage: package gen calls Unread
+// between two runs of Prune, Calls when all functions are complete, Overwrite for a copy of the complete function,
+// Stacks and Batch at the end, and Vectors for further copies.
 //
 //	Primal    Inline Clones Unroll Copies Scalars Copies
 //	Body      Clones Unroll Copies Scalars Copies
@@ -46,7 +47,7 @@
 // and that they and [Overwrite] may change the sign of a zero. A function panics after a pass if and only if it did
 // before, except for [Unread]; if two expressions would panic, another of them may be first. A loop that would panic
 // does so before its first iteration after [Cut], and may do so after [Overwrite]; after [Promote] and [Batch] effects
-// of the iterations before it may be missing.
+// of the iterations before it may be missing, and after [Vectors] those of later iterations may be there.
 //
 // # Terms
 //

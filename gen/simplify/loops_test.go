@@ -417,6 +417,93 @@ func TestBatch(t *testing.T) {
 	})
 }
 
+// vectorLoops returns a random function with loops of arithmetic on elements, whose values go to other elements, to
+// sums, to variables for the next iteration, and to conditions.
+func vectorLoops(seed uint64) string {
+	w := &accumulation{Rand: rand.New(rand.NewPCG(seed, 23))}
+	w.block("func F(x []float64, y []float64, c *"+loopDataType+", ws *"+loopWorkType+
+		", wd *"+loopWorkType+", n int, k int) (r float64) exit", func() {
+		w.line("n = n * %s", w.of("1", "3", "3", "4"))
+		w.line("let z []float64 = %s", w.of("c.P", "x", "make([]float64, 190)", "make([]float64, n + 3)"))
+		w.line("let u float64 = 0.25")
+		w.line("let v float64 = x[3]")
+		for range 1 + w.IntN(2) {
+			w.vectorLoop()
+		}
+		w.line("r += u - v")
+	})
+	w.line("}")
+	return w.b.String()
+}
+
+// vectorLoop writes a loop of vectorLoops.
+func (w *accumulation) vectorLoop() {
+	i := w.name("i")
+	values := []string{"u", "v", "r", "0.5", "c.T", "3"}
+	without := "" // the variable that formulas do not read
+	var formula func(depth int) string
+	formula = func(depth int) string {
+		if depth == 0 || w.IntN(5) == 0 {
+			if v := values[w.IntN(len(values))]; v != without && w.IntN(2) == 0 {
+				return v
+			}
+			s := w.of("x", "x", "y", "z")
+			if s == without {
+				s = "x"
+			}
+			return s + "[" + w.of(i, i, i, i+" + 1", i+" + 2", i+" - 1", "k", "k + "+i) + "]"
+		}
+		a, b := formula(depth-1), formula(depth-1)
+		return w.of("("+a+" + "+b+")", "("+a+" - "+b+")", "("+a+" * "+b+")", "("+a+" * "+b+")",
+			"("+a+" / (2 + "+b+" * "+b+"))", "(-"+a+")",
+			"math.Abs("+a+")", "math.Sqrt("+a+" * "+a+")", "math.Exp(0 - math.Abs("+a+"))")
+	}
+	head := fmt.Sprintf("for %s, %s %s int = %s; %s < %s; %s += 1", w.name("l"), w.name("m"), i,
+		w.of("0", "0", "1", "2"), i, w.of("n", "n", "n - 1", "len(x) - 3", "19"), i)
+	w.block(head, func() {
+		for range 1 + w.IntN(6) {
+			without = ""
+			switch w.IntN(16) {
+			case 0, 1, 2, 3:
+				t := w.name("t")
+				w.line("let %s float64 = %s", t, formula(3))
+				values = append(values, t)
+			case 4, 5, 6:
+				without = w.of("y", "y", "z")
+				w.line("%s[%s] += %s", without, w.of(i, i, i, i+" + 1", "k"), formula(2))
+			case 7, 8:
+				w.line("%s[%s] = %s", w.of("y", "z", "z"), w.of(i, i, i, i+" + 1", "k + "+i), formula(2))
+			case 9, 10:
+				without = "r"
+				w.line("r += 0.5 * %s", formula(2))
+			case 11:
+				w.line("r = r * 0.5 + %s", formula(1))
+			case 12, 13:
+				w.line("%s = %s", w.of("u", "v"), w.of(formula(1), formula(2), values[len(values)-1]))
+			case 14:
+				w.block("if 0.5 < x["+i+"] + "+formula(1), func() {
+					without = w.of("r", "y", "z")
+					to := map[string]string{"r": "r", "y": "y[" + i + "]", "z": "z[" + i + "]"}[without]
+					w.line("%s += %s", to, formula(1))
+				})
+				w.line("}")
+			default:
+				w.line("let %s int = %s + k", w.name("q"), i)
+			}
+		}
+	})
+	w.line("}")
+}
+
+// TestVectors runs Vectors on loops of arithmetic.
+func TestVectors(t *testing.T) {
+	pipelines := []loopPipeline{
+		{passes: []func(f *ir.Func){vectors(false)}}, {passes: []func(f *ir.Func){vectors(true)}, distinct: true},
+	}
+	compareLoops(t, longtest.Cases(0, 200, 300, 2000), vectorLoops, pipelines)
+	simplify.AlwaysVectors(func() { compareLoops(t, longtest.Cases(0, 200, 600, 8000), vectorLoops, pipelines) })
+}
+
 // stencils returns a random function with loops that add to neighbouring elements.
 func stencils(seed uint64) string {
 	w := &accumulation{Rand: rand.New(rand.NewPCG(seed, 22))}

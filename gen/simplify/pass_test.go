@@ -2,6 +2,7 @@ package simplify_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -69,7 +70,24 @@ var untestedPasses = map[string]func(f *ir.Func){
 		simplify.Adjoint(f, nil, true, f.Params[1], func(v *ir.Var) bool { return strings.HasSuffix(v.Name, "Bar") })
 	},
 	"batch":     func(f *ir.Func) { simplify.Batch(f, true, nil) },
+	"vectors":   vectors(true),
 	"overwrite": func(f *ir.Func) { simplify.Overwrite(f, f.Params[0], f.Params[1]) },
+}
+
+// vectors returns a pass that gives loops kernels. It checks these.
+func vectors(distinct bool) func(f *ir.Func) {
+	return func(f *ir.Func) {
+		g, kernels := simplify.Vectors(f, distinct, nil)
+		if g == nil {
+			return
+		}
+		for _, k := range kernels {
+			if err := ir.Check(k); err != nil {
+				panic(fmt.Sprintf("%v\n%v", err, k))
+			}
+		}
+		*f = *g
+	}
 }
 
 // passes preserve results bit for bit.

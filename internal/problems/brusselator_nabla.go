@@ -1047,7 +1047,7 @@ func brusselatorPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][4]floa
 	}
 }
 
-// brusselatorPlainReverseLanes4Twin is the SIMD variant of brusselatorPlainReverseLanes4, nil if the processor does not support it.
+// brusselatorPlainReverseLanes4Twin is a form of brusselatorPlainReverseLanes4 with vectors, nil if the processor does not support it.
 var brusselatorPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
 
 // brusselatorPlainForwardTangent111011 is problems.BrusselatorPlain_forward_tangent_111011, from brusselator.go:29.
@@ -1682,7 +1682,7 @@ func brusselatorModuloPlainReverseLanes4(dx, x []float64, n int, dxBar, xBar [][
 	}
 }
 
-// brusselatorModuloPlainReverseLanes4Twin is the SIMD variant of brusselatorModuloPlainReverseLanes4, nil if the processor does not support it.
+// brusselatorModuloPlainReverseLanes4Twin is a form of brusselatorModuloPlainReverseLanes4 with vectors, nil if the processor does not support it.
 var brusselatorModuloPlainReverseLanes4Twin func(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork)
 
 // brusselatorModuloPlainForwardTangent111011 is problems.BrusselatorModuloPlain_forward_tangent_111011, from brusselator.go:59.

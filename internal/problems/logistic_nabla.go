@@ -209,6 +209,9 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 	if wBar == nil {
 		wBar = make([]float64, len(w), cap(w))
 	}
+	if logisticLossPlainAdjointTwin != nil {
+		return logisticLossPlainAdjointTwin(w, r, wBar, r1Bar, ws)
+	}
 	s := 0.0
 	s1 := r.Y
 	hi1 := len(s1)
@@ -337,6 +340,9 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 	return s
 }
 
+// logisticLossPlainAdjointTwin is a form of LogisticLossPlainAdjoint with vectors, nil if the processor does not support it.
+var logisticLossPlainAdjointTwin func(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) (r1 float64)
+
 // LogisticLossPlainAdjointOnly is LogisticLossPlainAdjoint without the value, from logistic.go:19.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork) {
@@ -346,6 +352,10 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 	}
 	if wBar == nil {
 		wBar = make([]float64, len(w), cap(w))
+	}
+	if logisticLossPlainAdjointOnlyTwin != nil {
+		logisticLossPlainAdjointOnlyTwin(w, r, wBar, r1Bar, ws)
+		return
 	}
 	s1 := r.Y
 	hi1 := len(s1)
@@ -455,6 +465,9 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 	}
 }
 
+// logisticLossPlainAdjointOnlyTwin is a form of LogisticLossPlainAdjointOnly with vectors, nil if the processor does not support it.
+var logisticLossPlainAdjointOnlyTwin func(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork)
+
 // LogisticLossPlainAdjointTangent computes LogisticLossPlainAdjoint and the derivatives of its bars in the direction wDot,
 // for constant seeds, from logistic.go:19.
 // It adds the derivatives of wBar to wBarDot.
@@ -474,6 +487,9 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 	}
 	if wBarDot == nil {
 		wBarDot = make([]float64, len(w), cap(w))
+	}
+	if logisticLossPlainAdjointTangentTwin != nil {
+		return logisticLossPlainAdjointTangentTwin(w, r, wBar, r1Bar, ws, wDot, wBarDot)
 	}
 	s := 0.0
 	s1 := r.Y
@@ -668,6 +684,9 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 	return s
 }
 
+// logisticLossPlainAdjointTangentTwin is a form of LogisticLossPlainAdjointTangent with vectors, nil if the processor does not support it.
+var logisticLossPlainAdjointTangentTwin func(w []float64, r *Regression, wBar []float64, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) (r1 float64)
+
 // LogisticLossPlainHVP is LogisticLossPlainAdjointTangent without value and gradient, from logistic.go:19.
 // The product of a zero and an infinite derivative is taken to be 0, though it may be NaN; rt.Skipped counts them.
 func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64) {
@@ -680,6 +699,10 @@ func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *Adjoint
 	}
 	if wBarDot == nil {
 		wBarDot = make([]float64, len(w), cap(w))
+	}
+	if logisticLossPlainHVPTwin != nil {
+		logisticLossPlainHVPTwin(w, r, r1Bar, ws, wDot, wBarDot)
+		return
 	}
 	s1 := r.Y
 	hi1 := len(s1)
@@ -823,6 +846,9 @@ func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *Adjoint
 		}
 	}
 }
+
+// logisticLossPlainHVPTwin is a form of LogisticLossPlainHVP with vectors, nil if the processor does not support it.
+var logisticLossPlainHVPTwin func(w []float64, r *Regression, r1Bar float64, ws *AdjointWork, wDot, wBarDot []float64)
 
 // LogisticLossPlainTraced is LogisticLossPlain over Reals, from logistic.go:19.
 func LogisticLossPlainTraced(w []nabla.Real, r *Regression) (r1 nabla.Real) {

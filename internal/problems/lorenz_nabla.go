@@ -297,7 +297,7 @@ func LorenzPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2
 	return x*x + y*y + z*z, t8*xDot0 + t9*yDot0 + t10*zDot0, t8*xDot1 + t9*yDot1 + t10*zDot1, t8*xDot2 + t9*yDot2 + t10*zDot2, t8*xDot3 + t9*yDot3 + t10*zDot3
 }
 
-// lorenzPlainTangent4Twin is the SIMD variant of LorenzPlainTangent4, nil if the processor does not support it.
+// lorenzPlainTangent4Twin is a form of LorenzPlainTangent4 with vectors, nil if the processor does not support it.
 var lorenzPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // LorenzPlainAdjoint returns LorenzPlain(p), from lorenz.go:17.
@@ -1152,7 +1152,7 @@ func LorenzArraysPlainTangent4(p []float64, pDot [][4]float64) (r, rDot0, rDot1,
 	return u0*u0 + u1*u1 + u2*u2, t8*u0Dot0 + t9*u1Dot0 + t13*u2Dot0, t8*u0Dot1 + t9*u1Dot1 + t13*u2Dot1, t8*u0Dot2 + t9*u1Dot2 + t13*u2Dot2, t8*u0Dot3 + t9*u1Dot3 + t13*u2Dot3
 }
 
-// lorenzArraysPlainTangent4Twin is the SIMD variant of LorenzArraysPlainTangent4, nil if the processor does not support it.
+// lorenzArraysPlainTangent4Twin is a form of LorenzArraysPlainTangent4 with vectors, nil if the processor does not support it.
 var lorenzArraysPlainTangent4Twin func(p []float64, pDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // LorenzArraysPlainAdjoint returns LorenzArraysPlain(p), from lorenz.go:39.

@@ -836,6 +836,9 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	if pBar == nil {
 		pBar = make([]float64, len(p), cap(p))
 	}
+	if recurrentLossPlainAdjointTwin != nil {
+		return recurrentLossPlainAdjointTwin(p, d, pBar, rBar, ws)
+	}
 	ws.t11 = ws.t11[:0]
 	ws.recurrentLossPlainFrames = ws.recurrentLossPlainFrames[:0]
 	ws.exp3 = ws.exp3[:0]
@@ -1237,6 +1240,9 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 	return
 }
 
+// recurrentLossPlainAdjointTwin is a form of RecurrentLossPlainAdjoint with vectors, nil if the processor does not support it.
+var recurrentLossPlainAdjointTwin func(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork) (r float64)
+
 // RecurrentLossPlainAdjointTangent computes RecurrentLossPlainAdjoint and the derivatives of its bars in the direction pDot,
 // for constant seeds, from lstm.go:23.
 // It adds the derivatives of pBar to pBarDot.
@@ -1256,6 +1262,9 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	}
 	if pBarDot == nil {
 		pBarDot = make([]float64, len(p), cap(p))
+	}
+	if recurrentLossPlainAdjointTangentTwin != nil {
+		return recurrentLossPlainAdjointTangentTwin(p, d, pBar, rBar, ws, pDot, pBarDot)
 	}
 	if ws.tape == nil {
 		ws.tape = new(AdjointWork)
@@ -1946,6 +1955,9 @@ func RecurrentLossPlainAdjointTangent(p []float64, d *Recurrent, pBar []float64,
 	clear(windowBar)
 	return
 }
+
+// recurrentLossPlainAdjointTangentTwin is a form of RecurrentLossPlainAdjointTangent with vectors, nil if the processor does not support it.
+var recurrentLossPlainAdjointTangentTwin func(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64) (r float64)
 
 // RecurrentLossPlainTraced is RecurrentLossPlain over Reals, from lstm.go:23.
 func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {

@@ -773,6 +773,9 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	if xBar == nil {
 		xBar = make([]float64, len(x), cap(x))
 	}
+	if logPosteriorPlainAdjointTwin != nil {
+		return logPosteriorPlainAdjointTwin(x, c, xBar, rBar, ws)
+	}
 	ws.exp = ws.exp[:0]
 	ws.logPosteriorPlainFrames = ws.logPosteriorPlainFrames[:0]
 	ws.exp2 = ws.exp2[:0]
@@ -1299,6 +1302,9 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 	return
 }
 
+// logPosteriorPlainAdjointTwin is a form of LogPosteriorPlainAdjoint with vectors, nil if the processor does not support it.
+var logPosteriorPlainAdjointTwin func(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r float64)
+
 // LogPosteriorPlainAdjointTangent computes LogPosteriorPlainAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from mixture.go:43.
 // It adds the derivatives of xBar to xBarDot.
@@ -1318,6 +1324,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	}
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x), cap(x))
+	}
+	if logPosteriorPlainAdjointTangentTwin != nil {
+		return logPosteriorPlainAdjointTangentTwin(x, c, xBar, rBar, ws, xDot, xBarDot)
 	}
 	if ws.tape == nil {
 		ws.tape = new(AdjointWork)
@@ -2181,6 +2190,9 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 	}
 	return
 }
+
+// logPosteriorPlainAdjointTangentTwin is a form of LogPosteriorPlainAdjointTangent with vectors, nil if the processor does not support it.
+var logPosteriorPlainAdjointTangentTwin func(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64)
 
 // LogPosteriorPlainTraced is LogPosteriorPlain over Reals, from mixture.go:43.
 func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {

@@ -65,7 +65,7 @@ func RosenbrockPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// rosenbrockPlainTangent4Twin is the SIMD variant of RosenbrockPlainTangent4, nil if the processor does not support it.
+// rosenbrockPlainTangent4Twin is a form of RosenbrockPlainTangent4 with vectors, nil if the processor does not support it.
 var rosenbrockPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // RosenbrockPlainAdjoint returns RosenbrockPlain(x), from rosenbrock.go:19.
@@ -80,6 +80,9 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
+	if rosenbrockPlainAdjointTwin != nil {
+		return rosenbrockPlainAdjointTwin(x, xBar, rBar, ws)
+	}
 	s := 0.0
 	hi := len(x) - 1
 	t := rBar * 100
@@ -106,9 +109,15 @@ func RosenbrockPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return s
 }
 
+// rosenbrockPlainAdjointTwin is a form of RosenbrockPlainAdjoint with vectors, nil if the processor does not support it.
+var rosenbrockPlainAdjointTwin func(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64)
+
 // rosenbrockPlainAdjointOverwriting is RosenbrockPlainAdjoint for complete slices that do not overlap.
 // It overwrites the derivatives that RosenbrockPlainAdjoint adds to.
 func rosenbrockPlainAdjointOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	if rosenbrockPlainAdjointOverwritingTwin != nil {
+		return rosenbrockPlainAdjointOverwritingTwin(x, xBar, rBar, ws)
+	}
 	s := 0.0
 	hi := len(x) - 1
 	t := rBar * 100
@@ -136,6 +145,9 @@ func rosenbrockPlainAdjointOverwriting(x, xBar []float64, rBar float64, ws *Adjo
 	}
 	return s
 }
+
+// rosenbrockPlainAdjointOverwritingTwin is a form of rosenbrockPlainAdjointOverwriting with vectors, nil if the processor does not support it.
+var rosenbrockPlainAdjointOverwritingTwin func(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64)
 
 // RosenbrockPlainAdjointOnly is RosenbrockPlainAdjoint without the value, from rosenbrock.go:19.
 func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
@@ -146,6 +158,10 @@ func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
+	if rosenbrockPlainAdjointOnlyTwin != nil {
+		rosenbrockPlainAdjointOnlyTwin(x, xBar, rBar, ws)
+		return
+	}
 	hi := len(x) - 1
 	t := rBar * 100
 	twice1 := t + t
@@ -169,9 +185,16 @@ func RosenbrockPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 	}
 }
 
+// rosenbrockPlainAdjointOnlyTwin is a form of RosenbrockPlainAdjointOnly with vectors, nil if the processor does not support it.
+var rosenbrockPlainAdjointOnlyTwin func(x, xBar []float64, rBar float64, ws *AdjointWork)
+
 // rosenbrockPlainAdjointOnlyOverwriting is RosenbrockPlainAdjointOnly for complete slices that do not overlap.
 // It overwrites the derivatives that RosenbrockPlainAdjointOnly adds to.
 func rosenbrockPlainAdjointOnlyOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	if rosenbrockPlainAdjointOnlyOverwritingTwin != nil {
+		rosenbrockPlainAdjointOnlyOverwritingTwin(x, xBar, rBar, ws)
+		return
+	}
 	hi := len(x) - 1
 	t := rBar * 100
 	twice1 := t + t
@@ -196,6 +219,9 @@ func rosenbrockPlainAdjointOnlyOverwriting(x, xBar []float64, rBar float64, ws *
 		clear(xBar)
 	}
 }
+
+// rosenbrockPlainAdjointOnlyOverwritingTwin is a form of rosenbrockPlainAdjointOnlyOverwriting with vectors, nil if the processor does not support it.
+var rosenbrockPlainAdjointOnlyOverwritingTwin func(x, xBar []float64, rBar float64, ws *AdjointWork)
 
 // RosenbrockPlainAdjointTangent computes RosenbrockPlainAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from rosenbrock.go:19.
@@ -215,6 +241,9 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	}
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
+	}
+	if rosenbrockPlainAdjointTangentTwin != nil {
+		return rosenbrockPlainAdjointTangentTwin(x, xBar, rBar, ws, xDot, xBarDot)
 	}
 	s := 0.0
 	hi := len(x) - 1
@@ -256,9 +285,15 @@ func RosenbrockPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	return s
 }
 
+// rosenbrockPlainAdjointTangentTwin is a form of RosenbrockPlainAdjointTangent with vectors, nil if the processor does not support it.
+var rosenbrockPlainAdjointTangentTwin func(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64)
+
 // rosenbrockPlainAdjointTangentOverwriting is RosenbrockPlainAdjointTangent for complete slices that do not overlap.
 // It overwrites the derivatives that RosenbrockPlainAdjointTangent adds to.
 func rosenbrockPlainAdjointTangentOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
+	if rosenbrockPlainAdjointTangentOverwritingTwin != nil {
+		return rosenbrockPlainAdjointTangentOverwritingTwin(x, xBar, rBar, ws, xDot, xBarDot)
+	}
 	s := 0.0
 	hi := len(x) - 1
 	t := rBar * 100
@@ -302,6 +337,9 @@ func rosenbrockPlainAdjointTangentOverwriting(x, xBar []float64, rBar float64, w
 	return s
 }
 
+// rosenbrockPlainAdjointTangentOverwritingTwin is a form of rosenbrockPlainAdjointTangentOverwriting with vectors, nil if the processor does not support it.
+var rosenbrockPlainAdjointTangentOverwritingTwin func(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64)
+
 // RosenbrockPlainHVP is RosenbrockPlainAdjointTangent without value and gradient, from rosenbrock.go:19.
 func RosenbrockPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("RosenbrockPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
@@ -313,6 +351,10 @@ func RosenbrockPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDo
 	}
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
+	}
+	if rosenbrockPlainHVPTwin != nil {
+		rosenbrockPlainHVPTwin(x, rBar, ws, xDot, xBarDot)
+		return
 	}
 	hi := len(x) - 1
 	t := rBar * 100
@@ -344,9 +386,16 @@ func RosenbrockPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDo
 	}
 }
 
+// rosenbrockPlainHVPTwin is a form of RosenbrockPlainHVP with vectors, nil if the processor does not support it.
+var rosenbrockPlainHVPTwin func(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64)
+
 // rosenbrockPlainHVPOverwriting is RosenbrockPlainHVP for complete slices that do not overlap.
 // It overwrites the derivatives that RosenbrockPlainHVP adds to.
 func rosenbrockPlainHVPOverwriting(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
+	if rosenbrockPlainHVPOverwritingTwin != nil {
+		rosenbrockPlainHVPOverwritingTwin(x, rBar, ws, xDot, xBarDot)
+		return
+	}
 	hi := len(x) - 1
 	t := rBar * 100
 	twice1 := t + t
@@ -378,6 +427,9 @@ func rosenbrockPlainHVPOverwriting(x []float64, rBar float64, ws *AdjointWork, x
 		clear(xBarDot)
 	}
 }
+
+// rosenbrockPlainHVPOverwritingTwin is a form of rosenbrockPlainHVPOverwriting with vectors, nil if the processor does not support it.
+var rosenbrockPlainHVPOverwritingTwin func(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64)
 
 // RosenbrockPlainTraced is RosenbrockPlain over Reals, from rosenbrock.go:19.
 func RosenbrockPlainTraced(x []nabla.Real) (r nabla.Real) {

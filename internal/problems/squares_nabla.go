@@ -53,7 +53,7 @@ func SumSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, r
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// sumSquaresPlainTangent4Twin is the SIMD variant of SumSquaresPlainTangent4, nil if the processor does not support it.
+// sumSquaresPlainTangent4Twin is a form of SumSquaresPlainTangent4 with vectors, nil if the processor does not support it.
 var sumSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // SumSquaresPlainAdjoint returns SumSquaresPlain(x), from squares.go:21.
@@ -68,6 +68,9 @@ func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
+	if sumSquaresPlainAdjointTwin != nil {
+		return sumSquaresPlainAdjointTwin(x, xBar, rBar, ws)
+	}
 	s := 0.0
 	hi := len(x)
 	twice := rBar + rBar
@@ -82,9 +85,15 @@ func SumSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (r
 	return s
 }
 
+// sumSquaresPlainAdjointTwin is a form of SumSquaresPlainAdjoint with vectors, nil if the processor does not support it.
+var sumSquaresPlainAdjointTwin func(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64)
+
 // sumSquaresPlainAdjointOverwriting is SumSquaresPlainAdjoint for complete slices that do not overlap.
 // It overwrites the derivatives that SumSquaresPlainAdjoint adds to.
 func sumSquaresPlainAdjointOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	if sumSquaresPlainAdjointOverwritingTwin != nil {
+		return sumSquaresPlainAdjointOverwritingTwin(x, xBar, rBar, ws)
+	}
 	s := 0.0
 	hi := len(x)
 	twice := rBar + rBar
@@ -100,6 +109,9 @@ func sumSquaresPlainAdjointOverwriting(x, xBar []float64, rBar float64, ws *Adjo
 	}
 	return s
 }
+
+// sumSquaresPlainAdjointOverwritingTwin is a form of sumSquaresPlainAdjointOverwriting with vectors, nil if the processor does not support it.
+var sumSquaresPlainAdjointOverwritingTwin func(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64)
 
 // SumSquaresPlainAdjointOnly is SumSquaresPlainAdjoint without the value, from squares.go:21.
 func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
@@ -110,6 +122,10 @@ func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
+	if sumSquaresPlainAdjointOnlyTwin != nil {
+		sumSquaresPlainAdjointOnlyTwin(x, xBar, rBar, ws)
+		return
+	}
 	hi := len(x)
 	twice := rBar + rBar
 	if 0 < hi {
@@ -121,9 +137,16 @@ func SumSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork
 	}
 }
 
+// sumSquaresPlainAdjointOnlyTwin is a form of SumSquaresPlainAdjointOnly with vectors, nil if the processor does not support it.
+var sumSquaresPlainAdjointOnlyTwin func(x, xBar []float64, rBar float64, ws *AdjointWork)
+
 // sumSquaresPlainAdjointOnlyOverwriting is SumSquaresPlainAdjointOnly for complete slices that do not overlap.
 // It overwrites the derivatives that SumSquaresPlainAdjointOnly adds to.
 func sumSquaresPlainAdjointOnlyOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	if sumSquaresPlainAdjointOnlyOverwritingTwin != nil {
+		sumSquaresPlainAdjointOnlyOverwritingTwin(x, xBar, rBar, ws)
+		return
+	}
 	hi := len(x)
 	twice := rBar + rBar
 	if 0 < hi {
@@ -136,6 +159,9 @@ func sumSquaresPlainAdjointOnlyOverwriting(x, xBar []float64, rBar float64, ws *
 		clear(xBar)
 	}
 }
+
+// sumSquaresPlainAdjointOnlyOverwritingTwin is a form of sumSquaresPlainAdjointOnlyOverwriting with vectors, nil if the processor does not support it.
+var sumSquaresPlainAdjointOnlyOverwritingTwin func(x, xBar []float64, rBar float64, ws *AdjointWork)
 
 // SumSquaresPlainAdjointTangent computes SumSquaresPlainAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from squares.go:21.
@@ -156,6 +182,9 @@ func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
 	}
+	if sumSquaresPlainAdjointTangentTwin != nil {
+		return sumSquaresPlainAdjointTangentTwin(x, xBar, rBar, ws, xDot, xBarDot)
+	}
 	s := 0.0
 	hi := len(x)
 	twice := rBar + rBar
@@ -173,9 +202,15 @@ func SumSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *AdjointW
 	return s
 }
 
+// sumSquaresPlainAdjointTangentTwin is a form of SumSquaresPlainAdjointTangent with vectors, nil if the processor does not support it.
+var sumSquaresPlainAdjointTangentTwin func(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64)
+
 // sumSquaresPlainAdjointTangentOverwriting is SumSquaresPlainAdjointTangent for complete slices that do not overlap.
 // It overwrites the derivatives that SumSquaresPlainAdjointTangent adds to.
 func sumSquaresPlainAdjointTangentOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
+	if sumSquaresPlainAdjointTangentOverwritingTwin != nil {
+		return sumSquaresPlainAdjointTangentOverwritingTwin(x, xBar, rBar, ws, xDot, xBarDot)
+	}
 	s := 0.0
 	hi := len(x)
 	twice := rBar + rBar
@@ -195,6 +230,9 @@ func sumSquaresPlainAdjointTangentOverwriting(x, xBar []float64, rBar float64, w
 	}
 	return s
 }
+
+// sumSquaresPlainAdjointTangentOverwritingTwin is a form of sumSquaresPlainAdjointTangentOverwriting with vectors, nil if the processor does not support it.
+var sumSquaresPlainAdjointTangentOverwritingTwin func(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64)
 
 // SumSquaresPlainHVP is SumSquaresPlainAdjointTangent without value and gradient, from squares.go:21.
 func SumSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
@@ -349,7 +387,7 @@ func DiffSquaresPlainTangent4(x []float64, xDot [][4]float64) (r, rDot0, rDot1, 
 	return s, sDot0, sDot1, sDot2, sDot3
 }
 
-// diffSquaresPlainTangent4Twin is the SIMD variant of DiffSquaresPlainTangent4, nil if the processor does not support it.
+// diffSquaresPlainTangent4Twin is a form of DiffSquaresPlainTangent4 with vectors, nil if the processor does not support it.
 var diffSquaresPlainTangent4Twin func(x []float64, xDot [][4]float64) (r, rDot0, rDot1, rDot2, rDot3 float64)
 
 // DiffSquaresPlainAdjoint returns DiffSquaresPlain(x), from squares.go:65.
@@ -364,6 +402,9 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
+	if diffSquaresPlainAdjointTwin != nil {
+		return diffSquaresPlainAdjointTwin(x, xBar, rBar, ws)
+	}
 	s := 0.0
 	hi := len(x) - 1
 	twice := rBar + rBar
@@ -386,9 +427,15 @@ func DiffSquaresPlainAdjoint(x, xBar []float64, rBar float64, ws *AdjointWork) (
 	return s
 }
 
+// diffSquaresPlainAdjointTwin is a form of DiffSquaresPlainAdjoint with vectors, nil if the processor does not support it.
+var diffSquaresPlainAdjointTwin func(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64)
+
 // diffSquaresPlainAdjointOverwriting is DiffSquaresPlainAdjoint for complete slices that do not overlap.
 // It overwrites the derivatives that DiffSquaresPlainAdjoint adds to.
 func diffSquaresPlainAdjointOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	if diffSquaresPlainAdjointOverwritingTwin != nil {
+		return diffSquaresPlainAdjointOverwritingTwin(x, xBar, rBar, ws)
+	}
 	s := 0.0
 	hi := len(x) - 1
 	twice := rBar + rBar
@@ -412,6 +459,9 @@ func diffSquaresPlainAdjointOverwriting(x, xBar []float64, rBar float64, ws *Adj
 	}
 	return s
 }
+
+// diffSquaresPlainAdjointOverwritingTwin is a form of diffSquaresPlainAdjointOverwriting with vectors, nil if the processor does not support it.
+var diffSquaresPlainAdjointOverwritingTwin func(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64)
 
 // DiffSquaresPlainAdjointOnly is DiffSquaresPlainAdjoint without the value, from squares.go:65.
 func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWork) {
@@ -422,6 +472,10 @@ func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWor
 	if xBar == nil {
 		xBar = make([]float64, len(x))
 	}
+	if diffSquaresPlainAdjointOnlyTwin != nil {
+		diffSquaresPlainAdjointOnlyTwin(x, xBar, rBar, ws)
+		return
+	}
 	hi := len(x) - 1
 	twice := rBar + rBar
 	if 0 < hi {
@@ -441,9 +495,16 @@ func DiffSquaresPlainAdjointOnly(x, xBar []float64, rBar float64, ws *AdjointWor
 	}
 }
 
+// diffSquaresPlainAdjointOnlyTwin is a form of DiffSquaresPlainAdjointOnly with vectors, nil if the processor does not support it.
+var diffSquaresPlainAdjointOnlyTwin func(x, xBar []float64, rBar float64, ws *AdjointWork)
+
 // diffSquaresPlainAdjointOnlyOverwriting is DiffSquaresPlainAdjointOnly for complete slices that do not overlap.
 // It overwrites the derivatives that DiffSquaresPlainAdjointOnly adds to.
 func diffSquaresPlainAdjointOnlyOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork) {
+	if diffSquaresPlainAdjointOnlyOverwritingTwin != nil {
+		diffSquaresPlainAdjointOnlyOverwritingTwin(x, xBar, rBar, ws)
+		return
+	}
 	hi := len(x) - 1
 	twice := rBar + rBar
 	if 0 < hi {
@@ -464,6 +525,9 @@ func diffSquaresPlainAdjointOnlyOverwriting(x, xBar []float64, rBar float64, ws 
 		clear(xBar)
 	}
 }
+
+// diffSquaresPlainAdjointOnlyOverwritingTwin is a form of diffSquaresPlainAdjointOnlyOverwriting with vectors, nil if the processor does not support it.
+var diffSquaresPlainAdjointOnlyOverwritingTwin func(x, xBar []float64, rBar float64, ws *AdjointWork)
 
 // DiffSquaresPlainAdjointTangent computes DiffSquaresPlainAdjoint and the derivatives of its bars in the direction xDot,
 // for constant seeds, from squares.go:65.
@@ -483,6 +547,9 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 	}
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
+	}
+	if diffSquaresPlainAdjointTangentTwin != nil {
+		return diffSquaresPlainAdjointTangentTwin(x, xBar, rBar, ws, xDot, xBarDot)
 	}
 	s := 0.0
 	hi := len(x) - 1
@@ -517,9 +584,15 @@ func DiffSquaresPlainAdjointTangent(x, xBar []float64, rBar float64, ws *Adjoint
 	return s
 }
 
+// diffSquaresPlainAdjointTangentTwin is a form of DiffSquaresPlainAdjointTangent with vectors, nil if the processor does not support it.
+var diffSquaresPlainAdjointTangentTwin func(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64)
+
 // diffSquaresPlainAdjointTangentOverwriting is DiffSquaresPlainAdjointTangent for complete slices that do not overlap.
 // It overwrites the derivatives that DiffSquaresPlainAdjointTangent adds to.
 func diffSquaresPlainAdjointTangentOverwriting(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
+	if diffSquaresPlainAdjointTangentOverwritingTwin != nil {
+		return diffSquaresPlainAdjointTangentOverwritingTwin(x, xBar, rBar, ws, xDot, xBarDot)
+	}
 	s := 0.0
 	hi := len(x) - 1
 	twice := rBar + rBar
@@ -556,6 +629,9 @@ func diffSquaresPlainAdjointTangentOverwriting(x, xBar []float64, rBar float64, 
 	return s
 }
 
+// diffSquaresPlainAdjointTangentOverwritingTwin is a form of diffSquaresPlainAdjointTangentOverwriting with vectors, nil if the processor does not support it.
+var diffSquaresPlainAdjointTangentOverwritingTwin func(x, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64)
+
 // DiffSquaresPlainHVP is DiffSquaresPlainAdjointTangent without value and gradient, from squares.go:65.
 func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) {
 	rt.Apart("DiffSquaresPlainHVP", "xBarDot, x, xDot", 1, xBarDot, x, xDot)
@@ -567,6 +643,10 @@ func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarD
 	}
 	if xBarDot == nil {
 		xBarDot = make([]float64, len(x))
+	}
+	if diffSquaresPlainHVPTwin != nil {
+		diffSquaresPlainHVPTwin(x, rBar, ws, xDot, xBarDot)
+		return
 	}
 	hi := len(x) - 1
 	twice := rBar + rBar
@@ -589,6 +669,9 @@ func DiffSquaresPlainHVP(x []float64, rBar float64, ws *AdjointWork, xDot, xBarD
 		xBarDot[hi] += carryDot
 	}
 }
+
+// diffSquaresPlainHVPTwin is a form of DiffSquaresPlainHVP with vectors, nil if the processor does not support it.
+var diffSquaresPlainHVPTwin func(x []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64)
 
 // diffSquaresPlainHVPOverwriting is DiffSquaresPlainHVP for complete slices that do not overlap.
 // It overwrites the derivatives that DiffSquaresPlainHVP adds to.
@@ -849,6 +932,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"380+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
+	"425+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
 	"230+8|.DiffSquaresPlain|squares.go:65|1:1",
 )
