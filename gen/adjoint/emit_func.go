@@ -229,11 +229,11 @@ func (sp *specialization) finish(f *ir.Func) *ir.Func {
 		shadows[sp.shadows[v]] = true
 	}
 	for v, w := range copies {
-		if cotangents[v] {
-			sp.adjoint[w] = true
-		}
 		if to := sp.standsFor[v]; to != nil {
 			v = to
+		}
+		if cotangents[v] {
+			sp.adjoint[w] = true
 		}
 		if unshared[v] || shadows[v] {
 			sp.unshared[w] = v

@@ -48,7 +48,7 @@ func TestExchangedSlices(t *testing.T) {
 		{"variables", head + buffers + repeated(step+exchange) + sum + "}", "F_adjoint"},
 		{"joined", head + buffers + repeated(step+exchange+"if t > 2 {\nu = v\n}\n") + sum + "}", ""},
 		{"variables of a callee", callee + buffers + repeated(step+exchange) + sum + "}\n" + head +
-			"r = call g(x, k)\n}", "g_reverse in part"},
+			"r = call g(x, k)\n}", "g_reverse"},
 		{"parameters of a callee", exchanging + repeated(step+exchange) + sum + "}\n" + head + buffers +
 			"r = call g(u, v, k)\n}", ""}, // activity has one class for both
 		{"parameters", strings.Replace(exchanging, "func g", "func F", 1) + repeated(step+exchange) + sum + "}",
@@ -59,7 +59,7 @@ func TestExchangedSlices(t *testing.T) {
 			"r = call g(u, u[1:], k)\n}", ""},
 		{"results of a callee", "func g(x []float64, k int) (u []float64, v []float64) exit {\n" +
 			"u = make([]float64, len(x))\nv = make([]float64, len(x))\ncopy(u, x)\n" + repeated(step+exchange) + "}\n" +
-			head + "let u []float64\nlet v []float64\nu, v = call g(x, k)\n" + sum + "}", "g_reverse in part"},
+			head + "let u []float64\nlet v []float64\nu, v = call g(x, k)\n" + sum + "}", "g_reverse"},
 		{"results", "func F(x []float64, k int) (u []float64, v []float64) exit {\n" +
 			"u = make([]float64, len(x))\nv = make([]float64, len(x))\ncopy(u, x)\n" + repeated(step+exchange) + "}",
 			"F_adjoint"},
