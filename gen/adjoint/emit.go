@@ -123,7 +123,7 @@ func (e *emitter) declare(list []*ir.Var) (out ir.Block) {
 // newReverseCopy creates the copy of v for the reverse sweep.
 func (e *emitter) newReverseCopy(v *ir.Var) *ir.Var {
 	w := e.sp.g.local(v.Name, v.Type)
-	e.reverseCopy[v] = w
+	e.reverseCopy[v], e.sp.standsFor[w] = w, v
 	return w
 }
 

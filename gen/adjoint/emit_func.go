@@ -5,6 +5,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/activity"
 	"github.com/nabla-ad/nabla/gen/ir"
+	"github.com/nabla-ad/nabla/gen/simplify"
 )
 
 // The functions of each mode. An entry point and a segment have both sweeps in one function, a callee has a function
@@ -24,7 +25,7 @@ func (sp *specialization) emitEntry(f *ir.Func) *Adjoint {
 	for i, r := range sp.g.f.Results {
 		res := &ir.Var{Name: sp.g.names.Name(r.Name), Type: r.Type, Kind: ir.Result, Pos: r.Pos}
 		local := &ir.Var{Name: sp.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
-		e.results[r] = local
+		e.results[r], sp.standsFor[local] = local, r
 		e.sharedDecls = append(e.sharedDecls, &ir.Let{At: e.at, V: local})
 		tail = append(tail, &ir.Set{At: e.at, P: res.Place(), E: local.Load()})
 		out.Results = append(out.Results, res)
@@ -182,7 +183,7 @@ func (sp *specialization) emitJoint() {
 	// Results are locals: only their cotangents, passed as seeds, concern the caller.
 	for i, r := range sp.g.f.Results {
 		local := &ir.Var{Name: sp.g.names.Name(r.Name), Type: r.Type, Pos: r.Pos}
-		e.results[r] = local
+		e.results[r], sp.standsFor[local] = local, r
 		e.sharedDecls = append(e.sharedDecls, &ir.Let{At: e.at, V: local})
 		if !sp.facts.Results.Has(i) {
 			continue
@@ -211,17 +212,43 @@ func (sp *specialization) emitJoint() {
 }
 
 // finish returns a copy of f, an emitted function, with variables of its own, and adds those that hold cotangents or
-// lead to them to sp.adjoint.
+// lead to them to sp.adjoint, and slices that are apart to sp.unshared. The variables that the sweeps use hold what
+// those of the primal held where it used them, and shadows overlap exactly if their slices do; so what is apart in the
+// primal is apart in both sweeps, where the tape hides that from [simplify.Adjoint].
 func (sp *specialization) finish(f *ir.Func) *ir.Func {
 	out, copies := ir.Clone(f, nil)
+	cotangents := map[*ir.Var]bool{}
 	for _, vars := range []map[*ir.Var]*ir.Var{sp.shadows, sp.bars} {
 		for _, v := range vars {
-			if w := copies[v]; w != nil {
-				sp.adjoint[w] = true
-			}
+			cotangents[v] = true
+		}
+	}
+	unshared := simplify.Unshared(sp.g.f, sp.mayOverlapNone)
+	shadows := map[*ir.Var]bool{}
+	for v := range unshared {
+		shadows[sp.shadows[v]] = true
+	}
+	for v, w := range copies {
+		if to := sp.standsFor[v]; to != nil {
+			v = to
+		}
+		if cotangents[v] {
+			sp.adjoint[w] = true
+		}
+		if unshared[v] || shadows[v] {
+			sp.unshared[w] = v
 		}
 	}
 	return out
+}
+
+// mayOverlapNone reports whether the memory of parameter v of the primal is apart from that of all others.
+func (sp *specialization) mayOverlapNone(v *ir.Var) bool {
+	if sp.spec.aliasing == nil {
+		return true
+	}
+	i := slices.Index(sp.g.f.Params, v)
+	return !slices.ContainsFunc(sp.spec.aliasing.groups, func(group []int) bool { return slices.Contains(group, i) })
 }
 
 // paramsWithShadows returns the parameters of the primal followed by the shadows of those that have one.

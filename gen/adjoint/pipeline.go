@@ -93,7 +93,7 @@ func (p *Program) simplify(f *ir.Func, sp *specialization) {
 		return
 	}
 	simplify.Adjoint(f, p.work.pkg, sp.spec.aliasing == nil, f.Params[len(f.Params)-1],
-		func(v *ir.Var) bool { return sp.adjoint[v] })
+		func(v *ir.Var) bool { return sp.adjoint[v] }, sp.unshared)
 }
 
 // entryAliasing returns the aliasing of an entry point: none, or one group of all parameters with references if

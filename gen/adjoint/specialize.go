@@ -72,6 +72,11 @@ type specialization struct {
 	counters []*ir.Place
 	adjoint  map[*ir.Var]bool // variables of the emitted functions that hold cotangents or lead to them
 	emitted  bool             // the functions of the summary are filled
+	// variables of the emitted functions, the results and the copies in the reverse sweep, that hold what the given
+	// ones of the primal, or their shadows, held where the primal used them
+	standsFor map[*ir.Var]*ir.Var
+	// slices of the emitted functions that are apart where they are used → which one of the primal it is, or its shadow
+	unshared map[*ir.Var]*ir.Var
 
 	checkpointed *checkpointedLoop // set if the mode is modeCheckpointed, which has no phases 3 to 6 of its own
 }
@@ -85,7 +90,7 @@ func newSpecialization(p *Program, k spec) *specialization {
 			activeTemps: map[*ir.Var]bool{},
 		},
 	}
-	sp.adjoint = map[*ir.Var]bool{}
+	sp.adjoint, sp.standsFor, sp.unshared = map[*ir.Var]bool{}, map[*ir.Var]*ir.Var{}, map[*ir.Var]*ir.Var{}
 	sp.ws = &ir.Var{Name: sp.g.names.Name("ws"), Type: types.NewPointer(p.work.Type), Kind: ir.Param}
 	sp.locations = newLocations(sp)
 	sp.summary = &summary{of: sp, class: sp.locations.class}

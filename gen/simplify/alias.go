@@ -119,6 +119,22 @@ func (m *aliases) buffer(p *ir.Place) *ir.Var {
 	return m.buffers[f]
 }
 
+// isStack reports whether p is in a slice of numbers in a field of the workspace that no variable leads to: in a stack
+// of the tape, whose memory no slice of the function that is differentiated leads to. A slice that was allocated there
+// does, but its elements are reached through a variable.
+func (m *aliases) isStack(p *ir.Place) bool {
+	v := m.buffer(p)
+	if v == nil || m.parent[v] != nil {
+		return false
+	}
+	for _, w := range m.parent {
+		if w == v {
+			return false
+		}
+	}
+	return true
+}
+
 // target returns the variable whose class memory joins that is assigned to p.
 func (m *aliases) target(p *ir.Place) *ir.Var {
 	if v := m.buffer(p); v != nil {

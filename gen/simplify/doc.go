@@ -54,7 +54,8 @@
 // A variable is assigned once if its declaration is the only write, and addressed if some expression takes its address:
 // it may then be written through pointers, and no pass moves accesses to it. The header of a slice is its pointer,
 // length and capacity, as opposed to its elements. Two places may alias if they may overlap in memory; the passes find
-// that out with a unification-based points-to analysis (Steensgaard 1996). An accumulation is a statement p += e.
+// that out with a unification-based points-to analysis (Steensgaard 1996), and Windows with [Unshared] too. An
+// accumulation is a statement p += e.
 //
 // The passes are those of the literature (Muchnick 1997, Advanced Compiler Design and Implementation), but on a
 // structured tree instead of a control-flow graph, and without SSA form. Predictive commoning is due to O'Brien et al.

@@ -57,7 +57,7 @@ var sumPasses = map[string]func(f *ir.Func){
 
 // untestedPasses are passes with preconditions; they are only tested by TestGolden.
 var untestedPasses = map[string]func(f *ir.Func){
-	"stacks": func(f *ir.Func) { simplify.Adjoint(f, nil, true, f.Params[1], func(*ir.Var) bool { return true }) },
+	"stacks": func(f *ir.Func) { simplify.Adjoint(f, nil, true, f.Params[1], func(*ir.Var) bool { return true }, nil) },
 	"unread": func(f *ir.Func) {
 		if simplify.Unread(f, f.Params[0], f.Params[1]) {
 			f.Params = f.Params[1:]
@@ -67,7 +67,8 @@ var untestedPasses = map[string]func(f *ir.Func){
 		simplify.Stacks(f, func(v *ir.Var) bool { return v.Name == "ws" || v.Name == "tape" }, true)
 	},
 	"bars": func(f *ir.Func) {
-		simplify.Adjoint(f, nil, true, f.Params[1], func(v *ir.Var) bool { return strings.HasSuffix(v.Name, "Bar") })
+		bars := func(v *ir.Var) bool { return strings.HasSuffix(v.Name, "Bar") }
+		simplify.Adjoint(f, nil, true, f.Params[1], bars, nil)
 	},
 	"batch":     func(f *ir.Func) { simplify.Batch(f, true, nil) },
 	"vectors":   vectors(true),
@@ -110,7 +111,7 @@ var passes = map[string]func(f *ir.Func){
 		simplify.Checks(f, nil)
 	},
 	"adjoint": func(f *ir.Func) {
-		simplify.Adjoint(f, nil, false, nil, func(*ir.Var) bool { return false })
+		simplify.Adjoint(f, nil, false, nil, func(*ir.Var) bool { return false }, nil)
 	},
 	"cut":        simplify.Cut,
 	"rebase":     simplify.Rebase,

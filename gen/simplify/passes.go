@@ -51,6 +51,7 @@ type context struct {
 	workspace *ir.Var            // the parameter that leads to the tape
 	adjoint   func(*ir.Var) bool // reports whether a variable holds cotangents or leads to them
 	trusted   func(*ir.Var) bool // reports whether loads through a variable cannot panic
+	unshared  map[*ir.Var]*ir.Var
 }
 
 // A pass is a transformation with the name of the exported function that applies it alone. Its run reports whether it
@@ -72,7 +73,7 @@ var (
 		return false
 	}}
 	windowsPass = pass{"Windows", func(c *context) bool {
-		windows(c.f, c.distinct, c.workspace, c.adjoint)
+		windows(c.f, c.distinct, c.workspace, c.adjoint, c.unshared)
 		return false
 	}}
 	promotePass = pass{"Promote", func(c *context) bool {
@@ -112,9 +113,12 @@ func Body(f *ir.Func, pkg *types.Package) { bodyStage.run(&context{f: f, pkg: pk
 // Adjoint applies the passes for a generated adjoint. Distinct means that no two parameters lead to the same memory,
 // except that slices and pointers loaded from the tape, which the parameter workspace leads to unless it is nil, may
 // alias anything. Adjoint reports whether a variable holds cotangents or leads to them; only sums of cotangents are
-// reordered. If adjoint is nil, all variables do.
-func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, workspace *ir.Var, adjoint func(*ir.Var) bool) {
-	adjointStage.run(&context{f: f, pkg: pkg, distinct: distinct, workspace: workspace, adjoint: adjoint})
+// reordered. If adjoint is nil, all variables do. Two slice variables with different values in unshared have no memory
+// in common where a loop begins that uses both.
+func Adjoint(f *ir.Func, pkg *types.Package, distinct bool, workspace *ir.Var, adjoint func(*ir.Var) bool,
+	unshared map[*ir.Var]*ir.Var) {
+	adjointStage.run(&context{f: f, pkg: pkg, distinct: distinct, workspace: workspace, adjoint: adjoint,
+		unshared: unshared})
 }
 
 // DeadCode eliminates dead code from f. A dead computation that may panic is reduced to the operands that may panic,

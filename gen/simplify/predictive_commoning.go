@@ -29,15 +29,20 @@ import (
 //	                                      p[n] += carry
 //	                                  }
 func Windows(f *ir.Func, distinct bool, adjoint func(*ir.Var) bool) {
-	windows(f, distinct, nil, adjoint)
+	unshared := map[*ir.Var]*ir.Var{}
+	for v := range Unshared(f, func(*ir.Var) bool { return distinct }) {
+		unshared[v] = v
+	}
+	windows(f, distinct, nil, adjoint, unshared)
 }
 
-// windows is Windows with a workspace; see analyseAliases.
-func windows(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool) {
+// windows is Windows with a workspace, see analyseAliases, and variables without common memory, see [Adjoint].
+func windows(f *ir.Func, distinct bool, work *ir.Var, adjoint func(*ir.Var) bool, unshared map[*ir.Var]*ir.Var) {
 	if adjoint == nil {
 		adjoint = func(*ir.Var) bool { return true }
 	}
-	w := &commoner{names: ir.NamerOf(f), aliases: analyseAliases(f, distinct, work, adjoint), adjoint: adjoint}
+	w := &commoner{names: ir.NamerOf(f), aliases: analyseAliases(f, distinct, work, adjoint), adjoint: adjoint,
+		unshared: unshared}
 	f.Body = w.block(f.Body)
 }
 
@@ -46,6 +51,8 @@ type commoner struct {
 	names   *ir.Namer
 	aliases *aliases
 	adjoint func(*ir.Var) bool
+	// Those with different values have no memory in common, where neither is assigned.
+	unshared map[*ir.Var]*ir.Var
 }
 
 // block applies Windows to the loops in b and in its nested blocks.
@@ -181,7 +188,7 @@ func (w *commoner) addedRuns(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 					if a, ok := s.(*ir.Add); ok && p == a.P && p.Root == o.slice {
 						continue
 					}
-					unaliased = unaliased && !w.aliases.mayAlias(p, each)
+					unaliased = unaliased && !w.mayAlias(p, each, inside)
 				}
 			}
 		}
@@ -190,6 +197,22 @@ func (w *commoner) addedRuns(l *ir.Loop, inside *usage) (out []*offsetCounts) {
 		}
 	}
 	return out
+}
+
+// mayAlias reports whether p may overlap an element of a slice that the loop with the given usage of its body does not
+// assign to.
+func (w *commoner) mayAlias(p, each *ir.Place, inside *usage) bool {
+	if b := w.unshared[each.Root]; b != nil {
+		a := w.unshared[p.Root]
+		switch {
+		// They are apart at the beginning of the loop, and so in it unless it assigns to p.Root.
+		case a != nil && a != b && !crossesRef(p, 1) && inside.writes[p.Root] == 0:
+			return false
+		case w.aliases.isStack(p):
+			return false
+		}
+	}
+	return w.aliases.mayAlias(p, each)
 }
 
 // once reports whether each offset is accessed once.
@@ -284,7 +307,7 @@ func (w *commoner) loadedPairs(l *ir.Loop, inside *usage) (out []*offsetCounts) 
 			t := effectsOf(s)
 			for _, list := range [][]*ir.Place{t.writes, t.adds} {
 				for _, p := range list {
-					unaliased = unaliased && !w.aliases.mayAlias(p, each)
+					unaliased = unaliased && !w.mayAlias(p, each, inside)
 				}
 			}
 		}
