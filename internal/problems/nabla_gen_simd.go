@@ -372,27 +372,24 @@ func brusselatorPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xBar [][
 				top2 := &ws.brusselatorPlainFrames[len(ws.brusselatorPlainFrames)-1]
 				avx.Put(&dv1[at1], avx.Get(&top2.dv, via), via)
 				lvBar := t2.Mul(alpha1)
-				archsimd.LoadFloat64x4(&uBar1[at1]).Add(t2.Mul(c2)).Store(&uBar1[at1])
 				uuvBar := avx.Neg(t2)
 				t1 := archsimd.LoadFloat64x4(&duBar1[at1])
 				c1.Store(&duBar1[at1])
 				avx.Put(&du1[at1], avx.Get(&top2.du, via), via)
 				luBar := t1.Mul(alpha1)
 				uuvBar = uuvBar.Add(t1)
-				archsimd.LoadFloat64x4(&uBar1[at1]).Sub(t1.Mul(c3)).Store(&uBar1[at1])
 				t := uuvBar.Mul(avx.Get(&v1[at1], via))
-				archsimd.LoadFloat64x4(&uBar1[at1]).Add(t.Add(t).Mul(avx.Get(&u1[at1], via))).Store(&uBar1[at1])
-				archsimd.LoadFloat64x4(&vBar1[at1]).Add(uuvBar.Mul(avx.Get(&u1[at1], via).Mul(avx.Get(&u1[at1], via)))).Store(&vBar1[at1])
+				twice := t.Add(t)
 				archsimd.LoadFloat64x4(&vBar1[west1]).Add(lvBar).Store(&vBar1[west1])
 				archsimd.LoadFloat64x4(&vBar1[east1]).Add(lvBar).Store(&vBar1[east1])
 				archsimd.LoadFloat64x4(&vBar11[i1]).Add(lvBar).Store(&vBar11[i1])
 				archsimd.LoadFloat64x4(&vBar12[i1]).Add(lvBar).Store(&vBar12[i1])
-				archsimd.LoadFloat64x4(&vBar1[at1]).Sub(lvBar.Mul(c4)).Store(&vBar1[at1])
+				archsimd.LoadFloat64x4(&vBar1[at1]).Add(uuvBar.Mul(avx.Get(&u1[at1], via).Mul(avx.Get(&u1[at1], via))).Sub(lvBar.Mul(c2))).Store(&vBar1[at1])
 				archsimd.LoadFloat64x4(&uBar1[west1]).Add(luBar).Store(&uBar1[west1])
 				archsimd.LoadFloat64x4(&uBar1[east1]).Add(luBar).Store(&uBar1[east1])
 				archsimd.LoadFloat64x4(&uBar11[i1]).Add(luBar).Store(&uBar11[i1])
 				archsimd.LoadFloat64x4(&uBar12[i1]).Add(luBar).Store(&uBar12[i1])
-				archsimd.LoadFloat64x4(&uBar1[at1]).Sub(luBar.Mul(c4)).Store(&uBar1[at1])
+				archsimd.LoadFloat64x4(&uBar1[at1]).Add(t2.Mul(c3).Sub(t1.Mul(c4)).Add(twice.Mul(avx.Get(&u1[at1], via))).Sub(luBar.Mul(c2))).Store(&uBar1[at1])
 				east1 = top2.east
 				west1 = top2.west
 				ws.brusselatorPlainFrames = ws.brusselatorPlainFrames[:len(ws.brusselatorPlainFrames)-1]
@@ -406,7 +403,7 @@ func brusselatorPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xBar [][
 	archsimd.ClearAVXUpperBits()
 }
 
-var brusselatorPlainReverseLanes4Consts = [...]float64{10, 0, brusselatorA, brusselatorA + 1, 4}
+var brusselatorPlainReverseLanes4Consts = [...]float64{10, 0, 4, brusselatorA, brusselatorA + 1}
 
 // brusselatorModuloPlainReverseLanes4Vector is brusselatorModuloPlainReverseLanes4 with SIMD instructions.
 func brusselatorModuloPlainReverseLanes4Vector(dx, x []float64, n int, dxBar, xBar [][4]float64, ws *AdjointWork) {
@@ -450,7 +447,6 @@ func brusselatorModuloPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xB
 			top1 := &ws.brusselatorModuloPlainFrames[len(ws.brusselatorModuloPlainFrames)-1]
 			avx.Put(&dx[n*n+at1], avx.Get(&top1.dx1, via), via)
 			lvBar := t6.Mul(alpha1)
-			archsimd.LoadFloat64x4(&uBar1[at1]).Add(t6.Mul(c2)).Store(&uBar1[at1])
 			uuvBar := avx.Neg(t6)
 			t5 := archsimd.LoadFloat64x4(&dxBar[at1])
 			c1.Store(&dxBar[at1])
@@ -458,23 +454,21 @@ func brusselatorModuloPlainReverseLanes4Kernel(dx, x []float64, n int, dxBar, xB
 			ws.brusselatorModuloPlainFrames = ws.brusselatorModuloPlainFrames[:len(ws.brusselatorModuloPlainFrames)-1]
 			luBar := t5.Mul(alpha1)
 			uuvBar = uuvBar.Add(t5)
-			archsimd.LoadFloat64x4(&uBar1[at1]).Sub(t5.Mul(c3)).Store(&uBar1[at1])
 			t4 := uuvBar.Mul(avx.Get(&v1[at1], via))
-			archsimd.LoadFloat64x4(&uBar1[at1]).Add(t4.Add(t4).Mul(avx.Get(&u1[at1], via))).Store(&uBar1[at1])
-			archsimd.LoadFloat64x4(&vBar1[at1]).Add(uuvBar.Mul(avx.Get(&u1[at1], via).Mul(avx.Get(&u1[at1], via)))).Store(&vBar1[at1])
+			twice := t4.Add(t4)
 			archsimd.LoadFloat64x4(&vBar1[west1]).Add(lvBar).Store(&vBar1[west1])
 			archsimd.LoadFloat64x4(&vBar1[east1]).Add(lvBar).Store(&vBar1[east1])
 			archsimd.LoadFloat64x4(&vBar1[north1]).Add(lvBar).Store(&vBar1[north1])
 			archsimd.LoadFloat64x4(&vBar1[south1]).Add(lvBar).Store(&vBar1[south1])
-			archsimd.LoadFloat64x4(&vBar1[at1]).Sub(lvBar.Mul(c4)).Store(&vBar1[at1])
+			archsimd.LoadFloat64x4(&vBar1[at1]).Add(uuvBar.Mul(avx.Get(&u1[at1], via).Mul(avx.Get(&u1[at1], via))).Sub(lvBar.Mul(c2))).Store(&vBar1[at1])
 			archsimd.LoadFloat64x4(&uBar1[west1]).Add(luBar).Store(&uBar1[west1])
 			archsimd.LoadFloat64x4(&uBar1[east1]).Add(luBar).Store(&uBar1[east1])
 			archsimd.LoadFloat64x4(&uBar1[north1]).Add(luBar).Store(&uBar1[north1])
 			archsimd.LoadFloat64x4(&uBar1[south1]).Add(luBar).Store(&uBar1[south1])
-			archsimd.LoadFloat64x4(&uBar1[at1]).Sub(luBar.Mul(c4)).Store(&uBar1[at1])
+			archsimd.LoadFloat64x4(&uBar1[at1]).Add(t6.Mul(c3).Sub(t5.Mul(c4)).Add(twice.Mul(avx.Get(&u1[at1], via))).Sub(luBar.Mul(c2))).Store(&uBar1[at1])
 		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-var brusselatorModuloPlainReverseLanes4Consts = [...]float64{10, 0, brusselatorA, brusselatorA + 1, 4}
+var brusselatorModuloPlainReverseLanes4Consts = [...]float64{10, 0, 4, brusselatorA, brusselatorA + 1}

@@ -1018,12 +1018,12 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 				hidden11 := hidden1[:len(hidden1):len(hidden1)][:b]
 				cell11 := cell1[:len(cell1):len(cell1)][:b]
 				cellBar11 := cellBar1[:len(cellBar1):len(cellBar1)][:b]
-				w11 := w1[3*b : len(w1) : len(w1)][:b]
 				wBar11 := wBar1[3*b : len(wBar1) : len(wBar1)][:b]
 				biasBar11 := biasBar1[3*b : len(biasBar1) : len(biasBar1)][:b]
-				w12 := w1[2*b : len(w1) : len(w1)][:b]
+				w11 := w1[2*b : len(w1) : len(w1)][:b]
 				wBar12 := wBar1[2*b : len(wBar1) : len(wBar1)][:b]
 				biasBar12 := biasBar1[2*b : len(biasBar1) : len(biasBar1)][:b]
+				w12 := w1[3*b : len(w1) : len(w1)][:b]
 				w13 := w1[b:len(w1):len(w1)][:b]
 				wBar13 := wBar1[b:len(wBar1):len(wBar1)][:b]
 				biasBar13 := biasBar1[b:len(biasBar1):len(biasBar1)][:b]
@@ -1052,14 +1052,12 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 					cellBar11[i11] += t5 * out1 * rt.Sechsq(cell11[i11])
 					tanh = top1.tanh
 					t4 := cellBar11[i11]
-					cellBar11[i11] = 0
 					cell11[i11] = top1.cell
-					cellBar11[i11] += t4 * forget1
+					cellBar11[i11] = t4 * forget1
 					forgetBar := t4 * cell11[i11]
 					inBar := t4 * change
 					arg3Bar := t4 * in1 * rt.Sechsq(arg3)
 					change = top1.change
-					hiddenBar11[i11] += arg3Bar * w11[i11]
 					wBar11[i11] += arg3Bar * hidden11[i11]
 					biasBar11[i11] += arg3Bar
 					arg3 = top1.arg3
@@ -1075,7 +1073,7 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 					}
 					exp2 = top1.exp2
 					x3Bar := -arg2Bar
-					t1Bar2[i11] = x3Bar * w12[i11]
+					t1Bar2[i11] = x3Bar * w11[i11]
 					wBar12[i11] += x3Bar * t15[i11]
 					biasBar12[i11] += x3Bar
 					if inBar != 0 || in1-in1 == 0 {
@@ -1090,7 +1088,7 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 					}
 					exp1 = top1.exp1
 					x2Bar := -arg1Bar
-					hiddenBar11[i11] += x2Bar * w13[i11]
+					hiddenBar11[i11] += arg3Bar*w12[i11] + x2Bar*w13[i11]
 					wBar13[i11] += x2Bar * hidden11[i11]
 					biasBar13[i11] += x2Bar
 					if forgetBar != 0 || forget1-forget1 == 0 {
@@ -1607,18 +1605,18 @@ func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []f
 				cell11 := cell1[:len(cell1):len(cell1)][:b]
 				cellBar11Dot := cellBar1Dot[:len(cellBar1):len(cellBar1)][:b]
 				cellBar11 := cellBar1[:len(cellBar1):len(cellBar1)][:b]
-				w11Dot := w1Dot[3*b : len(w1) : len(w1)][:b]
-				w11 := w1[3*b : len(w1) : len(w1)][:b]
 				wBar11Dot := wBar1Dot[3*b : len(wBar1) : len(wBar1)][:b]
 				wBar11 := wBar1[3*b : len(wBar1) : len(wBar1)][:b]
 				biasBar11Dot := biasBar1Dot[3*b : len(biasBar1) : len(biasBar1)][:b]
 				biasBar11 := biasBar1[3*b : len(biasBar1) : len(biasBar1)][:b]
-				w12Dot := w1Dot[2*b : len(w1) : len(w1)][:b]
-				w12 := w1[2*b : len(w1) : len(w1)][:b]
+				w11Dot := w1Dot[2*b : len(w1) : len(w1)][:b]
+				w11 := w1[2*b : len(w1) : len(w1)][:b]
 				wBar12Dot := wBar1Dot[2*b : len(wBar1) : len(wBar1)][:b]
 				wBar12 := wBar1[2*b : len(wBar1) : len(wBar1)][:b]
 				biasBar12Dot := biasBar1Dot[2*b : len(biasBar1) : len(biasBar1)][:b]
 				biasBar12 := biasBar1[2*b : len(biasBar1) : len(biasBar1)][:b]
+				w12Dot := w1Dot[3*b : len(w1) : len(w1)][:b]
+				w12 := w1[3*b : len(w1) : len(w1)][:b]
 				w13Dot := w1Dot[b:len(w1):len(w1)][:b]
 				w13 := w1[b:len(w1):len(w1)][:b]
 				wBar13Dot := wBar1Dot[b:len(wBar1):len(wBar1)][:b]
@@ -1691,12 +1689,10 @@ func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []f
 					tanh = top1.tanh
 					t4Dot := cellBar11Dot[i11]
 					t4 := cellBar11[i11]
-					cellBar11Dot[i11] = 0
-					cellBar11[i11] = 0
 					cell11Dot[i11] = top1Dot.cell
 					cell11[i11] = top1.cell
-					cellBar11Dot[i11] += t4Dot*forget1 + t4*forget1Dot
-					cellBar11[i11] += t4 * forget1
+					cellBar11Dot[i11] = t4Dot*forget1 + t4*forget1Dot
+					cellBar11[i11] = t4 * forget1
 					t62 := cell11[i11]
 					forgetBarDot := t4Dot*t62 + t4*cell11Dot[i11]
 					forgetBar := t4 * t62
@@ -1715,21 +1711,18 @@ func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []f
 					arg3Bar := t65 * t63
 					changeDot = top1Dot.change
 					change = top1.change
-					t66 := w11[i11]
-					hiddenBar11Dot[i11] += arg3BarDot*t66 + arg3Bar*w11Dot[i11]
-					hiddenBar11[i11] += arg3Bar * t66
-					t67 := hidden11[i11]
-					wBar11Dot[i11] += arg3BarDot*t67 + arg3Bar*hidden11Dot[i11]
-					wBar11[i11] += arg3Bar * t67
+					t66 := hidden11[i11]
+					wBar11Dot[i11] += arg3BarDot*t66 + arg3Bar*hidden11Dot[i11]
+					wBar11[i11] += arg3Bar * t66
 					biasBar11Dot[i11] += arg3BarDot
 					biasBar11[i11] += arg3Bar
 					arg3Dot = top1Dot.arg3
 					arg3 = top1.arg3
 					if outBar != 0 || out1-out1 == 0 {
-						t68 := 1 + exp2
-						t69 := outBar * out1 / t68
-						exp2BarDot -= (outBarDot*out1 + outBar*out1Dot - t69*exp2Dot) / t68
-						exp2Bar -= t69
+						t67 := 1 + exp2
+						t68 := outBar * out1 / t67
+						exp2BarDot -= (outBarDot*out1 + outBar*out1Dot - t68*exp2Dot) / t67
+						exp2Bar -= t68
 					} else {
 						exp2BarDot += rt.Skip()
 						exp2Bar += rt.Skip()
@@ -1745,19 +1738,19 @@ func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []f
 					exp2 = top1.exp2
 					x3BarDot := -arg2BarDot
 					x3Bar := -arg2Bar
-					t70 := w12[i11]
-					t1Bar2Dot[i11] = x3BarDot*t70 + x3Bar*w12Dot[i11]
-					t1Bar2[i11] = x3Bar * t70
-					t71 := t15[i11]
-					wBar12Dot[i11] += x3BarDot*t71 + x3Bar*t15Dot[i11]
-					wBar12[i11] += x3Bar * t71
+					t69 := w11[i11]
+					t1Bar2Dot[i11] = x3BarDot*t69 + x3Bar*w11Dot[i11]
+					t1Bar2[i11] = x3Bar * t69
+					t70 := t15[i11]
+					wBar12Dot[i11] += x3BarDot*t70 + x3Bar*t15Dot[i11]
+					wBar12[i11] += x3Bar * t70
 					biasBar12Dot[i11] += x3BarDot
 					biasBar12[i11] += x3Bar
 					if inBar != 0 || in1-in1 == 0 {
-						t72 := 1 + exp1
-						t73 := inBar * in1 / t72
-						exp1BarDot -= (inBarDot*in1 + inBar*in1Dot - t73*exp1Dot) / t72
-						exp1Bar -= t73
+						t71 := 1 + exp1
+						t72 := inBar * in1 / t71
+						exp1BarDot -= (inBarDot*in1 + inBar*in1Dot - t72*exp1Dot) / t71
+						exp1Bar -= t72
 					} else {
 						exp1BarDot += rt.Skip()
 						exp1Bar += rt.Skip()
@@ -1773,9 +1766,10 @@ func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []f
 					exp1 = top1.exp1
 					x2BarDot := -arg1BarDot
 					x2Bar := -arg1Bar
+					t73 := w12[i11]
 					t74 := w13[i11]
-					hiddenBar11Dot[i11] += x2BarDot*t74 + x2Bar*w13Dot[i11]
-					hiddenBar11[i11] += x2Bar * t74
+					hiddenBar11Dot[i11] += arg3BarDot*t73 + arg3Bar*w12Dot[i11] + (x2BarDot*t74 + x2Bar*w13Dot[i11])
+					hiddenBar11[i11] += arg3Bar*t73 + x2Bar*t74
 					t75 := hidden11[i11]
 					wBar13Dot[i11] += x2BarDot*t75 + x2Bar*hidden11Dot[i11]
 					wBar13[i11] += x2Bar * t75
