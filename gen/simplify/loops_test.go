@@ -479,7 +479,14 @@ func (w *accumulation) vectorLoop() {
 			case 11:
 				w.line("r = r * 0.5 + %s", formula(1))
 			case 12, 13:
-				w.line("%s = %s", w.of("u", "v"), w.of(formula(1), formula(2), values[len(values)-1]))
+				last := values[len(values)-1]
+				if w.IntN(4) > 0 {
+					without = w.of("u", "v") // otherwise a variable may depend on itself
+				}
+				w.line("%s = %s", w.of("u", "v"), w.of(formula(1), formula(2), last, last))
+				if without != "" && w.IntN(3) == 0 {
+					w.line("y[%s] = %s", i, w.of("u", "v"))
+				}
 			case 14:
 				w.block("if 0.5 < x["+i+"] + "+formula(1), func() {
 					without = w.of("r", "y", "z")

@@ -75,7 +75,7 @@ var untestedPasses = map[string]func(f *ir.Func){
 	"overwrite": func(f *ir.Func) { simplify.Overwrite(f, f.Params[0], f.Params[1]) },
 }
 
-// vectors returns a pass that gives loops kernels. It checks these.
+// vectors returns a pass that gives loops kernels. It checks these, and makes them do iterations as vectors.
 func vectors(distinct bool) func(f *ir.Func) {
 	return func(f *ir.Func) {
 		g, kernels := simplify.Vectors(f, distinct, nil)
@@ -83,6 +83,10 @@ func vectors(distinct bool) func(f *ir.Func) {
 			return
 		}
 		for _, k := range kernels {
+			if err := ir.Check(k); err != nil {
+				panic(fmt.Sprintf("%v\n%v", err, k))
+			}
+			*k = *lanewise(k)
 			if err := ir.Check(k); err != nil {
 				panic(fmt.Sprintf("%v\n%v", err, k))
 			}

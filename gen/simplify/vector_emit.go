@@ -30,7 +30,6 @@ func (d *vectorLoop) emit() ir.Block {
 	// The iterations that the kernel does are a multiple of the lanes.
 	left := ir.NewBinary(integer, token.REM, addConst(d.l.Hi, -d.lo), ir.Count(ir.VectorLanes))
 	then := ir.Block{&ir.Let{At: at, V: mid, E: ir.NewBinary(integer, token.SUB, d.l.Hi, left)}}
-	few := vectorCosts.few
 	kernel := e.kernel()
 	if kernel == nil {
 		return ir.Block{d.l}
@@ -41,30 +40,34 @@ func (d *vectorLoop) emit() ir.Block {
 		before = append(before, &ir.Set{At: at, P: p, E: v.Load()})
 		after = append(after, &ir.Set{At: at, P: v.Place(), E: ir.LoadOf(p, v.Type)})
 	}
-	if !slices.Contains(d.inKernel, false) {
-		then = slices.Concat(then, e.declarations, before,
-			ir.Block{e.call(kernel, ir.IntConst(integer, d.lo), addConst(mid.Load(), -d.lo))}, after)
-	} else {
-		few = vectorCosts.many
-		blocks := &ir.Loop{At: at, L: e.label("loop"), Next: e.label("next"), V: e.first,
-			Lo: ir.IntConst(integer, d.lo), Hi: mid.Load(), Step: vectorBlock}
-		blocks.Body = ir.Block{
-			&ir.Let{At: at, V: e.many, E: ir.NewBinary(integer, token.SUB, mid.Load(), e.first.Load())},
-			&ir.If{At: at, Cond: ir.Compare(token.GTR, e.many.Load(), ir.Count(vectorBlock)),
-				Then: ir.Block{&ir.Set{At: at, P: e.many.Place(), E: ir.Count(vectorBlock)}}},
-		}
+	few, size := vectorCosts.few, vectorCosts.call
+	var rest ir.Block
+	if slices.Contains(d.inKernel, false) {
+		few, size = vectorCosts.many, vectorBlock
 		index := e.variable("k")
-		l := e.rest(index)
 		m := &ir.Map{Expr: func(x ir.Expr) ir.Expr {
 			if v := ir.VarOf(x); v != nil && v == d.l.V {
 				return ir.NewBinary(integer, token.ADD, e.first.Load(), index.Load())
 			}
 			return collectConstants(x)
 		}}
-		blocks.Body = slices.Concat(blocks.Body, before, ir.Block{e.call(kernel, e.first.Load(), e.many.Load())},
-			m.Block(ir.Block{l}), after)
-		then = slices.Concat(then, e.declarations, ir.Block{blocks})
+		rest = m.Block(ir.Block{e.rest(index)})
 	}
+	blocks := &ir.Loop{At: at, L: e.label("loop"), Next: e.label("next"), V: e.first, Lo: ir.IntConst(integer, d.lo),
+		Hi: mid.Load(), Step: size}
+	blocks.Body = append(ir.Block{
+		&ir.Let{At: at, V: e.many, E: ir.NewBinary(integer, token.SUB, mid.Load(), e.first.Load())},
+		&ir.If{At: at, Cond: ir.Compare(token.GTR, e.many.Load(), ir.Count(size)),
+			Then: ir.Block{&ir.Set{At: at, P: e.many.Place(), E: ir.Count(size)}}},
+		e.call(kernel, e.first.Load(), e.many.Load()),
+	}, rest...)
+	inBlocks := ir.Block{blocks}
+	if rest == nil { // a loop of one block takes longer than this
+		many := addConst(mid.Load(), -d.lo)
+		inBlocks = ir.Block{&ir.If{At: at, Cond: ir.Compare(token.LEQ, many, ir.Count(size)),
+			Then: ir.Block{e.call(kernel, ir.IntConst(integer, d.lo), many)}, Else: inBlocks}}
+	}
+	then = slices.Concat(then, e.declarations, before, inBlocks, after)
 	cond := ir.Compare(token.LSS, ir.IntConst(integer, d.lo+few-1), d.l.Hi)
 	for _, v := range d.order {
 		length := &ir.Len{Typed: ir.Typed{T: integer}, X: v.Load()}

@@ -58,11 +58,12 @@ const (
 )
 
 // vectorCosts has the number of iterations from which a call of a kernel pays, and from which one with a loop for the
-// rest does. If always is set, every kernel pays.
+// rest does; and the largest number that a call does, as the goroutine cannot be preempted in it. If always is set,
+// every kernel pays.
 var vectorCosts = struct {
-	few, many int64
-	always    bool
-}{16, 32, false}
+	few, many, call int64
+	always          bool
+}{16, 32, 1 << 15, false}
 
 // A vectorizer applies Vectors to the copy f.
 type vectorizer struct {

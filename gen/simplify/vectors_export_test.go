@@ -1,9 +1,9 @@
 package simplify
 
-// AlwaysVectors calls do while every loop that can have a kernel has one, also for few iterations.
+// AlwaysVectors calls do while every loop that can have a kernel has one, also for few iterations, and calls it for few.
 func AlwaysVectors(do func()) {
 	was := vectorCosts
-	vectorCosts.few, vectorCosts.many, vectorCosts.always = 4, 4, true
+	vectorCosts.few, vectorCosts.many, vectorCosts.call, vectorCosts.always = 4, 4, 24, true
 	defer func() { vectorCosts = was }()
 	do()
 }

@@ -114,7 +114,17 @@ func logisticLossPlainAdjointVectors(w []float64, r *Regression, wBar []float64,
 					wBar11 := wBar[:len(wBar):len(wBar)][:hi3]
 					if 15 < hi3 && hi3 <= len(row2) && hi3 <= len(wBar11) {
 						mid1 := hi3 - hi3%4
-						logisticLossPlainAdjointLoop1(mid1, row2[0:], wBar11[0:], zBar1)
+						if mid1 <= 32768 {
+							logisticLossPlainAdjointLoop1(mid1, row2[0:], wBar11[0:], zBar1)
+						} else {
+							for block1 := 0; block1 < mid1; block1 += 32768 {
+								many := mid1 - block1
+								if many > 32768 {
+									many = 32768
+								}
+								logisticLossPlainAdjointLoop1(many, row2[block1:], wBar11[block1:], zBar1)
+							}
+						}
 						for j111 := mid1; j111 < hi3; j111++ {
 							v112 := row2[j111]
 							wBar11[j111] += zBar1 * v112
@@ -177,7 +187,17 @@ func logisticLossPlainAdjointVectors(w []float64, r *Regression, wBar []float64,
 			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
 			if 15 < hi && hi <= len(row) && hi <= len(wBar1) {
 				mid2 := hi - hi%4
-				logisticLossPlainAdjointLoop1(mid2, row[0:], wBar1[0:], zBar)
+				if mid2 <= 32768 {
+					logisticLossPlainAdjointLoop1(mid2, row[0:], wBar1[0:], zBar)
+				} else {
+					for block2 := 0; block2 < mid2; block2 += 32768 {
+						many1 := mid2 - block2
+						if many1 > 32768 {
+							many1 = 32768
+						}
+						logisticLossPlainAdjointLoop1(many1, row[block2:], wBar1[block2:], zBar)
+					}
+				}
 				for j12 := mid2; j12 < hi; j12++ {
 					v13 := row[j12]
 					wBar1[j12] += zBar * v13
@@ -256,7 +276,17 @@ func logisticLossPlainAdjointOnlyVectors(w []float64, r *Regression, wBar []floa
 					wBar11 := wBar[:len(wBar):len(wBar)][:hi3]
 					if 15 < hi3 && hi3 <= len(row2) && hi3 <= len(wBar11) {
 						mid1 := hi3 - hi3%4
-						logisticLossPlainAdjointLoop1(mid1, row2[0:], wBar11[0:], zBar1)
+						if mid1 <= 32768 {
+							logisticLossPlainAdjointLoop1(mid1, row2[0:], wBar11[0:], zBar1)
+						} else {
+							for block1 := 0; block1 < mid1; block1 += 32768 {
+								many := mid1 - block1
+								if many > 32768 {
+									many = 32768
+								}
+								logisticLossPlainAdjointLoop1(many, row2[block1:], wBar11[block1:], zBar1)
+							}
+						}
 						for j111 := mid1; j111 < hi3; j111++ {
 							v112 := row2[j111]
 							wBar11[j111] += zBar1 * v112
@@ -311,7 +341,17 @@ func logisticLossPlainAdjointOnlyVectors(w []float64, r *Regression, wBar []floa
 			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
 			if 15 < hi && hi <= len(row) && hi <= len(wBar1) {
 				mid2 := hi - hi%4
-				logisticLossPlainAdjointLoop1(mid2, row[0:], wBar1[0:], zBar)
+				if mid2 <= 32768 {
+					logisticLossPlainAdjointLoop1(mid2, row[0:], wBar1[0:], zBar)
+				} else {
+					for block2 := 0; block2 < mid2; block2 += 32768 {
+						many1 := mid2 - block2
+						if many1 > 32768 {
+							many1 = 32768
+						}
+						logisticLossPlainAdjointLoop1(many1, row[block2:], wBar1[block2:], zBar)
+					}
+				}
 				for j12 := mid2; j12 < hi; j12++ {
 					v13 := row[j12]
 					wBar1[j12] += zBar * v13
@@ -431,7 +471,17 @@ func logisticLossPlainAdjointTangentVectors(w []float64, r *Regression, wBar []f
 					wBar11 := wBar[:len(wBar):len(wBar)][:hi3]
 					if 15 < hi3 && hi3 <= len(row2) && hi3 <= len(wBar1Dot1) && hi3 <= len(wBar11) {
 						mid1 := hi3 - hi3%4
-						logisticLossPlainAdjointTangentLoop1(mid1, row2[0:], wBar1Dot1[0:], zBarDot1, wBar11[0:], zBar1)
+						if mid1 <= 32768 {
+							logisticLossPlainAdjointTangentLoop1(mid1, row2[0:], wBar1Dot1[0:], zBarDot1, wBar11[0:], zBar1)
+						} else {
+							for block1 := 0; block1 < mid1; block1 += 32768 {
+								many := mid1 - block1
+								if many > 32768 {
+									many = 32768
+								}
+								logisticLossPlainAdjointTangentLoop1(many, row2[block1:], wBar1Dot1[block1:], zBarDot1, wBar11[block1:], zBar1)
+							}
+						}
 						for j111 := mid1; j111 < hi3; j111++ {
 							v112 := row2[j111]
 							wBar1Dot1[j111] += zBarDot1 * v112
@@ -523,7 +573,17 @@ func logisticLossPlainAdjointTangentVectors(w []float64, r *Regression, wBar []f
 			wBar1 := wBar[:len(wBar):len(wBar)][:hi]
 			if 15 < hi && hi <= len(row) && hi <= len(wBar1Dot) && hi <= len(wBar1) {
 				mid2 := hi - hi%4
-				logisticLossPlainAdjointTangentLoop1(mid2, row[0:], wBar1Dot[0:], zBarDot, wBar1[0:], zBar)
+				if mid2 <= 32768 {
+					logisticLossPlainAdjointTangentLoop1(mid2, row[0:], wBar1Dot[0:], zBarDot, wBar1[0:], zBar)
+				} else {
+					for block2 := 0; block2 < mid2; block2 += 32768 {
+						many1 := mid2 - block2
+						if many1 > 32768 {
+							many1 = 32768
+						}
+						logisticLossPlainAdjointTangentLoop1(many1, row[block2:], wBar1Dot[block2:], zBarDot, wBar1[block2:], zBar)
+					}
+				}
 				for j12 := mid2; j12 < hi; j12++ {
 					v13 := row[j12]
 					wBar1Dot[j12] += zBarDot * v13
@@ -623,7 +683,17 @@ func logisticLossPlainHVPVectors(w []float64, r *Regression, r1Bar float64, ws *
 					wBar1Dot1 := wBarDot[:len(wBarDot):len(wBarDot)][:hi3]
 					if 15 < hi3 && hi3 <= len(row2) && hi3 <= len(wBar1Dot1) {
 						mid1 := hi3 - hi3%4
-						logisticLossPlainAdjointLoop1(mid1, row2[0:], wBar1Dot1[0:], zBarDot1)
+						if mid1 <= 32768 {
+							logisticLossPlainAdjointLoop1(mid1, row2[0:], wBar1Dot1[0:], zBarDot1)
+						} else {
+							for block1 := 0; block1 < mid1; block1 += 32768 {
+								many := mid1 - block1
+								if many > 32768 {
+									many = 32768
+								}
+								logisticLossPlainAdjointLoop1(many, row2[block1:], wBar1Dot1[block1:], zBarDot1)
+							}
+						}
 						for j111 := mid1; j111 < hi3; j111++ {
 							v112 := row2[j111]
 							wBar1Dot1[j111] += zBarDot1 * v112
@@ -694,7 +764,17 @@ func logisticLossPlainHVPVectors(w []float64, r *Regression, r1Bar float64, ws *
 			wBar1Dot := wBarDot[:len(wBarDot):len(wBarDot)][:hi]
 			if 15 < hi && hi <= len(row) && hi <= len(wBar1Dot) {
 				mid2 := hi - hi%4
-				logisticLossPlainAdjointLoop1(mid2, row[0:], wBar1Dot[0:], zBarDot)
+				if mid2 <= 32768 {
+					logisticLossPlainAdjointLoop1(mid2, row[0:], wBar1Dot[0:], zBarDot)
+				} else {
+					for block2 := 0; block2 < mid2; block2 += 32768 {
+						many1 := mid2 - block2
+						if many1 > 32768 {
+							many1 = 32768
+						}
+						logisticLossPlainAdjointLoop1(many1, row[block2:], wBar1Dot[block2:], zBarDot)
+					}
+				}
 				for j12 := mid2; j12 < hi; j12++ {
 					v13 := row[j12]
 					wBar1Dot[j12] += zBarDot * v13
@@ -782,7 +862,17 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 			stack := ws.t11[at:][:b]
 			if 15 < b && b <= len(t11) && b <= len(stack) && b <= len(text11) && b <= len(extra1) {
 				mid1 := b - b%4
-				recurrentLossPlainAdjointLoop1(mid1, stack[0:], t11[0:], text11[0:], extra1[0:])
+				if mid1 <= 32768 {
+					recurrentLossPlainAdjointLoop1(mid1, stack[0:], t11[0:], text11[0:], extra1[0:])
+				} else {
+					for block1 := 0; block1 < mid1; block1 += 32768 {
+						many := mid1 - block1
+						if many > 32768 {
+							many = 32768
+						}
+						recurrentLossPlainAdjointLoop1(many, stack[block1:], t11[block1:], text11[block1:], extra1[block1:])
+					}
+				}
 				for i6 := mid1; i6 < b; i6++ {
 					stack[i6] = t11[i6]
 					t11[i6] = text11[i6] * extra1[i6]
@@ -957,7 +1047,17 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 				mid2 := b - b%4
 				var state [1]float64
 				state[0] = normBar
-				recurrentLossPlainAdjointLoop2(mid2, state[:], totalBar, text31[0:], t2Bar1[0:])
+				if mid2 <= 32768 {
+					recurrentLossPlainAdjointLoop2(mid2, state[:], totalBar, text31[0:], t2Bar1[0:])
+				} else {
+					for block2 := 0; block2 < mid2; block2 += 32768 {
+						many1 := mid2 - block2
+						if many1 > 32768 {
+							many1 = 32768
+						}
+						recurrentLossPlainAdjointLoop2(many1, state[:], totalBar, text31[block2:], t2Bar1[block2:])
+					}
+				}
 				normBar = state[0]
 				for i311 := mid2; i311 < b; i311++ {
 					t82 := totalBar * text31[i311]
@@ -1507,7 +1607,17 @@ func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []f
 				mid := b - b%4
 				var state [1]float64
 				state[0] = normBar
-				recurrentLossPlainAdjointLoop2(mid, state[:], totalBar, text31[0:], t2Bar1[0:])
+				if mid <= 32768 {
+					recurrentLossPlainAdjointLoop2(mid, state[:], totalBar, text31[0:], t2Bar1[0:])
+				} else {
+					for block := 0; block < mid; block += 32768 {
+						many := mid - block
+						if many > 32768 {
+							many = 32768
+						}
+						recurrentLossPlainAdjointLoop2(many, state[:], totalBar, text31[block:], t2Bar1[block:])
+					}
+				}
 				normBar = state[0]
 				for i311 := mid; i311 < b; i311++ {
 					t82 := totalBar * text31[i311]
@@ -2080,7 +2190,17 @@ func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rB
 						qx2 := qx[lo:len(qx):len(qx)][:n3]
 						if 15 < n3 && n3 <= len(icf2) && n3 <= len(qx2) {
 							mid3 := n3 - n3%4
-							logPosteriorPlainAdjointLoop1(mid3, qx2[0:], icf2[0:], xc1)
+							if mid3 <= 32768 {
+								logPosteriorPlainAdjointLoop1(mid3, qx2[0:], icf2[0:], xc1)
+							} else {
+								for block3 := 0; block3 < mid3; block3 += 32768 {
+									many := mid3 - block3
+									if many > 32768 {
+										many = 32768
+									}
+									logPosteriorPlainAdjointLoop1(many, qx2[block3:], icf2[block3:], xc1)
+								}
+							}
 							for row21 := mid3; row21 < n3; row21++ {
 								qx2[row21] += icf2[row21] * xc1
 							}
@@ -2225,7 +2345,17 @@ func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rB
 				qxBar1 := qxBar[:len(qxBar):len(qxBar)][:d]
 				if 15 < d && d <= len(qx4) && d <= len(qxBar1) {
 					mid4 := d - d%4
-					logPosteriorPlainAdjointLoop2(mid4, qxBar1[0:], twice, qx4[0:])
+					if mid4 <= 32768 {
+						logPosteriorPlainAdjointLoop2(mid4, qxBar1[0:], twice, qx4[0:])
+					} else {
+						for block4 := 0; block4 < mid4; block4 += 32768 {
+							many1 := mid4 - block4
+							if many1 > 32768 {
+								many1 = 32768
+							}
+							logPosteriorPlainAdjointLoop2(many1, qxBar1[block4:], twice, qx4[block4:])
+						}
+					}
 					for i211 := mid4; i211 < d; i211++ {
 						qxBar1[i211] += twice * qx4[i211]
 					}
@@ -2345,7 +2475,17 @@ func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rB
 			icfBar2 := icfBar[j21*tri+d : len(icfBar) : len(icfBar)][:n5]
 			if 15 < n5 && n5 <= len(icf4) && n5 <= len(icfBar2) {
 				mid5 := n5 - n5%4
-				logisticLossPlainAdjointLoop1(mid5, icf4[0:], icfBar2[0:], twice2)
+				if mid5 <= 32768 {
+					logisticLossPlainAdjointLoop1(mid5, icf4[0:], icfBar2[0:], twice2)
+				} else {
+					for block5 := 0; block5 < mid5; block5 += 32768 {
+						many2 := mid5 - block5
+						if many2 > 32768 {
+							many2 = 32768
+						}
+						logisticLossPlainAdjointLoop1(many2, icf4[block5:], icfBar2[block5:], twice2)
+					}
+				}
 				for i4111 := mid5; i4111 < n5; i4111++ {
 					l1112 := icf4[i4111]
 					icfBar2[i4111] += twice2 * l1112
@@ -2368,7 +2508,17 @@ func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rB
 			diagBar2 := diagBar[j21*d : len(diagBar) : len(diagBar)][:d]
 			if 15 < d && d <= len(diag5) && d <= len(diagBar2) {
 				mid6 := d - d%4
-				logPosteriorPlainAdjointLoop2(mid6, diagBar2[0:], twice1, diag5[0:])
+				if mid6 <= 32768 {
+					logPosteriorPlainAdjointLoop2(mid6, diagBar2[0:], twice1, diag5[0:])
+				} else {
+					for block6 := 0; block6 < mid6; block6 += 32768 {
+						many3 := mid6 - block6
+						if many3 > 32768 {
+							many3 = 32768
+						}
+						logPosteriorPlainAdjointLoop2(many3, diagBar2[block6:], twice1, diag5[block6:])
+					}
+				}
 				for i311 := mid6; i311 < d; i311++ {
 					diagBar2[i311] += twice1 * diag5[i311]
 				}
@@ -3217,7 +3367,17 @@ func logPosteriorPlainAdjointTangentVectors(x []float64, c *Mixture, xBar []floa
 			icfBar2 := icfBar[j21*tri+d : len(icfBar) : len(icfBar)][:n5]
 			if 15 < n5 && n5 <= len(icf4Dot) && n5 <= len(icf4) && n5 <= len(icfBar2Dot) && n5 <= len(icfBar2) {
 				mid2 := n5 - n5%4
-				logPosteriorPlainAdjointTangentLoop1(mid2, icf4Dot[0:], icf4[0:], icfBar2Dot[0:], twice2, icfBar2[0:])
+				if mid2 <= 32768 {
+					logPosteriorPlainAdjointTangentLoop1(mid2, icf4Dot[0:], icf4[0:], icfBar2Dot[0:], twice2, icfBar2[0:])
+				} else {
+					for block2 := 0; block2 < mid2; block2 += 32768 {
+						many := mid2 - block2
+						if many > 32768 {
+							many = 32768
+						}
+						logPosteriorPlainAdjointTangentLoop1(many, icf4Dot[block2:], icf4[block2:], icfBar2Dot[block2:], twice2, icfBar2[block2:])
+					}
+				}
 				for i4111 := mid2; i4111 < n5; i4111++ {
 					l111Dot2 := icf4Dot[i4111]
 					l1112 := icf4[i4111]
@@ -3313,7 +3473,17 @@ func rosenbrockPlainAdjointVectors(x, xBar []float64, rBar float64, ws *AdjointW
 			state[0] = s
 			state[1] = carry
 			state[2] = old
-			rosenbrockPlainAdjointLoop1(mid, state[:], x1[1:], twice1, twice2, xBar1[0:])
+			if mid <= 32768 {
+				rosenbrockPlainAdjointLoop1(mid, state[:], x1[1:], twice1, twice2, xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					rosenbrockPlainAdjointLoop1(many, state[:], x1[block+1:], twice1, twice2, xBar1[block:])
+				}
+			}
 			s = state[0]
 			carry = state[1]
 			old = state[2]
@@ -3369,7 +3539,17 @@ func rosenbrockPlainAdjointOverwritingVectors(x, xBar []float64, rBar float64, w
 			state[0] = s
 			state[1] = carry
 			state[2] = old
-			rosenbrockPlainAdjointOverwritingLoop1(mid, state[:], x1[1:], twice1, twice2, xBar1[0:])
+			if mid <= 32768 {
+				rosenbrockPlainAdjointOverwritingLoop1(mid, state[:], x1[1:], twice1, twice2, xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					rosenbrockPlainAdjointOverwritingLoop1(many, state[:], x1[block+1:], twice1, twice2, xBar1[block:])
+				}
+			}
 			s = state[0]
 			carry = state[1]
 			old = state[2]
@@ -3425,7 +3605,17 @@ func rosenbrockPlainAdjointOnlyVectors(x, xBar []float64, rBar float64, ws *Adjo
 			var state [2]float64
 			state[0] = carry
 			state[1] = old
-			rosenbrockPlainAdjointOnlyLoop1(mid, state[:], x1[1:], twice1, twice2, xBar1[0:])
+			if mid <= 32768 {
+				rosenbrockPlainAdjointOnlyLoop1(mid, state[:], x1[1:], twice1, twice2, xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					rosenbrockPlainAdjointOnlyLoop1(many, state[:], x1[block+1:], twice1, twice2, xBar1[block:])
+				}
+			}
 			carry = state[0]
 			old = state[1]
 			for i2 := mid; i2 < hi; i2++ {
@@ -3475,7 +3665,17 @@ func rosenbrockPlainAdjointOnlyOverwritingVectors(x, xBar []float64, rBar float6
 			var state [2]float64
 			state[0] = carry
 			state[1] = old
-			rosenbrockPlainAdjointOnlyOverwritingLoop1(mid, state[:], x1[1:], twice1, twice2, xBar1[0:])
+			if mid <= 32768 {
+				rosenbrockPlainAdjointOnlyOverwritingLoop1(mid, state[:], x1[1:], twice1, twice2, xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					rosenbrockPlainAdjointOnlyOverwritingLoop1(many, state[:], x1[block+1:], twice1, twice2, xBar1[block:])
+				}
+			}
 			carry = state[0]
 			old = state[1]
 			for i2 := mid; i2 < hi; i2++ {
@@ -3535,7 +3735,17 @@ func rosenbrockPlainAdjointTangentVectors(x, xBar []float64, rBar float64, ws *A
 			state[2] = carry
 			state[3] = oldDot
 			state[4] = old
-			rosenbrockPlainAdjointTangentLoop1(mid, state[:], x1Dot[1:], x1[1:], twice1, twice2, xBar1Dot[0:], xBar1[0:])
+			if mid <= 32768 {
+				rosenbrockPlainAdjointTangentLoop1(mid, state[:], x1Dot[1:], x1[1:], twice1, twice2, xBar1Dot[0:], xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					rosenbrockPlainAdjointTangentLoop1(many, state[:], x1Dot[block+1:], x1[block+1:], twice1, twice2, xBar1Dot[block:], xBar1[block:])
+				}
+			}
 			s = state[0]
 			carryDot = state[1]
 			carry = state[2]
@@ -3618,7 +3828,17 @@ func rosenbrockPlainAdjointTangentOverwritingVectors(x, xBar []float64, rBar flo
 			state[2] = carry
 			state[3] = oldDot
 			state[4] = old
-			rosenbrockPlainAdjointTangentOverwritingLoop1(mid, state[:], x1Dot[1:], x1[1:], twice1, twice2, xBar1Dot[0:], xBar1[0:])
+			if mid <= 32768 {
+				rosenbrockPlainAdjointTangentOverwritingLoop1(mid, state[:], x1Dot[1:], x1[1:], twice1, twice2, xBar1Dot[0:], xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					rosenbrockPlainAdjointTangentOverwritingLoop1(many, state[:], x1Dot[block+1:], x1[block+1:], twice1, twice2, xBar1Dot[block:], xBar1[block:])
+				}
+			}
 			s = state[0]
 			carryDot = state[1]
 			carry = state[2]
@@ -3699,7 +3919,17 @@ func rosenbrockPlainHVPVectors(x []float64, rBar float64, ws *AdjointWork, xDot,
 			state[0] = carryDot
 			state[1] = oldDot
 			state[2] = old
-			rosenbrockPlainHVPLoop1(mid, state[:], x1Dot[1:], x1[1:], twice1, twice2, xBar1Dot[0:])
+			if mid <= 32768 {
+				rosenbrockPlainHVPLoop1(mid, state[:], x1Dot[1:], x1[1:], twice1, twice2, xBar1Dot[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					rosenbrockPlainHVPLoop1(many, state[:], x1Dot[block+1:], x1[block+1:], twice1, twice2, xBar1Dot[block:])
+				}
+			}
 			carryDot = state[0]
 			oldDot = state[1]
 			old = state[2]
@@ -3763,7 +3993,17 @@ func rosenbrockPlainHVPOverwritingVectors(x []float64, rBar float64, ws *Adjoint
 			state[0] = carryDot
 			state[1] = oldDot
 			state[2] = old
-			rosenbrockPlainHVPOverwritingLoop1(mid, state[:], x1Dot[1:], x1[1:], twice1, twice2, xBar1Dot[0:])
+			if mid <= 32768 {
+				rosenbrockPlainHVPOverwritingLoop1(mid, state[:], x1Dot[1:], x1[1:], twice1, twice2, xBar1Dot[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					rosenbrockPlainHVPOverwritingLoop1(many, state[:], x1Dot[block+1:], x1[block+1:], twice1, twice2, xBar1Dot[block:])
+				}
+			}
 			carryDot = state[0]
 			oldDot = state[1]
 			old = state[2]
@@ -3821,7 +4061,17 @@ func sumSquaresPlainAdjointVectors(x, xBar []float64, rBar float64, ws *AdjointW
 			mid := hi - hi%4
 			var state [1]float64
 			state[0] = s
-			sumSquaresPlainAdjointLoop1(mid, state[:], x[0:], xBar1[0:], twice)
+			if mid <= 32768 {
+				sumSquaresPlainAdjointLoop1(mid, state[:], x[0:], xBar1[0:], twice)
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					sumSquaresPlainAdjointLoop1(many, state[:], x[block:], xBar1[block:], twice)
+				}
+			}
 			s = state[0]
 			for i2 := mid; i2 < hi; i2++ {
 				v2 := x[i2]
@@ -3855,7 +4105,17 @@ func sumSquaresPlainAdjointOverwritingVectors(x, xBar []float64, rBar float64, w
 			mid := hi - hi%4
 			var state [1]float64
 			state[0] = s
-			sumSquaresPlainAdjointOverwritingLoop1(mid, state[:], x[0:], xBar1[0:], twice)
+			if mid <= 32768 {
+				sumSquaresPlainAdjointOverwritingLoop1(mid, state[:], x[0:], xBar1[0:], twice)
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					sumSquaresPlainAdjointOverwritingLoop1(many, state[:], x[block:], xBar1[block:], twice)
+				}
+			}
 			s = state[0]
 			for i2 := mid; i2 < hi; i2++ {
 				v2 := x[i2]
@@ -3888,7 +4148,17 @@ func sumSquaresPlainAdjointOnlyVectors(x, xBar []float64, rBar float64, ws *Adjo
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
 		if 15 < hi && hi <= len(x) && hi <= len(xBar1) {
 			mid := hi - hi%4
-			logisticLossPlainAdjointLoop1(mid, x[0:], xBar1[0:], twice)
+			if mid <= 32768 {
+				logisticLossPlainAdjointLoop1(mid, x[0:], xBar1[0:], twice)
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					logisticLossPlainAdjointLoop1(many, x[block:], xBar1[block:], twice)
+				}
+			}
 			for i2 := mid; i2 < hi; i2++ {
 				v2 := x[i2]
 				xBar1[i2] += twice * v2
@@ -3910,7 +4180,17 @@ func sumSquaresPlainAdjointOnlyOverwritingVectors(x, xBar []float64, rBar float6
 		xBar1 := xBar[:len(x):len(x)][:hi]
 		if 15 < hi && hi <= len(x) && hi <= len(xBar1) {
 			mid := hi - hi%4
-			sumSquaresPlainAdjointOnlyOverwritingLoop1(mid, x[0:], xBar1[0:], twice)
+			if mid <= 32768 {
+				sumSquaresPlainAdjointOnlyOverwritingLoop1(mid, x[0:], xBar1[0:], twice)
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					sumSquaresPlainAdjointOnlyOverwritingLoop1(many, x[block:], xBar1[block:], twice)
+				}
+			}
 			for i2 := mid; i2 < hi; i2++ {
 				v2 := x[i2]
 				xBar1[i2] = twice * v2
@@ -3943,7 +4223,17 @@ func sumSquaresPlainAdjointTangentVectors(x, xBar []float64, rBar float64, ws *A
 			mid := hi - hi%4
 			var state [1]float64
 			state[0] = s
-			sumSquaresPlainAdjointTangentLoop1(mid, state[:], xDot[0:], x[0:], xBar1Dot[0:], twice, xBar1[0:])
+			if mid <= 32768 {
+				sumSquaresPlainAdjointTangentLoop1(mid, state[:], xDot[0:], x[0:], xBar1Dot[0:], twice, xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					sumSquaresPlainAdjointTangentLoop1(many, state[:], xDot[block:], x[block:], xBar1Dot[block:], twice, xBar1[block:])
+				}
+			}
 			s = state[0]
 			for i2 := mid; i2 < hi; i2++ {
 				vDot2 := xDot[i2]
@@ -3982,7 +4272,17 @@ func sumSquaresPlainAdjointTangentOverwritingVectors(x, xBar []float64, rBar flo
 			mid := hi - hi%4
 			var state [1]float64
 			state[0] = s
-			sumSquaresPlainAdjointTangentOverwritingLoop1(mid, state[:], xDot[0:], x[0:], xBar1Dot[0:], twice, xBar1[0:])
+			if mid <= 32768 {
+				sumSquaresPlainAdjointTangentOverwritingLoop1(mid, state[:], xDot[0:], x[0:], xBar1Dot[0:], twice, xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					sumSquaresPlainAdjointTangentOverwritingLoop1(many, state[:], xDot[block:], x[block:], xBar1Dot[block:], twice, xBar1[block:])
+				}
+			}
 			s = state[0]
 			for i2 := mid; i2 < hi; i2++ {
 				vDot2 := xDot[i2]
@@ -4028,7 +4328,17 @@ func diffSquaresPlainAdjointVectors(x, xBar []float64, rBar float64, ws *Adjoint
 			state[0] = s
 			state[1] = carry
 			state[2] = old
-			diffSquaresPlainAdjointLoop1(mid, state[:], x1[1:], twice, xBar1[0:])
+			if mid <= 32768 {
+				diffSquaresPlainAdjointLoop1(mid, state[:], x1[1:], twice, xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					diffSquaresPlainAdjointLoop1(many, state[:], x1[block+1:], twice, xBar1[block:])
+				}
+			}
 			s = state[0]
 			carry = state[1]
 			old = state[2]
@@ -4078,7 +4388,17 @@ func diffSquaresPlainAdjointOverwritingVectors(x, xBar []float64, rBar float64, 
 			state[0] = s
 			state[1] = carry
 			state[2] = old
-			diffSquaresPlainAdjointOverwritingLoop1(mid, state[:], x1[1:], twice, xBar1[0:])
+			if mid <= 32768 {
+				diffSquaresPlainAdjointOverwritingLoop1(mid, state[:], x1[1:], twice, xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					diffSquaresPlainAdjointOverwritingLoop1(many, state[:], x1[block+1:], twice, xBar1[block:])
+				}
+			}
 			s = state[0]
 			carry = state[1]
 			old = state[2]
@@ -4128,7 +4448,17 @@ func diffSquaresPlainAdjointOnlyVectors(x, xBar []float64, rBar float64, ws *Adj
 			var state [2]float64
 			state[0] = carry
 			state[1] = old
-			diffSquaresPlainAdjointOnlyLoop1(mid, state[:], x1[1:], twice, xBar1[0:])
+			if mid <= 32768 {
+				diffSquaresPlainAdjointOnlyLoop1(mid, state[:], x1[1:], twice, xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					diffSquaresPlainAdjointOnlyLoop1(many, state[:], x1[block+1:], twice, xBar1[block:])
+				}
+			}
 			carry = state[0]
 			old = state[1]
 			for i2 := mid; i2 < hi; i2++ {
@@ -4172,7 +4502,17 @@ func diffSquaresPlainAdjointOnlyOverwritingVectors(x, xBar []float64, rBar float
 			var state [2]float64
 			state[0] = carry
 			state[1] = old
-			diffSquaresPlainAdjointOnlyOverwritingLoop1(mid, state[:], x1[1:], twice, xBar1[0:])
+			if mid <= 32768 {
+				diffSquaresPlainAdjointOnlyOverwritingLoop1(mid, state[:], x1[1:], twice, xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					diffSquaresPlainAdjointOnlyOverwritingLoop1(many, state[:], x1[block+1:], twice, xBar1[block:])
+				}
+			}
 			carry = state[0]
 			old = state[1]
 			for i2 := mid; i2 < hi; i2++ {
@@ -4226,7 +4566,17 @@ func diffSquaresPlainAdjointTangentVectors(x, xBar []float64, rBar float64, ws *
 			state[2] = carry
 			state[3] = oldDot
 			state[4] = old
-			diffSquaresPlainAdjointTangentLoop1(mid, state[:], x1Dot[1:], x1[1:], twice, xBar1Dot[0:], xBar1[0:])
+			if mid <= 32768 {
+				diffSquaresPlainAdjointTangentLoop1(mid, state[:], x1Dot[1:], x1[1:], twice, xBar1Dot[0:], xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					diffSquaresPlainAdjointTangentLoop1(many, state[:], x1Dot[block+1:], x1[block+1:], twice, xBar1Dot[block:], xBar1[block:])
+				}
+			}
 			s = state[0]
 			carryDot = state[1]
 			carry = state[2]
@@ -4297,7 +4647,17 @@ func diffSquaresPlainAdjointTangentOverwritingVectors(x, xBar []float64, rBar fl
 			state[2] = carry
 			state[3] = oldDot
 			state[4] = old
-			diffSquaresPlainAdjointTangentOverwritingLoop1(mid, state[:], x1Dot[1:], x1[1:], twice, xBar1Dot[0:], xBar1[0:])
+			if mid <= 32768 {
+				diffSquaresPlainAdjointTangentOverwritingLoop1(mid, state[:], x1Dot[1:], x1[1:], twice, xBar1Dot[0:], xBar1[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					diffSquaresPlainAdjointTangentOverwritingLoop1(many, state[:], x1Dot[block+1:], x1[block+1:], twice, xBar1Dot[block:], xBar1[block:])
+				}
+			}
 			s = state[0]
 			carryDot = state[1]
 			carry = state[2]
@@ -4363,20 +4723,20 @@ func diffSquaresPlainHVPVectors(x []float64, rBar float64, ws *AdjointWork, xDot
 		if 31 < hi && hi+1 <= len(x1Dot) && hi <= len(xBar1Dot) {
 			mid := hi - hi%4
 			var state [2]float64
+			state[0] = carryDot
+			state[1] = oldDot
 			for block := 0; block < mid; block += 16 {
 				many := mid - block
 				if many > 16 {
 					many = 16
 				}
-				state[0] = carryDot
-				state[1] = oldDot
 				diffSquaresPlainAdjointOnlyLoop1(many, state[:], x1Dot[block+1:], twice, xBar1Dot[block:])
 				for k := 0; k < many; k++ {
 					_ = x1[block+k+1]
 				}
-				carryDot = state[0]
-				oldDot = state[1]
 			}
+			carryDot = state[0]
+			oldDot = state[1]
 			for i2 := mid; i2 < hi; i2++ {
 				nowDot2 := x1Dot[i2+1]
 				_ = x1[i2+1]
