@@ -192,7 +192,9 @@
 // other functions, adjoints above all, in which kernels in assembly do most iterations of some
 // loops, four at a time. They need no experiment: amd64 with AVX, which is tested at start-up,
 // without GOAMD64=v3 and the build tag purego. Results are those of the loops bit for bit, sums
-// included, which are added in order. A panic may come after writes of later iterations.
+// included, which are added in order. A panic may come after writes of later iterations, and
+// where an adjoint writes slices that are elements of a slice and overlap another argument,
+// which it cannot check, its results are others.
 //
 // A loop has a kernel if it has no loops and calls in it, counts up from a constant, and has
 // enough arithmetic as above on elements whose indices are the index of the loop plus a

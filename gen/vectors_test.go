@@ -192,6 +192,33 @@ func TestVectorForms(t *testing.T) {
 	command(t, dir, "test", "-count=1", "-vet=asmdecl", ".")
 }
 
+// TestVectorNames checks that the go command accepts kernels whose parameters have names of registers or letters that
+// are not ASCII, and those of a function whose name begins with such a letter.
+func TestVectorNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a program")
+	}
+	if runtime.GOARCH != "amd64" {
+		t.Skip("there are kernels for amd64 only")
+	}
+	dir := module(t, map[string]string{"go.mod": bootMod, "names.go": `package boot
+
+//nabla:differentiate
+func Énergie(X, ñ, π []float64, Y, F, g, µ float64) float64 {
+	s := 0.0
+	for i := range X {
+		s += Y*X[i]*ñ[i] + F*g*ñ[i]*π[i] - µ*X[i]*π[i]
+	}
+	return s
+}
+`})
+	if p := withVectors(t, dir); !strings.Contains(string(p.Files[0].Kernels), "énergieAdjointLoop1(SB)") {
+		t.Error("want a kernel")
+	}
+	command(t, dir, "vet", "-asmdecl", ".")
+	command(t, dir, "build", ".")
+}
+
 // TestVectorFiles follows the files with forms and kernels from the run that asks for them, through one that keeps them
 // current, to their removal when no function has a form.
 func TestVectorFiles(t *testing.T) {

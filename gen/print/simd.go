@@ -53,8 +53,7 @@ func (f *file) nameVariants(vector func(*ir.Func) *SIMDVariant) {
 		if v == nil {
 			continue
 		}
-		base := f.names[fn.Func]
-		base = strings.ToLower(base[:1]) + base[1:]
+		base := unexported(f.names[fn.Func])
 		f.variants = append(f.variants, fn)
 		f.dispatch[fn.Func] = f.freshName(base + "Twin")
 		f.names[v.Func], f.names[v.Kernel] = f.freshName(base+"Vector"), f.freshName(base+"Kernel")

@@ -5,6 +5,8 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/nabla-ad/nabla/gen/ir"
 )
@@ -27,8 +29,7 @@ func (f *file) nameForms(form func(*ir.Func) *VectorForm) {
 		if v == nil || f.dispatch[fn.Func] != "" {
 			continue
 		}
-		base := f.names[fn.Func]
-		base = strings.ToLower(base[:1]) + base[1:]
+		base := unexported(f.names[fn.Func])
 		f.vectorForms = append(f.vectorForms, fn)
 		f.dispatch[fn.Func] = f.freshName(base + "Twin")
 		f.names[v.Func] = f.freshName(base + "Vectors")
@@ -41,6 +42,27 @@ func (f *file) nameForms(form func(*ir.Func) *VectorForm) {
 			f.names[k] = f.names[f.kernels[key]]
 		}
 	}
+}
+
+// unexported returns name with a lower-case letter first.
+func unexported(name string) string {
+	r, n := utf8.DecodeRuneInString(name)
+	return string(unicode.ToLower(r)) + name[n:]
+}
+
+// assemblyName returns name without what is a register in assembly or has letters that go vet does not know there. No
+// register but g begins with a small letter.
+func assemblyName(name string) string {
+	name = unexported(strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf {
+			return '_'
+		}
+		return r
+	}, name))
+	if name == "g" || name[0] == '_' {
+		name = "v" + name
+	}
+	return name
 }
 
 // shape returns the text of a function without its names.
@@ -77,8 +99,7 @@ func (s Source) vectors(f *file) (forms, assembled []byte, err error) {
 // formsBody returns the file with forms after its imports, and the kernels.
 func (f *file) formsBody(form func(*ir.Func) *VectorForm) (body, kernels string) {
 	var b, set strings.Builder
-	a := &assembly{name: f.freshName("kernelNumbers")}
-	delete(f.taken, a.name)
+	a := &assembly{name: "kernelNumbers"} // a symbol of the file, apart from names of the package
 	for _, fn := range f.vectorForms {
 		v := form(fn.Func)
 		name := f.names[v.Func]
@@ -92,6 +113,11 @@ func (f *file) formsBody(form func(*ir.Func) *VectorForm) (body, kernels string)
 			}
 			p := &printer{file: f, f: k, names: ir.NamerOf(k), vars: map[*ir.Var]string{}}
 			p.names.Avoid(p.reserved)
+			for _, v := range k.Params {
+				if name := assemblyName(v.Name); name != v.Name {
+					p.vars[v] = p.names.Name(name)
+				}
+			}
 			head := "(" + p.signature(k.Params, false) + ")"
 			b.WriteString("\n// " + f.names[k] + " does n iterations of a loop, a multiple of four.\n//\n" +
 				"//go:noescape\nfunc " + f.names[k] + head + "\n")

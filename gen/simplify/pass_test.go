@@ -75,22 +75,24 @@ var untestedPasses = map[string]func(f *ir.Func){
 	"overwrite": func(f *ir.Func) { simplify.Overwrite(f, f.Params[0], f.Params[1]) },
 }
 
-// vectors returns a pass that gives loops kernels. It checks these, and makes them do iterations as vectors.
+// vectors returns a pass that gives loops kernels. It checks them, and makes these do iterations as vectors.
 func vectors(distinct bool) func(f *ir.Func) {
 	return func(f *ir.Func) {
 		g, kernels := simplify.Vectors(f, distinct, nil)
 		if g == nil {
 			return
 		}
-		for _, k := range kernels {
-			if err := ir.Check(k); err != nil {
-				panic(fmt.Sprintf("%v\n%v", err, k))
-			}
-			*k = *lanewise(k)
-			if err := ir.Check(k); err != nil {
-				panic(fmt.Sprintf("%v\n%v", err, k))
+		check := func(f *ir.Func) {
+			if err := ir.Check(f); err != nil {
+				panic(fmt.Sprintf("%v\n%v", err, f))
 			}
 		}
+		for _, k := range kernels {
+			check(k)
+			*k = *lanewise(k)
+			check(k)
+		}
+		check(g)
 		*f = *g
 	}
 }

@@ -70,8 +70,9 @@ func (d *vectorLoop) emit() ir.Block {
 	then = slices.Concat(then, e.declarations, before, inBlocks, after)
 	cond := ir.Compare(token.LSS, ir.IntConst(integer, d.lo+few-1), d.l.Hi)
 	for _, v := range d.order {
+		// The bound may be so large that it overflows with a constant.
 		length := &ir.Len{Typed: ir.Typed{T: integer}, X: v.Load()}
-		end := ir.Compare(token.LEQ, addConst(d.l.Hi, d.slices[v].most), length)
+		end := ir.Compare(token.LEQ, d.l.Hi, addConst(length, -d.slices[v].most))
 		cond = ir.NewBinary(types.Typ[types.Bool], token.LAND, cond, end)
 	}
 	return ir.Block{&ir.If{At: at, Cond: cond, Then: append(then, remaining(d.l, mid, e.names)), Else: ir.Block{d.l}}}
@@ -151,6 +152,11 @@ func (e *vectorEmitter) rest(index *ir.Var) *ir.Loop {
 		Step: 1}
 	vars, labels := renamed(body, e.names)
 	labels[e.l.Next] = l.Next
+	for _, v := range e.state {
+		if vars[v] != nil { // it may be a parameter or a result of the function
+			vars[v].Kind = ir.Local
+		}
+	}
 	m := &ir.Map{Var: ir.Renaming(vars), Label: ir.Renaming(labels)}
 	l.Body = m.Block(body)
 	return l

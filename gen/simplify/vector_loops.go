@@ -183,14 +183,15 @@ func (d *vectorLoop) vector(e ir.Expr, visit func(v *ir.Var)) bool {
 	return false
 }
 
-// maxVectorOffset is the largest constant that is added to the index of an element.
+// maxVectorOffset is the largest constant that is added to the index of an element, or subtracted from it, so that
+// distances of elements are offsets of instructions.
 const maxVectorOffset = 1 << 20
 
 // isElement reports whether p is an element of a slice of float64 whose index is that of the loop plus a constant, and
 // never negative.
 func (d *vectorLoop) isElement(p *ir.Place) bool {
 	base, k, ok := d.splitIndex(p)
-	return ok && base == nil && len(p.Path) == 1 && d.lo+k >= 0 && k <= maxVectorOffset &&
+	return ok && base == nil && len(p.Path) == 1 && d.lo+k >= 0 && k <= maxVectorOffset && k >= -maxVectorOffset &&
 		types.Identical(p.Root.Type, types.NewSlice(types.Typ[types.Float64]))
 }
 

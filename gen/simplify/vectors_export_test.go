@@ -1,6 +1,7 @@
 package simplify
 
-// AlwaysVectors calls do while every loop that can have a kernel has one, also for few iterations, and calls it for few.
+// AlwaysVectors calls do while every loop that can have a kernel has one, also for few iterations, and calls it for
+// few.
 func AlwaysVectors(do func()) {
 	was := vectorCosts
 	vectorCosts.few, vectorCosts.many, vectorCosts.call, vectorCosts.always = 4, 4, 24, true

@@ -3467,7 +3467,7 @@ func rosenbrockPlainAdjointVectors(x, xBar []float64, rBar float64, ws *AdjointW
 		old := x[0]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
-		if 15 < hi && hi+1 <= len(x1) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1)-1 && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [3]float64
 			state[0] = s
@@ -3533,7 +3533,7 @@ func rosenbrockPlainAdjointOverwritingVectors(x, xBar []float64, rBar float64, w
 		old := x[0]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1 := xBar[:len(x):len(x)][:hi]
-		if 15 < hi && hi+1 <= len(x1) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1)-1 && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [3]float64
 			state[0] = s
@@ -3600,7 +3600,7 @@ func rosenbrockPlainAdjointOnlyVectors(x, xBar []float64, rBar float64, ws *Adjo
 		old := x[0]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
-		if 15 < hi && hi+1 <= len(x1) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1)-1 && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [2]float64
 			state[0] = carry
@@ -3660,7 +3660,7 @@ func rosenbrockPlainAdjointOnlyOverwritingVectors(x, xBar []float64, rBar float6
 		old := x[0]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1 := xBar[:len(x):len(x)][:hi]
-		if 15 < hi && hi+1 <= len(x1) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1)-1 && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [2]float64
 			state[0] = carry
@@ -3727,7 +3727,7 @@ func rosenbrockPlainAdjointTangentVectors(x, xBar []float64, rBar float64, ws *A
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi]
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
-		if 15 < hi && hi+1 <= len(x1Dot) && hi+1 <= len(x1) && hi <= len(xBar1Dot) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1Dot)-1 && hi <= len(x1)-1 && hi <= len(xBar1Dot) && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [5]float64
 			state[0] = s
@@ -3820,7 +3820,7 @@ func rosenbrockPlainAdjointTangentOverwritingVectors(x, xBar []float64, rBar flo
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1Dot := xBarDot[:len(x):len(x)][:hi]
 		xBar1 := xBar[:len(x):len(x)][:hi]
-		if 15 < hi && hi+1 <= len(x1Dot) && hi+1 <= len(x1) && hi <= len(xBar1Dot) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1Dot)-1 && hi <= len(x1)-1 && hi <= len(xBar1Dot) && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [5]float64
 			state[0] = s
@@ -3913,7 +3913,7 @@ func rosenbrockPlainHVPVectors(x []float64, rBar float64, ws *AdjointWork, xDot,
 		x1Dot := xDot[:len(x):len(x)][:hi+1]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1Dot := xBarDot[:len(xBarDot):len(xBarDot)][:hi]
-		if 15 < hi && hi+1 <= len(x1Dot) && hi+1 <= len(x1) && hi <= len(xBar1Dot) {
+		if 15 < hi && hi <= len(x1Dot)-1 && hi <= len(x1)-1 && hi <= len(xBar1Dot) {
 			mid := hi - hi%4
 			var state [3]float64
 			state[0] = carryDot
@@ -3987,7 +3987,7 @@ func rosenbrockPlainHVPOverwritingVectors(x []float64, rBar float64, ws *Adjoint
 		x1Dot := xDot[:len(x):len(x)][:hi+1]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1Dot := xBarDot[:len(x):len(x)][:hi]
-		if 15 < hi && hi+1 <= len(x1Dot) && hi+1 <= len(x1) && hi <= len(xBar1Dot) {
+		if 15 < hi && hi <= len(x1Dot)-1 && hi <= len(x1)-1 && hi <= len(xBar1Dot) {
 			mid := hi - hi%4
 			var state [3]float64
 			state[0] = carryDot
@@ -4322,7 +4322,7 @@ func diffSquaresPlainAdjointVectors(x, xBar []float64, rBar float64, ws *Adjoint
 		old := x[0]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
-		if 15 < hi && hi+1 <= len(x1) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1)-1 && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [3]float64
 			state[0] = s
@@ -4382,7 +4382,7 @@ func diffSquaresPlainAdjointOverwritingVectors(x, xBar []float64, rBar float64, 
 		old := x[0]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1 := xBar[:len(x):len(x)][:hi]
-		if 15 < hi && hi+1 <= len(x1) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1)-1 && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [3]float64
 			state[0] = s
@@ -4443,7 +4443,7 @@ func diffSquaresPlainAdjointOnlyVectors(x, xBar []float64, rBar float64, ws *Adj
 		old := x[0]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
-		if 15 < hi && hi+1 <= len(x1) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1)-1 && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [2]float64
 			state[0] = carry
@@ -4497,7 +4497,7 @@ func diffSquaresPlainAdjointOnlyOverwritingVectors(x, xBar []float64, rBar float
 		old := x[0]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1 := xBar[:len(x):len(x)][:hi]
-		if 15 < hi && hi+1 <= len(x1) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1)-1 && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [2]float64
 			state[0] = carry
@@ -4558,7 +4558,7 @@ func diffSquaresPlainAdjointTangentVectors(x, xBar []float64, rBar float64, ws *
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1Dot := xBarDot[:len(xBar):len(xBar)][:hi]
 		xBar1 := xBar[:len(xBar):len(xBar)][:hi]
-		if 15 < hi && hi+1 <= len(x1Dot) && hi+1 <= len(x1) && hi <= len(xBar1Dot) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1Dot)-1 && hi <= len(x1)-1 && hi <= len(xBar1Dot) && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [5]float64
 			state[0] = s
@@ -4639,7 +4639,7 @@ func diffSquaresPlainAdjointTangentOverwritingVectors(x, xBar []float64, rBar fl
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1Dot := xBarDot[:len(x):len(x)][:hi]
 		xBar1 := xBar[:len(x):len(x)][:hi]
-		if 15 < hi && hi+1 <= len(x1Dot) && hi+1 <= len(x1) && hi <= len(xBar1Dot) && hi <= len(xBar1) {
+		if 15 < hi && hi <= len(x1Dot)-1 && hi <= len(x1)-1 && hi <= len(xBar1Dot) && hi <= len(xBar1) {
 			mid := hi - hi%4
 			var state [5]float64
 			state[0] = s
@@ -4720,7 +4720,7 @@ func diffSquaresPlainHVPVectors(x []float64, rBar float64, ws *AdjointWork, xDot
 		x1Dot := xDot[:len(x):len(x)][:hi+1]
 		x1 := x[:len(x):len(x)][:hi+1]
 		xBar1Dot := xBarDot[:len(xBarDot):len(xBarDot)][:hi]
-		if 31 < hi && hi+1 <= len(x1Dot) && hi <= len(xBar1Dot) {
+		if 31 < hi && hi <= len(x1Dot)-1 && hi <= len(xBar1Dot) {
 			mid := hi - hi%4
 			var state [2]float64
 			state[0] = carryDot
