@@ -198,7 +198,8 @@
 //
 // A loop has a kernel if it has no loops and calls in it, counts up from a constant, and has
 // enough arithmetic as above on elements whose indices are the index of the loop plus a
-// constant. The rest of it, such as branches, stays a loop in Go. Quotients, roots and absolute
+// constant, and on numbers that are the same in all iterations. The rest of it, such as
+// branches, stays a loop in Go. Quotients, roots and absolute
 // values have branches in adjoints, and values on the tape are in structs, so that kernels are
 // mostly those of sums and products: of linear and quadratic terms, polynomials, stencils.
 // A package with cgo has no kernels.

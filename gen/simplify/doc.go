@@ -47,7 +47,7 @@
 // and that they and [Overwrite] may change the sign of a zero. A function panics after a pass if and only if it did
 // before, except for [Unread]; if two expressions would panic, another of them may be first. A loop that would panic
 // does so before its first iteration after [Cut], and may do so after [Overwrite]; after [Promote] and [Batch] effects
-// of the iterations before it may be missing, and after [Vectors] those of later iterations may be there.
+// of the iterations before it may be missing, and after [Vectors] those of later iterations may be there too.
 //
 // # Terms
 //

@@ -19,13 +19,16 @@ type vectorEmitter struct {
 	declarations ir.Block            // of arrays
 	params       map[*ir.Var]*ir.Var // slice, array or variable → the parameter of the kernel
 	outside      []*ir.Var           // the keys of params
+	// uniform has the memory that parameters are loaded from, which are the same in all iterations.
+	uniform map[*ir.Var]*ir.Place
 }
 
 // emit returns the statements that replace the loop, which is the only one if a kernel would have too many slices.
 func (d *vectorLoop) emit() ir.Block {
 	at := d.l.At
 	e := &vectorEmitter{vectorLoop: d, arrays: map[*ir.Var]*ir.Var{}, params: map[*ir.Var]*ir.Var{},
-		first: d.variable("block"), many: d.variable("many")}
+		uniform: map[*ir.Var]*ir.Place{},
+		first:   d.variable("block"), many: d.variable("many")}
 	mid := d.variable("mid")
 	// The iterations that the kernel does are a multiple of the lanes.
 	left := ir.NewBinary(integer, token.REM, addConst(d.l.Hi, -d.lo), ir.Count(ir.VectorLanes))
@@ -165,9 +168,11 @@ func (e *vectorEmitter) rest(index *ir.Var) *ir.Loop {
 // kernel returns the kernel, whose parameters are the number of iterations and those for e.outside; nil if there are
 // too many.
 func (e *vectorEmitter) kernel() *ir.Func {
+	list := make(ir.Block, len(e.body)) // the statements of the kernel
 	for i := range e.body {
 		if e.inKernel[i] {
-			e.findSlices(e.body[i])
+			list[i] = e.withUniform(e.body[i])
+			e.findSlices(list[i])
 		}
 		if v := e.carriedBy(i); v != nil && e.inKernel[i] {
 			e.state = append(e.state, v)
@@ -197,8 +202,8 @@ func (e *vectorEmitter) kernel() *ir.Func {
 			save(e.saved(i))
 		}
 	}
-	for i, s := range e.body {
-		if !e.inKernel[i] {
+	for i, s := range list {
+		if s == nil {
 			continue
 		}
 		body = append(body, s)
@@ -236,6 +241,26 @@ func (e *vectorEmitter) kernel() *ir.Func {
 	}
 	e.of.kernels = append(e.of.kernels, k)
 	return k
+}
+
+// withUniform returns s with parameters in place of memory that is the same in all iterations.
+func (e *vectorEmitter) withUniform(s ir.Stmt) ir.Stmt {
+	m := &ir.Map{Expr: func(x ir.Expr) ir.Expr {
+		l, ok := x.(*ir.Load)
+		if !ok || len(l.P.Path) == 0 || e.isElement(l.P) || !e.isUniform(l.P) {
+			return x
+		}
+		for _, v := range e.outside {
+			if p := e.uniform[v]; p != nil && ir.EqualPlace(p, l.P) {
+				return v.Load()
+			}
+		}
+		v := &ir.Var{Name: e.names.Name(l.P.Root.Name), Type: l.T, Kind: ir.Param}
+		e.params[v], e.uniform[v] = v, l.P
+		e.outside = append(e.outside, v)
+		return v.Load()
+	}}
+	return m.Block(ir.Block{s})[0]
 }
 
 // findSlices notes the slices that s accesses elements of.
@@ -293,6 +318,8 @@ func (e *vectorEmitter) call(k *ir.Func, start, n ir.Expr) ir.Stmt {
 	elements := ir.Typed{T: types.NewSlice(types.Typ[types.Float64])}
 	for _, v := range e.outside {
 		switch x := e.slices[v]; {
+		case e.uniform[v] != nil:
+			c.Args = append(c.Args, ir.LoadOf(e.uniform[v], v.Type))
 		case x != nil:
 			c.Args = append(c.Args, &ir.Slice{Typed: elements, X: v.Load(), Lo: addConst(start, x.least)})
 		case isFloat64(v.Type):

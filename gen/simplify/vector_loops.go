@@ -169,7 +169,7 @@ func (d *vectorLoop) vector(e ir.Expr, visit func(v *ir.Var)) bool {
 			visit(e.P.Root)
 			return true
 		}
-		return d.isElement(e.P)
+		return d.isElement(e.P) || d.isUniform(e.P)
 	case *ir.Unary:
 		return e.Op == token.SUB && d.vector(e.X, visit)
 	case *ir.Binary:
@@ -193,6 +193,27 @@ func (d *vectorLoop) isElement(p *ir.Place) bool {
 	base, k, ok := d.splitIndex(p)
 	return ok && base == nil && len(p.Path) == 1 && d.lo+k >= 0 && k <= maxVectorOffset && k >= -maxVectorOffset &&
 		types.Identical(p.Root.Type, types.NewSlice(types.Typ[types.Float64]))
+}
+
+// isUniform reports whether p is memory of a float64 that is the same in all iterations.
+func (d *vectorLoop) isUniform(p *ir.Place) bool {
+	if len(p.Path) == 0 || !isFloat64(p.Type()) || d.inside.writes[p.Root] > 0 || d.aliases.use.addressed[p.Root] ||
+		p.Root.Kind == ir.Global {
+		return false
+	}
+	for _, s := range p.Path {
+		if s.Index != nil && !(isSimple(s.Index) && isFixed(s.Index, d.l.V, d.inside, d.aliases.use)) {
+			return false
+		}
+	}
+	for j := range d.body {
+		for _, w := range d.written(j) {
+			if (len(w.Path) > 0 || d.aliases.use.addressed[w.Root]) && d.aliases.mayAlias(d.anyIteration(w), p) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (d *vectorLoop) splitIndex(p *ir.Place) (base ir.Expr, k int64, ok bool) {
