@@ -212,9 +212,9 @@ func (sp *specialization) emitJoint() {
 }
 
 // finish returns a copy of f, an emitted function, with variables of its own, and adds those that hold cotangents or
-// lead to them to sp.adjoint, and slices that are apart to sp.unshared. The variables that the sweeps use hold what
-// those of the primal held where it used them, and shadows overlap exactly if their slices do; so what is apart in the
-// primal is apart in both sweeps, where the tape hides that from [simplify.Adjoint].
+// lead to them to sp.adjoint, and slices that are apart to sp.unshared. The variables that the sweeps use have the
+// values of those of the primal where it used them, and shadows overlap exactly if their slices do; so slices that are
+// apart in the primal are apart in both sweeps, where the tape hides that from [simplify.Adjoint].
 func (sp *specialization) finish(f *ir.Func) *ir.Func {
 	out, copies := ir.Clone(f, nil)
 	cotangents := map[*ir.Var]bool{}

@@ -178,7 +178,7 @@ func (w *kernelWriter) loop(l *ir.Loop) {
 }
 
 // variable returns the value of a variable. It may be one that is computed further down, as the value of a carried
-// variable in the next iterations, which are other lanes; what that reads has its value already.
+// variable in the next iterations, which are other lanes; the memory that this reads has its value already.
 func (w *kernelWriter) variable(v *ir.Var) int {
 	if x, ok := w.known[v]; ok {
 		return x

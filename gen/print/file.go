@@ -113,7 +113,7 @@ func (s Source) file() *file {
 		names: map[*ir.Func]string{}, dispatch: map[*ir.Func]string{}, consts: map[*ir.Func]string{},
 		packages: map[string]map[string]*types.Package{}, declaredStructs: map[*types.Struct]bool{},
 		origins: s.Origin != nil, forms: map[string][]*form{},
-		kernels: map[string]*ir.Func{}, operations: map[*ir.Func]string{}, layouts: map[*ir.Func][]string{},
+		kernels: map[*ir.Func]bool{}, operations: map[*ir.Func]string{}, layouts: map[*ir.Func][]string{},
 		copies: map[types.Object]string{},
 	}
 }
@@ -255,7 +255,7 @@ type file struct {
 	variants []Func              // functions with SIMD variants
 	// vectorForms are the functions that have forms with kernels.
 	vectorForms []Func
-	kernels     map[string]*ir.Func // their kernels, one of each shape
+	kernels     map[*ir.Func]bool // those of their kernels that are printed, one of each shape
 	// operations maps functions that perform operations over Reals to the variables with the rules.
 	operations map[*ir.Func]string
 	// types are the types that the file declares.

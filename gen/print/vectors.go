@@ -23,7 +23,9 @@ type VectorForm struct {
 }
 
 // nameForms names the declarations for functions with a VectorForm, unless they have a SIMD variant.
+// Kernels of the same shape are one.
 func (f *file) nameForms(form func(*ir.Func) *VectorForm) {
+	shapes := map[string]*ir.Func{}
 	for _, fn := range f.list {
 		v := form(fn.Func)
 		if v == nil || f.dispatch[fn.Func] != "" {
@@ -35,11 +37,11 @@ func (f *file) nameForms(form func(*ir.Func) *VectorForm) {
 		f.names[v.Func] = f.freshName(base + "Vectors")
 		for i, k := range v.Kernels {
 			key := shape(k)
-			if f.kernels[key] == nil {
-				f.kernels[key] = k
+			if shapes[key] == nil {
+				shapes[key], f.kernels[k] = k, true
 				f.names[k] = f.freshName(base + "Loop" + strconv.Itoa(i+1))
 			}
-			f.names[k] = f.names[f.kernels[key]]
+			f.names[k] = f.names[shapes[key]]
 		}
 	}
 }
@@ -50,8 +52,8 @@ func unexported(name string) string {
 	return string(unicode.ToLower(r)) + name[n:]
 }
 
-// assemblyName returns name without what is a register in assembly or has letters that go vet does not know there. No
-// register but g begins with a small letter.
+// assemblyName returns name if it is no register in assembly and has no letters that go vet does not know there, and a
+// similar one otherwise. No register but g begins with a small letter.
 func assemblyName(name string) string {
 	name = unexported(strings.Map(func(r rune) rune {
 		if r >= utf8.RuneSelf {
@@ -108,7 +110,7 @@ func (f *file) formsBody(form func(*ir.Func) *VectorForm) (body, kernels string)
 		p.function()
 		b.WriteString("\n// " + name + " is " + f.names[fn.Func] + " with loops in assembly.\n" + p.b.String())
 		for _, k := range v.Kernels {
-			if f.kernels[shape(k)] != k {
+			if !f.kernels[k] {
 				continue
 			}
 			p := &printer{file: f, f: k, names: ir.NamerOf(k), vars: map[*ir.Var]string{}}

@@ -30,7 +30,7 @@ import (
 func Batch(f *ir.Func, distinct bool, work *ir.Var) {
 	b := &batcher{names: ir.NamerOf(f),
 		aliases: analyseAliases(f, distinct, work, func(*ir.Var) bool { return false })}
-	f.Body = b.block(f.Body)
+	f.Body = replaceLoops(f.Body, b.loop)
 }
 
 const (
@@ -51,12 +51,12 @@ type batcher struct {
 	aliases *aliases
 }
 
-// block applies Batch to the loops in b and in its nested blocks.
-func (b *batcher) block(in ir.Block) (out ir.Block) {
-	for _, s := range in {
-		s = mapBlocks(s, b.block)
+// replaceLoops returns b with statements in place of the loops in it and in its nested blocks, inner ones first.
+func replaceLoops(b ir.Block, by func(l *ir.Loop) ir.Block) (out ir.Block) {
+	for _, s := range b {
+		s = mapBlocks(s, func(b ir.Block) ir.Block { return replaceLoops(b, by) })
 		if l, ok := s.(*ir.Loop); ok {
-			out = append(out, b.loop(l)...)
+			out = append(out, by(l)...)
 		} else {
 			out = append(out, s)
 		}

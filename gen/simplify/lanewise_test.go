@@ -7,9 +7,9 @@ import (
 	"github.com/nabla-ad/nabla/gen/ir"
 )
 
-// lanewise returns a kernel that does what k does as its machine code does it: four iterations at a time, of which each
-// operation is done before the next one. A carried variable has, in each lane, the value of its source in the lane
-// before; what the source depends on is computed first. It panics if k is no kernel.
+// lanewise returns a kernel with the results of k that works as its machine code does: four iterations at a time, of
+// which each operation is done before the next one. A carried variable has, in each lane, the value of its source in
+// the lane before; the source, and all that it depends on, is computed first. It panics if k is no kernel.
 func lanewise(k *ir.Func) *ir.Func {
 	k, _ = ir.Clone(k, nil)
 	for i, s := range k.Body {

@@ -19,8 +19,8 @@ import (
 //	    v = w
 //	}
 //
-// Such variables hold new memory, or that which one of them held before: runs of assignments permute what they hold, so
-// that variables which are apart before a run are apart after it. Of memory that enters otherwise, as that of another
+// Such variables hold new memory, or that which one of them held before: runs of assignments permute it, so that
+// variables which are apart before a run are apart after it. Of memory that enters otherwise, as that of another
 // slice, nothing is known, and the variable is left out. Parameters are apart from one another if param says so for
 // both; a nil param says so of none.
 func Unshared(f *ir.Func, param func(v *ir.Var) bool) map[*ir.Var]bool {
@@ -65,7 +65,7 @@ type run struct {
 	stmts ir.Block
 	// variables declared in the same block as the run, up to its end; parameters in the body of the function
 	declared []*ir.Var
-	// The block is the body of a loop, and ends with the run: what it declares is not used any more.
+	// The block is the body of a loop, and ends with the run: the variables that it declares are not used any more.
 	endsLoop bool
 }
 

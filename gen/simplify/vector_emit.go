@@ -118,7 +118,7 @@ func (e *vectorEmitter) declare(name string, n int) *ir.Var {
 	return a
 }
 
-// rest returns a loop over the iterations of a block with what is not in the kernel.
+// rest returns a loop over the iterations of a block with the statements that are not in the kernel.
 func (e *vectorEmitter) rest(index *ir.Var) *ir.Loop {
 	reads, again := map[*ir.Var]bool{}, map[int]bool{}
 	var read func(i int)

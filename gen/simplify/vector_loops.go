@@ -19,7 +19,7 @@ import (
 // lanes of a term are added to a sum in their order.
 //
 // The loop in f is divided (loop distribution; Kennedy & McKinley 1990): a block of iterations is done by the kernel as
-// far as it can, then the rest of the body by a loop, such as what depends on a condition. Values go from one to the
+// far as it can, then the rest of the body by a loop, such as statements under a condition. Values go from one to the
 // other in arrays. The loop as it was does the iterations that are left, and all if there are few or if one of them
 // would be out of the bounds of a slice: kernels check nothing.
 //
@@ -44,18 +44,16 @@ func Vectors(f *ir.Func, distinct bool, work *ir.Var) (g *ir.Func, kernels []*ir
 	}
 	v := &vectorizer{f: g, batcher: batcher{names: ir.NamerOf(g),
 		aliases: analyseAliases(g, distinct, work, func(*ir.Var) bool { return false })}}
-	g.Body = v.block(g.Body)
+	g.Body = replaceLoops(g.Body, v.loop)
 	if len(v.kernels) == 0 {
 		return nil, nil
 	}
 	return g, v.kernels
 }
 
-const (
-	// vectorBlock is the number of iterations that a kernel does before others, which read its results from arrays: so
-	// few that the processor begins the next ones while it waits for the others.
-	vectorBlock = 16
-)
+// vectorBlock is the number of iterations that a kernel does before others, which read its results from arrays: so few
+// that the processor begins the next ones while it waits for the others.
+const vectorBlock = 16
 
 // vectorCosts has the number of iterations from which a call of a kernel pays, and from which one with a loop for the
 // rest does; and the largest number that a call does, as the goroutine cannot be preempted in it. If always is set,
@@ -72,19 +70,6 @@ type vectorizer struct {
 	kernels []*ir.Func
 }
 
-// block gives the loops in b and in its nested blocks kernels.
-func (v *vectorizer) block(in ir.Block) (out ir.Block) {
-	for _, s := range in {
-		s = mapBlocks(s, v.block)
-		if l, ok := s.(*ir.Loop); ok {
-			out = append(out, v.loop(l)...)
-		} else {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // loop returns the statements that replace l.
 func (v *vectorizer) loop(l *ir.Loop) ir.Block {
 	lo, constant := int64(0), false
@@ -99,7 +84,7 @@ func (v *vectorizer) loop(l *ir.Loop) ir.Block {
 		return ir.Block{l}
 	}
 	d := &vectorLoop{of: v, lo: lo, distribution: &distribution{batcher: &v.batcher, l: l},
-		carried: map[*ir.Var]int{}, sums: map[*ir.Var]int{}, slices: map[*ir.Var]*vectorSlice{}}
+		carried: map[*ir.Var]int{}, sums: map[*ir.Var]bool{}, slices: map[*ir.Var]*vectorSlice{}}
 	d.body = v.separateTerms(l.Body)
 	if !d.analyse() {
 		return ir.Block{l}
@@ -139,14 +124,14 @@ func operations(e ir.Expr) (n int) {
 }
 
 // A vectorLoop is the division of a loop. The kernel has elements that are set or added to, values that others read
-// from arrays, and what these depend on.
+// from arrays, and all that these depend on.
 type vectorLoop struct {
 	*distribution
 	of       *vectorizer
 	lo       int64
-	carried  map[*ir.Var]int // variable → the statement that gives it its value for the next iteration
-	sums     map[*ir.Var]int // variable → the statement that adds to it
-	possible []bool          // statement → it can be in the kernel
+	carried  map[*ir.Var]int  // variable → the statement that gives it its value for the next iteration
+	sums     map[*ir.Var]bool // that one statement adds to, and nothing else uses
+	possible []bool           // statement → it can be in the kernel
 	inKernel []bool
 	slices   map[*ir.Var]*vectorSlice
 	order    []*ir.Var // the keys of slices
@@ -191,7 +176,7 @@ const maxVectorOffset = 1 << 20
 // never negative.
 func (d *vectorLoop) isElement(p *ir.Place) bool {
 	base, k, ok := d.splitIndex(p)
-	return ok && base == nil && len(p.Path) == 1 && d.lo+k >= 0 && k <= maxVectorOffset && k >= -maxVectorOffset &&
+	return ok && base == nil && d.lo+k >= 0 && k <= maxVectorOffset && k >= -maxVectorOffset &&
 		types.Identical(p.Root.Type, types.NewSlice(types.Typ[types.Float64]))
 }
 
@@ -235,7 +220,7 @@ func (d *vectorLoop) analyse() bool {
 			d.carried[set.P.Root] = i
 		}
 		if add, ok := s.(*ir.Add); ok && d.accumulates(i, add) {
-			d.sums[add.P.Root] = i
+			d.sums[add.P.Root] = true
 		}
 	}
 	known := make([]bool, len(d.body))
@@ -254,12 +239,19 @@ func (d *vectorLoop) analyse() bool {
 	return d.pays()
 }
 
+// writesOnce reports whether p, which a statement writes, is a variable for a float64 that nothing else in the loop
+// writes.
+func (d *vectorLoop) writesOnce(p *ir.Place) bool {
+	v := p.Root
+	return len(p.Path) == 0 && isFloat64(v.Type) && d.inside.writes[v] == 1 && !d.aliases.use.addressed[v] &&
+		v.Kind != ir.Global
+}
+
 // carries reports whether statement i, an assignment, gives a variable its value for the next iteration: the only one,
 // after all reads.
 func (d *vectorLoop) carries(i int, s *ir.Set) bool {
 	v := s.P.Root
-	if len(s.P.Path) > 0 || !isFloat64(v.Type) || d.inside.writes[v] != 1 || d.aliases.use.addressed[v] ||
-		v.Kind == ir.Global {
+	if !d.writesOnce(s.P) {
 		return false
 	}
 	for j := i; j < len(d.body); j++ {
@@ -273,8 +265,7 @@ func (d *vectorLoop) carries(i int, s *ir.Set) bool {
 // accumulates reports whether statement i, an addition, is the only one that uses a variable.
 func (d *vectorLoop) accumulates(i int, s *ir.Add) bool {
 	v := s.P.Root
-	if len(s.P.Path) > 0 || !isFloat64(v.Type) || d.inside.writes[v] != 1 || d.aliases.use.addressed[v] ||
-		v.Kind == ir.Global {
+	if !d.writesOnce(s.P) {
 		return false
 	}
 	for j := range d.body {
@@ -296,7 +287,7 @@ func (d *vectorLoop) stored(i int) *ir.Place {
 // carriedBy returns the variable whose value for the next iteration statement i assigns, nil if there is none.
 func (d *vectorLoop) carriedBy(i int) *ir.Var {
 	if s, ok := d.body[i].(*ir.Set); ok && len(s.P.Path) == 0 {
-		if at, ok := d.carried[s.P.Root]; ok && at == i {
+		if _, ok := d.carried[s.P.Root]; ok {
 			return s.P.Root
 		}
 	}
@@ -365,11 +356,7 @@ func (d *vectorLoop) search(i int, known []bool) bool {
 // isSum reports whether statement i adds to a sum.
 func (d *vectorLoop) isSum(i int) bool {
 	s, ok := d.body[i].(*ir.Add)
-	if !ok || len(s.P.Path) > 0 {
-		return false
-	}
-	at, ok := d.sums[s.P.Root]
-	return ok && at == i
+	return ok && len(s.P.Path) == 0 && d.sums[s.P.Root]
 }
 
 // written returns the memory that statement j writes or adds to.
