@@ -85,6 +85,7 @@ func FuzzSolve(f *testing.F) {
 	f.Add(uint64(1), uint8(1), math.NaN(), 1e-6, 0, uint8(0), false)
 	f.Add(uint64(1), uint8(1), 1., math.Inf(1), -1, uint8(1), true)
 	f.Add(uint64(1), uint8(1), 0., 1e-6, 100, uint8(2), false)
+	f.Add(uint64(2997), uint8(1), -1.8531612876117276, 8.346019908949994, 200, uint8(0), true)
 	f.Fuzz(func(t *testing.T, seed uint64, kind uint8, span, relative float64, bytes int, times uint8, rodas bool) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		s := randomSystem(rng, int(kind%4))
@@ -121,7 +122,7 @@ func FuzzSolve(f *testing.F) {
 		if err == nil {
 			s.checkValues(t, sol, &settings, span)
 		}
-		first := gradients(t, q, sol, s, seed, rodas)
+		first := gradients(t, q, sol, s, seed, &settings)
 		settings.Bytes = 1 + max(0, bytes%4096)
 		small, err2 := ode.Prepare(right, nil, s.y0, s.p, &settings)
 		if err2 != nil {
@@ -131,7 +132,7 @@ func FuzzSolve(f *testing.F) {
 		if (err == nil) != (err2 == nil) {
 			t.Fatalf("%v with much memory, %v with %d bytes", err, err2, settings.Bytes)
 		}
-		if second := gradients(t, small, again, s, seed, rodas); !sameBits(first, second) {
+		if second := gradients(t, small, again, s, seed, &settings); !sameBits(first, second) {
 			t.Errorf("gradients %v with much memory, %v with %d bytes", first, second, settings.Bytes)
 		}
 	})
@@ -178,7 +179,9 @@ func (s *system) checkValues(t *testing.T, sol *ode.Solution, settings *ode.Sett
 
 // gradients returns the gradient of a random linear function of the final state, and compares it with the derivative
 // along a random tangent.
-func gradients(t *testing.T, q *ode.Problem, sol *ode.Solution, s *system, seed uint64, rodas bool) []float64 {
+func gradients(
+	t *testing.T, q *ode.Problem, sol *ode.Solution, s *system, seed uint64, settings *ode.Settings,
+) []float64 {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 2))
 	dot, bar := make([]float64, s.n+s.m), make([]float64, s.n+s.m)
@@ -192,8 +195,10 @@ func gradients(t *testing.T, q *ode.Problem, sol *ode.Solution, s *system, seed 
 	if err := q.Pullback(bar[:s.n], bar[s.n:], sol, ybar, 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	if s.stiff && !rodas || math.Abs(sol.T) > 5 {
-		return bar // explicit steps at the limit of stability amplify rounding errors
+	// Explicit steps at the limit of stability amplify rounding errors, and so do implicit steps of any size, which
+	// tolerances above 1 allow.
+	if s.stiff && settings.Method != ode.Rodas || settings.Relative > 1 || math.Abs(sol.T) > 5 {
+		return bar
 	}
 	// Where a solution decays, rounding errors are those of the larger numbers before; a pole amplifies them.
 	backwards, scale := 0.0, 1e-4*floats.Norm(dot, 2)*floats.Norm(ybar, 2)
