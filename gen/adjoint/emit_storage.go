@@ -18,6 +18,7 @@ import (
 //	slice    ws.x = append(ws.x, s...)                    copy(s, ws.x[len(ws.x)-len(s):])
 //	                                                      ws.x = ws.x[:len(ws.x)-len(s)]
 //	inverse  nothing, for n += k                          n = n - k
+//	exchange nothing, for t = u; u = v; v = t             t := v; s := u; u = t; v = s
 //
 // Stacks keep their memory between calls, so that from the second call on recording does not allocate.
 
@@ -37,7 +38,7 @@ func (e *emitter) assignStorage(list []*node, depth int) {
 	var run []*write
 	for _, n := range list {
 		for _, w := range n.writes {
-			if !e.sp.plan.recorded[w] || w.inverse != nil {
+			if !e.sp.plan.recorded[w] || !w.stored() {
 				continue
 			}
 			local := e.bothSweeps && depth == 0 && w.slice == nil
@@ -126,7 +127,7 @@ func (e *emitter) newStack(base string, t types.Type) *tapeStack {
 func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
 	to := e.storage[w]
 	switch {
-	case w.inverse != nil:
+	case !w.stored():
 		return nil
 	case to.local != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: to.local.Place(), E: ir.LoadOf(w.place, w.valueType())}}
@@ -142,6 +143,8 @@ func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
 func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
 	to := e.storage[w]
 	switch {
+	case w.exchange != nil: // the node at the end of the run restores it
+		return nil
 	case w.inverse != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.inverse}}
 	case to.local != nil:
@@ -152,4 +155,19 @@ func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
 		return to.stack.pop(at, w.place)
 	}
 	return to.stack.popAll(at, w.slice.Load())
+}
+
+// emitExchange returns statements that give the variables of an exchange their old values again.
+func (e *emitter) emitExchange(at ir.At, x *exchange) (out []ir.Stmt) {
+	list := x.recorded(e.sp.plan)
+	values := make([]*ir.Var, len(list))
+	for i, x := range list {
+		values[i] = e.sp.g.local("old", x.v.Type)
+		e.sp.standsFor[values[i]] = x.v
+		out = append(out, &ir.Let{At: at, V: values[i], E: x.now.Load()})
+	}
+	for i, x := range list {
+		out = append(out, &ir.Set{At: at, P: x.v.Place(), E: values[i].Load()})
+	}
+	return out
 }

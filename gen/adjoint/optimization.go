@@ -12,7 +12,7 @@ const (
 	fusion                          // reverses iterations of independent loops right after they ran
 	privatization                   // treats arrays as private to an iteration of a fused loop
 	arrayKills                      // recognises loops that assign all elements of an array
-	inversion                       // computes overwritten integers from the values that replaced them
+	inversion                       // finds overwritten values in those that replaced them
 	reordering                      // reverses loops in ascending order if any order is right
 	bufferReuse                     // takes memory that does not escape from the workspace
 	localStorage                    // records values in local variables if both sweeps are in one function

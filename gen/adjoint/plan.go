@@ -103,7 +103,7 @@ func (sp *specialization) decide() *plan {
 	pl.neededAtExit = pl.recordFunc(locationSet{})
 	each(pl.body, func(n *node) {
 		for _, w := range n.writes {
-			if pl.recorded[w] && w.inverse != nil {
+			if pl.recorded[w] && !w.stored() {
 				sp.p.reportApplicable(inversion)
 			}
 		}
@@ -129,6 +129,9 @@ func (pl *planner) reversalReads(n *node) locationSet {
 		if pl.recorded[w] {
 			pl.addRestoreReads(out, w)
 		}
+	}
+	for _, x := range n.exchange.recorded(pl.plan) {
+		pl.addVariable(out, x.now)
 	}
 	switch {
 	case n.cond != nil && (pl.hasReversal(n.then) || pl.hasReversal(n.els)):

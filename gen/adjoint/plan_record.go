@@ -198,6 +198,9 @@ func (pl *planner) transfer(n *node, in locationSet) locationSet {
 			delete(out, location{v: v})
 		}
 	}
+	for _, x := range n.exchange.recorded(pl.plan) { // the reversal reads the new values
+		out[location{v: x.now}] = true
+	}
 	if n.callee != nil {
 		c := n.callee
 		out = out.merge(pl.sp.instantiate(n, c.neededAtExit))

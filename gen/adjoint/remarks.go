@@ -99,6 +99,8 @@ func (sp *specialization) describe(w *write) string {
 	switch {
 	case !sp.plan.recorded[w] || sp.locations.isShadow(root):
 		return ""
+	case w.exchange != nil:
+		return "exchanges " + sourceName(root) + " back"
 	case w.inverse != nil:
 		return "computes the old " + sourceName(root) + " from the new one"
 	case w.slice != nil || w.place.Indirect():

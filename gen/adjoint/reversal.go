@@ -54,6 +54,9 @@ func (sp *specialization) pairFunc() []*node {
 			}
 		}
 	})
+	if sp.p.enabled(inversion) {
+		sp.findExchanges(body)
+	}
 	return body
 }
 

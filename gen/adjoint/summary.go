@@ -60,7 +60,7 @@ func (sp *specialization) summarize() {
 	}
 	each(sp.plan.body, func(n *node) {
 		for _, w := range n.writes {
-			c.tape = c.tape || sp.plan.recorded[w] && w.inverse == nil
+			c.tape = c.tape || sp.plan.recorded[w] && w.stored()
 		}
 		c.tape = c.tape || n.callee != nil && n.callee.usesTape()
 	})

@@ -46,6 +46,9 @@ func TestExchangedSlices(t *testing.T) {
 		carried    string // the functions
 	}{
 		{"variables", head + buffers + repeated(step+exchange) + sum + "}", "F_adjoint"},
+		{"a coefficient", head + buffers + "let y []float64 = x[0:]\n" +
+			repeated(strings.Replace(step, "0.5 *", "y[i] *", 1)+exchange) + sum + "}",
+			"F_adjoint in part"},
 		{"joined", head + buffers + repeated(step+exchange+"if t > 2 {\nu = v\n}\n") + sum + "}", ""},
 		{"variables of a callee", callee + buffers + repeated(step+exchange) + sum + "}\n" + head +
 			"r = call g(x, k)\n}", "g_reverse"},
