@@ -16,7 +16,8 @@ func TestCurrent(t *testing.T) {
 	patterns := []string{"./internal/problems", "./gen/internal/fourier"}
 	if longtest.Long() {
 		patterns = append(patterns,
-			"./difftest/coded", "./gen/internal/edges", "./gen/internal/kalman", "./internal/network",
+			"./difftest/coded", "./gen/internal/edges", "./gen/internal/kalman", "./gen/internal/schemes",
+			"./internal/network",
 			"./constrain/internal/coded", "./sums/internal/coded", "./implicit/internal/coded",
 			"./ode/internal/coded")
 	}
@@ -36,7 +37,7 @@ func TestCurrent(t *testing.T) {
 	stale, err := report.Stale()
 	if err != nil || len(stale) > 0 {
 		t.Errorf("%v: run go run ./cmd/nabla gen ./internal/problems ./difftest/coded ./gen/internal/edges "+
-			"./gen/internal/fourier ./gen/internal/kalman ./internal/network "+
+			"./gen/internal/fourier ./gen/internal/kalman ./gen/internal/schemes ./internal/network "+
 			"./constrain/internal/coded ./sums/internal/coded "+
 			"./implicit/internal/coded ./ode/internal/coded: %v", stale, err)
 	}

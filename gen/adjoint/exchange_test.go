@@ -63,8 +63,8 @@ func TestExchanges(t *testing.T) {
 		{"with another temporary", "let s []float64 = a\nlet o []float64 = b\na = o\nb = s\n", ""},
 		{"numbers", "let s float64 = g\ng = h\nh = s\n", ""},
 		{"with itself", "let s []float64 = a\na = s\n", ""},
-		{"declared in the loop", "let d []float64 = make([]float64, len(x))\ncopy(d, x[1:])\nlet s []float64 = a\na = d\n" +
-			"d = s\n", "d"},
+		{"declared in the loop", "let d []float64 = make([]float64, len(x))\ncopy(d, x[1:])\nlet s []float64 = a\n" +
+			"a = d\nd = s\n", "d"},
 		{"in a branch", "if t > 1 {\n" + swap + "}\n", ""},
 		{"twice", swap + "b[0] = x[1] * 3\n" + strings.ReplaceAll(swap, "s", "o"), ""},
 		{"twice in a run", swap + "let o []float64 = a\na = b\nb = o\n", "ab"}, // each is assigned twice

@@ -13,7 +13,7 @@ const VectorLanes = 4
 
 // MaxKernelSlices is the largest number of slices among the parameters of a kernel of vectors, and MaxKernelState that
 // of variables that its iterations leave to the next.
-const MaxKernelSlices, MaxKernelState = 10, 6
+const MaxKernelSlices, MaxKernelState = 24, 6
 
 // Vector represents archsimd.Float64x4. Here it is a defined type whose underlying type is an array
 // of four float64s. Operations on vectors apply to each lane as to float64s: + - * /, negation,

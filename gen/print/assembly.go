@@ -13,9 +13,9 @@ import (
 )
 
 // An assembly is a file of kernels, functions as [simplify.Vectors] makes them, in the assembly language of Go for
-// amd64 with AVX. Four iterations of a loop are the lanes of vectors. Numbers that are the same in all iterations are
-// in registers before the loop, as far as there are registers; the values of an iteration are in registers by a linear
-// scan, which stores the one with the furthest next use if there is none left.
+// amd64 with AVX. Four iterations of a loop are the lanes of vectors, the last one first if it counts down. Numbers
+// that are the same in all iterations are in registers before the loop, as far as there are registers; the values of an
+// iteration are in registers by a linear scan, which stores the one with the furthest next use if there is none left.
 type assembly struct {
 	text   strings.Builder
 	name   string   // of the table with constants
@@ -23,7 +23,8 @@ type assembly struct {
 }
 
 // sliceRegisters hold the addresses of slices. AX is the distance that the iterations have come in bytes, CX its end.
-var sliceRegisters = [ir.MaxKernelSlices]string{"SI", "DI", "R8", "R9", "R10", "R11", "R12", "R13", "BX", "DX"}
+// If there are more slices, the last register is for the address of any other that an operation needs.
+var sliceRegisters = []string{"SI", "DI", "R8", "R9", "R10", "R11", "R12", "R13", "BX", "DX"}
 
 const (
 	vectorRegisters = 16
@@ -61,15 +62,17 @@ func (a *assembly) constant(bits uint64) string {
 type kernelWriter struct {
 	*assembly
 	address map[*ir.Var]string // parameter → register of a slice, or address of a number
+	base    map[*ir.Var]string // slice → the place of its address, if that is in no register for long
 	frame   int                // bytes of values that are stored
 	code    []operation
 	values  []kernelValue
 	known   map[*ir.Var]int     // variable → its value
 	fixed   map[string]int      // address → the value that is loaded from it to all lanes
 	later   map[*ir.Var]ir.Expr // variable of the loop → its value, in the iteration before if it is carried
-	// state has the vector whose last lane is the value of a carried variable when a vector of iterations begins, or
-	// the number that is a sum.
+	// state has the vector of the iterations before, of which that which was last has the value of a carried variable,
+	// or the number that is a sum.
 	state map[*ir.Var]int
+	down  bool // the loop counts down
 }
 
 // An operation computes a value from others, or stores one.
@@ -77,6 +80,7 @@ type operation struct {
 	mnemonic  string
 	result    int    // -1 if there is none
 	operands  []int  // in the order in which they are written in mathematics
+	base      string // the place of the address of a slice, which is loaded before, or ""
 	memory    string // the last operand, if it is in memory, or the place of a store
 	immediate string
 }
@@ -95,19 +99,29 @@ type kernelValue struct {
 
 // kernel writes a kernel, which has a declaration in Go with the given names.
 func (a *assembly) kernel(name string, k *ir.Func, nameOf func(*ir.Var) string) {
-	w := &kernelWriter{assembly: a, address: map[*ir.Var]string{}, known: map[*ir.Var]int{}, fixed: map[string]int{},
+	w := &kernelWriter{assembly: a, address: map[*ir.Var]string{}, base: map[*ir.Var]string{},
+		known: map[*ir.Var]int{}, fixed: map[string]int{},
 		later: map[*ir.Var]ir.Expr{}, state: map[*ir.Var]int{}}
+	if dst, src := copied(k); dst != nil {
+		a.record(name, nameOf(k.Params[0]), nameOf(dst), nameOf(src))
+		return
+	}
 	var load strings.Builder
-	offset, next := 0, 0
+	registers := assignSlices(k)
+	offset := 0
 	for i, v := range k.Params {
 		switch {
 		case i == 0:
 			fmt.Fprintf(&load, "\tMOVQ %s+0(FP), CX\n\tSHLQ $3, CX\n", nameOf(v))
 			offset += laneBytes
 		case ir.ElemOf(v.Type) != nil:
-			fmt.Fprintf(&load, "\tMOVQ %s_base+%d(FP), %s\n", nameOf(v), offset, sliceRegisters[next])
-			w.address[v] = sliceRegisters[next]
-			offset, next = offset+3*laneBytes, next+1
+			place := fmt.Sprintf("%s_base+%d(FP)", nameOf(v), offset)
+			if w.address[v] = registers[v]; w.address[v] == "" {
+				w.address[v], w.base[v] = sliceRegisters[len(sliceRegisters)-1], place
+			} else {
+				fmt.Fprintf(&load, "\tMOVQ %s, %s\n", place, w.address[v])
+			}
+			offset += 3 * laneBytes
 		default:
 			w.address[v] = fmt.Sprintf("%s+%d(FP)", nameOf(v), offset)
 			offset += laneBytes
@@ -125,7 +139,7 @@ func (a *assembly) kernel(name string, k *ir.Func, nameOf func(*ir.Var) string) 
 			w.write(&body)
 		case *ir.Set:
 			v := w.values[w.state[ir.VarOf(s.E)]]
-			if v.sum {
+			if v.sum || w.down {
 				fmt.Fprintf(&body, "\tVMOVSD X%d, %s\n", v.register, w.element(s.P, false))
 			} else {
 				fmt.Fprintf(&body, "\tVEXTRACTF128 $1, Y%d, X0\n\tVMOVHPD X0, %s\n", v.register, w.element(s.P, false))
@@ -140,8 +154,139 @@ func (a *assembly) kernel(name string, k *ir.Func, nameOf func(*ir.Var) string) 
 		load.String(), body.String())
 }
 
+// copied returns the parameters of a kernel that copies the first elements of src to dst, its parameters in this order;
+// nil if it does something else.
+func copied(k *ir.Func) (dst, src *ir.Var) {
+	if len(k.Params) != 3 || len(k.Body) != 1 {
+		return nil, nil
+	}
+	l := k.Body[0].(*ir.Loop)
+	if len(l.Body) != 1 {
+		return nil, nil
+	}
+	element := func(p *ir.Place) *ir.Var {
+		if p != nil && len(p.Path) == 1 && ir.VarOf(p.Path[0].Index) == l.V {
+			return p.Root
+		}
+		return nil
+	}
+	if s, ok := l.Body[0].(*ir.Set); ok && element(s.P) == k.Params[1] && element(ir.PlaceOf(s.E)) == k.Params[2] {
+		return k.Params[1], k.Params[2]
+	}
+	return nil, nil
+}
+
+// recordBehind is the number of elements behind dst from which a copy to it passes the caches by.
+const recordBehind = 1 << 19
+
+// record writes a kernel that copies n elements of src to dst.
+func (a *assembly) record(name, n, dst, src string) {
+	fmt.Fprintf(&a.text, `
+TEXT ·%s(SB), NOSPLIT, $0-56
+	MOVQ %s+0(FP), CX
+	MOVQ %s_base+8(FP), DI
+	MOVQ %[3]s_cap+24(FP), DX
+	MOVQ %[4]s_base+32(FP), SI
+	SUBQ CX, DX
+	CMPQ DX, $%[5]d
+	JLT cached
+	CMPQ CX, $32
+	JLT cached
+	TESTQ $7, DI
+	JNE cached
+align:
+	TESTQ $31, DI
+	JEQ aligned
+	MOVQ (SI), AX
+	MOVQ AX, (DI)
+	ADDQ $8, SI
+	ADDQ $8, DI
+	DECQ CX
+	JMP align
+aligned:
+	SUBQ $8, CX
+	JLT rest
+	VMOVUPD (SI), Y0
+	VMOVUPD 32(SI), Y1
+	VMOVNTPD Y0, (DI)
+	VMOVNTPD Y1, 32(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	JMP aligned
+rest:
+	ADDQ $8, CX
+	JEQ done
+one:
+	MOVQ (SI), AX
+	MOVQ AX, (DI)
+	ADDQ $8, SI
+	ADDQ $8, DI
+	DECQ CX
+	JNE one
+done:
+	SFENCE
+	VZEROUPPER
+	RET
+cached:
+	VMOVUPD (SI), Y0
+	VMOVUPD Y0, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JNE cached
+	VZEROUPPER
+	RET
+`, name, n, dst, src, recordBehind)
+}
+
+// assignSlices returns registers for the slices of k, those that are used most if there are too many. Slices that are
+// used outside of the loop have one.
+func assignSlices(k *ir.Func) map[*ir.Var]string {
+	uses := map[*ir.Var]int{}
+	count := func(b ir.Block, weight int) {
+		ir.Walk(b, func(s ir.Stmt) bool {
+			if p := ir.Target(s); p != nil {
+				uses[p.Root] += weight
+			}
+			ir.EachExpr(s, func(e ir.Expr) {
+				ir.WalkExpr(e, func(e ir.Expr) bool {
+					if p := ir.PlaceOf(e); p != nil {
+						uses[p.Root] += weight
+					}
+					return true
+				})
+			})
+			return true
+		})
+	}
+	var list []*ir.Var
+	for _, v := range k.Params {
+		if ir.ElemOf(v.Type) != nil {
+			list = append(list, v)
+		}
+	}
+	for _, s := range k.Body {
+		if l, ok := s.(*ir.Loop); ok {
+			count(l.Body, 1)
+		} else {
+			count(ir.Block{s}, math.MaxInt32)
+		}
+	}
+	n := len(list)
+	if n > len(sliceRegisters) {
+		n = len(sliceRegisters) - 1
+		slices.SortStableFunc(list, func(v, w *ir.Var) int { return cmp.Compare(uses[w], uses[v]) })
+	}
+	out := map[*ir.Var]string{}
+	for i, v := range list[:n] {
+		out[v] = sliceRegisters[i]
+	}
+	return out
+}
+
 // loop makes the operations of a loop.
 func (w *kernelWriter) loop(l *ir.Loop) {
+	w.down = l.Step < 0
 	for _, s := range l.Body {
 		switch s := s.(type) {
 		case *ir.Let:
@@ -162,7 +307,8 @@ func (w *kernelWriter) loop(l *ir.Loop) {
 				continue
 			}
 			x := w.value(s.E)
-			w.add(operation{mnemonic: "VMOVUPD", result: -1, operands: []int{x}, memory: w.element(s.P, true)})
+			w.add(operation{mnemonic: "VMOVUPD", result: -1, operands: []int{x}, base: w.base[s.P.Root],
+				memory: w.element(s.P, true)})
 		case *ir.Add:
 			if len(s.P.Path) == 0 {
 				sum := w.state[s.P.Root]
@@ -170,9 +316,9 @@ func (w *kernelWriter) loop(l *ir.Loop) {
 				w.result(operation{mnemonic: sumLanes, operands: []int{sum, w.value(s.E)}})
 				continue
 			}
-			at := w.element(s.P, true)
-			sum := w.result(operation{mnemonic: "VADDPD", operands: []int{w.value(s.E)}, memory: at})
-			w.add(operation{mnemonic: "VMOVUPD", result: -1, operands: []int{sum}, memory: at})
+			at, base := w.element(s.P, true), w.base[s.P.Root]
+			sum := w.result(operation{mnemonic: "VADDPD", operands: []int{w.value(s.E)}, base: base, memory: at})
+			w.add(operation{mnemonic: "VMOVUPD", result: -1, operands: []int{sum}, base: base, memory: at})
 		}
 	}
 }
@@ -189,9 +335,17 @@ func (w *kernelWriter) variable(v *ir.Var) int {
 	}
 	x := w.value(e)
 	if before, ok := w.state[v]; ok {
-		// The last lane of the vector before, and all but the last of this one.
-		middle := w.result(operation{mnemonic: "VPERM2F128", immediate: "$0x21, ", operands: []int{before, x}})
-		shifted := w.result(operation{mnemonic: "VSHUFPD", immediate: "$5, ", operands: []int{middle, x}})
+		// The last lane of the vector before, and all but the last of this one; or the first, and all but the first.
+		from, to := before, x
+		if w.down {
+			from, to = x, before
+		}
+		middle := w.result(operation{mnemonic: "VPERM2F128", immediate: "$0x21, ", operands: []int{from, to}})
+		from, to = middle, x
+		if w.down {
+			from, to = x, middle
+		}
+		shifted := w.result(operation{mnemonic: "VSHUFPD", immediate: "$5, ", operands: []int{from, to}})
 		w.add(operation{mnemonic: "VMOVAPD", result: before, operands: []int{x}})
 		x = shifted
 	}
@@ -264,7 +418,7 @@ func (w *kernelWriter) value(e ir.Expr) int {
 		return w.everywhere(w.constant(math.Float64bits(x)))
 	case *ir.Load:
 		if len(e.P.Path) > 0 {
-			return w.result(operation{mnemonic: "VMOVUPD", memory: w.element(e.P, true)})
+			return w.result(operation{mnemonic: "VMOVUPD", base: w.base[e.P.Root], memory: w.element(e.P, true)})
 		}
 		return w.variable(e.P.Root)
 	case *ir.Unary:
@@ -283,7 +437,8 @@ func (w *kernelWriter) value(e ir.Expr) int {
 	}
 	o := operation{mnemonic: arithmetic[b.Op], operands: []int{w.value(x)}}
 	if w.isElement(y) {
-		o.memory = w.element(y.(*ir.Load).P, true)
+		p := y.(*ir.Load).P
+		o.base, o.memory = w.base[p.Root], w.element(p, true)
 	} else {
 		o.operands = append(o.operands, w.value(y))
 	}
@@ -303,11 +458,19 @@ func (w *kernelWriter) write(b *strings.Builder) {
 		s.held[r] = -1
 	}
 	s.pin()
-	b.WriteString("\tXORL AX, AX\nloop:\n")
+	if w.down {
+		fmt.Fprintf(b, "\tLEAQ -%d(CX), AX\nloop:\n", vectorBytes)
+	} else {
+		b.WriteString("\tXORL AX, AX\nloop:\n")
+	}
 	for i := range w.code {
 		s.operation(i)
 	}
-	fmt.Fprintf(b, "\tADDQ $%d, AX\n\tCMPQ AX, CX\n\tJLT loop\n", vectorBytes)
+	if w.down {
+		fmt.Fprintf(b, "\tSUBQ $%d, AX\n\tJGE loop\n", vectorBytes)
+	} else {
+		fmt.Fprintf(b, "\tADDQ $%d, AX\n\tCMPQ AX, CX\n\tJLT loop\n", vectorBytes)
+	}
 }
 
 // A scan assigns registers to the values of a loop, in the order of its operations.
@@ -315,6 +478,8 @@ type scan struct {
 	*kernelWriter
 	b    *strings.Builder
 	held []int // register → value, -1 if it is free
+	// loaded is the place of the address that the last of sliceRegisters has, if it is for several slices.
+	loaded string
 }
 
 // pin loads values that are the same in all iterations to registers for the whole loop: those with most uses, as many
@@ -417,6 +582,10 @@ func (s *scan) operation(i int) {
 			fmt.Fprintf(s.b, "\tVMOVUPD %d(SP), Y%d\n", vectorBytes*(x.slot-1), r)
 		}
 	}
+	if o.base != "" && o.base != s.loaded {
+		s.loaded = o.base
+		fmt.Fprintf(s.b, "\tMOVQ %s, %s\n", o.base, sliceRegisters[len(sliceRegisters)-1])
+	}
 	if o.mnemonic == sumLanes {
 		s.sum(i, s.values[o.operands[0]].register, s.values[o.operands[1]].register)
 		return
@@ -456,13 +625,23 @@ func (s *scan) release(i int) {
 func (s *scan) sum(i, sum, x int) {
 	r := s.register(s.code[i].result, i)
 	add := func(y int) { fmt.Fprintf(s.b, "\tVADDSD X%d, X%d, X%d\n", y, sum, sum) }
-	add(x)
-	fmt.Fprintf(s.b, "\tVUNPCKHPD X%d, X%d, X%d\n", x, x, r)
-	add(r)
-	fmt.Fprintf(s.b, "\tVEXTRACTF128 $1, Y%d, X%d\n", x, r)
-	add(r)
-	fmt.Fprintf(s.b, "\tVUNPCKHPD X%d, X%d, X%d\n", r, r, r)
-	add(r)
+	if s.down {
+		fmt.Fprintf(s.b, "\tVEXTRACTF128 $1, Y%d, X%d\n\tVPERMILPD $1, X%d, X%d\n", x, r, r, r)
+		add(r)
+		fmt.Fprintf(s.b, "\tVEXTRACTF128 $1, Y%d, X%d\n", x, r)
+		add(r)
+		fmt.Fprintf(s.b, "\tVUNPCKHPD X%d, X%d, X%d\n", x, x, r)
+		add(r)
+		add(x)
+	} else {
+		add(x)
+		fmt.Fprintf(s.b, "\tVUNPCKHPD X%d, X%d, X%d\n", x, x, r)
+		add(r)
+		fmt.Fprintf(s.b, "\tVEXTRACTF128 $1, Y%d, X%d\n", x, r)
+		add(r)
+		fmt.Fprintf(s.b, "\tVUNPCKHPD X%d, X%d, X%d\n", r, r, r)
+		add(r)
+	}
 	s.held[r] = -1
 	s.release(i)
 }

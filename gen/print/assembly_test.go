@@ -23,9 +23,21 @@ const (
 	kernelArgs   = "n, st, a, b, c, d, u, v"
 )
 
+// moreSlices are further parameters of kernels, which have more slices than registers, and moreArgs their values.
+var moreSlices, moreArgs = func() (params, args string) {
+	for k := range 9 {
+		params += fmt.Sprintf(", g%d []float64", k)
+		args += fmt.Sprintf(", b[%d:]", k%4)
+	}
+	return params, args
+}()
+
 // kernel returns the text of a random kernel with two carried variables and a sum: c is set, d added to.
-func kernel(r *rand.Rand, name string, values int) string {
+func kernel(r *rand.Rand, name, more string, values int) string {
 	names := []string{"u", "v", "a[i]", "a[i + 1]", "b[i + 3]", "b[i]", "2", "0.125"}
+	for k := range strings.Count(more, "[]") {
+		names = append(names, fmt.Sprintf("g%d[i]", k))
+	}
 	var formula func(depth int) string
 	formula = func(depth int) string {
 		if depth == 0 {
@@ -38,9 +50,13 @@ func kernel(r *rand.Rand, name string, values int) string {
 	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("func %s(%s) exit {", name, kernelParams)
+	line("func %s(%s) exit {", name, kernelParams+more)
 	line("let p float64 = st[0]\nlet q float64 = st[1]\nlet s float64 = st[2]")
-	line("for l, m i int = 0; i < n; i += 1 {")
+	if r.IntN(2) == 0 {
+		line("for l, m i int = 0; i < n; i += 1 {")
+	} else {
+		line("for l, m i int = n - 1; i > -1; i += -1 {")
+	}
 	var all []string
 	first := r.IntN(values) // the values from here on depend on the carried variables, which have one before
 	for k := range values {
@@ -74,11 +90,15 @@ func TestKernels(t *testing.T) {
 	forms := map[*ir.Func]*print.VectorForm{}
 	var table strings.Builder
 	for i := range longtest.Cases(0, 10, 60, 600) {
-		text := kernel(r, fmt.Sprintf("K%d", i), 1+r.IntN(30))
+		more, args := "", ""
+		if i%3 == 0 {
+			more, args = moreSlices, moreArgs
+		}
+		text := kernel(r, fmt.Sprintf("K%d", i), more, 1+r.IntN(30))
 		for _, call := range []bool{false, true} {
 			text += fmt.Sprintf("func F%d(%s) exit {\n", i, kernelParams)
 			if call {
-				text += fmt.Sprintf("call K%d(%s)\n", i, kernelArgs)
+				text += fmt.Sprintf("call K%d(%s)\n", i, kernelArgs+args)
 			}
 			text += "}\n"
 		}
@@ -101,7 +121,7 @@ func TestKernels(t *testing.T) {
 			u, v := r.NormFloat64(), r.NormFloat64()
 			fmt.Fprintf(&table, "{f%dVectors, %d, %s, %v, %v, ", i, n, bitsOf(data), u, v)
 			in := ir.ValuesOf(n, data[0], data[1], data[2], data[3], data[4], u, v)
-			if _, err := (&ir.Machine{Steps: 1 << 20}).Eval(k, in); err != nil {
+			if _, err := (&ir.Machine{Steps: 1 << 20}).Eval(g, in); err != nil {
 				t.Fatal(err)
 			}
 			for j := range data {
@@ -110,10 +130,22 @@ func TestKernels(t *testing.T) {
 			table.WriteString(bitsOf(data) + "},\n")
 		}
 	}
+	copies, err := ir.Parse("func Copy(n int, dst []float64, src []float64) exit {\n"+
+		"for l, m i int = 0; i < n; i += 1 {\ndst[i] = src[i]\n}\n}\n"+
+		"func C(n int, dst []float64, src []float64) exit {\n}\n"+
+		"func D(n int, dst []float64, src []float64) exit {\ncall Copy(n, dst, src)\n}\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list = append(list, print.Func{Func: copies[1], Name: "C"})
+	forms[copies[1]] = &print.VectorForm{Func: copies[2], Kernels: copies[:1]}
 	source := print.Source{Pkg: pkg, Funcs: list, Vectors: func(f *ir.Func) *print.VectorForm { return forms[f] }}
 	files, err := source.PrintParts()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(string(files.Kernels), "VMOVNTPD") {
+		t.Error("no kernel stores past the caches")
 	}
 	if !strings.Contains(string(files.Kernels), "(SP), Y") {
 		t.Error("no kernel needs more than the registers")
@@ -184,6 +216,35 @@ func TestKernels(t *testing.T) {
 				want := math.Float64frombits(b)
 				if got := d[k][j]; math.Float64bits(got) != b && !(math.IsNaN(got) && math.IsNaN(want)) {
 					t.Fatalf("case %d: slice %d has %v at %d, want %v", i, k, got, j, want)
+				}
+			}
+		}
+	}
+}
+
+// TestCopy copies to places that are aligned in each way, with much memory behind them or little.
+func TestCopy(t *testing.T) {
+	if !rt.Vectors() {
+		t.Skip("the processor has no AVX")
+	}
+	src := make([]float64, 300)
+	for i := range src {
+		src[i] = float64(i + 1)
+	}
+	all := make([]float64, 1<<20)
+	for _, n := range []int{4, 28, 32, 36, 40, 64, 100, 104, 256} {
+		for at := 5; at < 13; at++ {
+			for _, dst := range [][]float64{all[at:], all[at : at+n : at+n]} {
+				clear(all[:400])
+				cVectors(n, dst, src[at%3:])
+				for i, v := range all[:400] {
+					want := 0.
+					if at <= i && i < at+n {
+						want = src[at%3+i-at]
+					}
+					if v != want {
+						t.Fatalf("n %d at %d, capacity %d: element %d is %v, want %v", n, at, cap(dst), i, v, want)
+					}
 				}
 			}
 		}

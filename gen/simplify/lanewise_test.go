@@ -76,7 +76,7 @@ func (w *lanewiseLoop) loop() *ir.Loop {
 		}
 	}
 	l := *w.l
-	l.Step, l.Body = ir.VectorLanes, append(w.out, next...)
+	l.Step, l.Body = l.Step*ir.VectorLanes, append(w.out, next...)
 	return &l
 }
 
@@ -149,7 +149,7 @@ func (w *lanewiseLoop) in(lane int) *ir.Map {
 		switch {
 		case v == nil:
 		case v == w.l.V:
-			return ir.NewBinary(v.Type, token.ADD, v.Load(), ir.Count(lane))
+			return ir.NewBinary(v.Type, token.ADD, v.Load(), ir.IntConst(v.Type, int64(lane)*w.l.Step))
 		case w.lanes[v] != nil:
 			return w.lanes[v][lane].Load()
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -460,6 +461,10 @@ func (w *accumulation) vectorLoop() {
 	}
 	head := fmt.Sprintf("for %s, %s %s int = %s; %s < %s; %s += 1", w.name("l"), w.name("m"), i,
 		w.of("0", "0", "1", "2"), i, w.of("n", "n", "n - 1", "len(x) - 3", "19"), i)
+	if w.IntN(2) == 0 {
+		head = fmt.Sprintf("for %s, %s %s int = %s; %s > %s; %s += -1", w.name("l"), w.name("m"), i,
+			w.of("n", "n - 1", "n - 2", "len(x) - 3", "19"), i, w.of("-1", "-1", "0", "1"), i)
+	}
 	w.block(head, func() {
 		for range 1 + w.IntN(6) {
 			without = ""
@@ -505,10 +510,133 @@ func (w *accumulation) vectorLoop() {
 // TestVectors runs Vectors on loops of arithmetic.
 func TestVectors(t *testing.T) {
 	pipelines := []loopPipeline{
-		{passes: []func(f *ir.Func){vectors(false)}}, {passes: []func(f *ir.Func){vectors(true)}, distinct: true},
+		{passes: []func(f *ir.Func){vectors(false, "ws")}},
+		{passes: []func(f *ir.Func){vectors(true, "ws")}, distinct: true},
 	}
 	compareLoops(t, longtest.Cases(0, 200, 300, 2000), vectorLoops, pipelines)
-	simplify.AlwaysVectors(func() { compareLoops(t, longtest.Cases(0, 200, 600, 8000), vectorLoops, pipelines) })
+	simplify.AlwaysVectors(func() {
+		compareLoops(t, longtest.Cases(0, 200, 600, 8000), vectorLoops, pipelines)
+		compareLoops(t, longtest.Cases(0, 200, 600, 8000), bufferLoops, pipelines)
+	})
+}
+
+// bufferLoops returns a random function with loops on buffers, which may be exchanged or joined, on slices of them, and
+// on a stack of the workspace.
+func bufferLoops(seed uint64) string {
+	w := &accumulation{Rand: rand.New(rand.NewPCG(seed, 24))}
+	buffers := []string{"p", "q", "o"}
+	once := false    // a field of the workspace is sliced already
+	var all []string // with slices of them
+	assign := func() {
+		a, b := buffers[w.IntN(3)], buffers[w.IntN(3)]
+		switch t := w.name("t"); w.IntN(6) {
+		case 0:
+			w.line("%s = %s", a, b)
+		case 1:
+			w.line("%s = make([]float64, 100)", a)
+		default:
+			w.line("let %s []float64 = %s", t, a)
+			w.line("%s = %s", a, b)
+			w.line("%s = %s", b, t)
+		}
+	}
+	loop := func() {
+		i := w.name("i")
+		element := func() string {
+			return all[w.IntN(len(all))] + "[" + i + w.of("", " + 1", " + 2") + "]"
+		}
+		head := fmt.Sprintf("for %s, %s %s int = %s; %s < n; %s += 1", w.name("l"), w.name("m"), i,
+			w.of("0", "1"), i, i)
+		if w.IntN(2) == 0 {
+			head = fmt.Sprintf("for %s, %s %s int = n; %s > %s; %s += -1", w.name("l"), w.name("m"), i, i,
+				w.of("-1", "0"), i)
+		}
+		w.block(head, func() {
+			e := w.name("e")
+			w.line("let %s float64 = %s - 0.5 * %s", e, element(), element())
+			for range 1 + w.IntN(3) {
+				if w.IntN(2) == 0 {
+					w.line("%s = 0.25 * %s + %s", element(), element(), e)
+				} else {
+					w.line("%s += 0.25 * %s", element(), e)
+				}
+			}
+		})
+		w.line("}")
+	}
+	w.block("func F(x []float64, y []float64, c *"+loopDataType+", ws *"+loopWorkType+
+		", wd *"+loopWorkType+", n int, k int) (r float64) exit", func() {
+		if w.IntN(2) == 0 {
+			w.line("ws.S = %s", w.of("make([]float64, 110)", "make([]float64, 110)", "wd.S", "x"))
+		}
+		var outside []string
+		field := func() string { // a slice of a field of the workspace, mostly once
+			if once && w.IntN(8) > 0 {
+				return "make([]float64, 100)"
+			}
+			once = w.IntN(2) == 0
+			return "ws.S[0:50]"
+		}
+		for _, v := range buffers {
+			first := v
+			if w.IntN(2) == 0 {
+				first = w.name("f")
+				outside = append(outside, first)
+			}
+			w.line("let %s []float64 = %s", first, w.of("make([]float64, 100)", field(), "wd.S[0:50]", "x", "y"))
+			if first != v {
+				w.line("let %s []float64 = %s", v, first)
+			}
+		}
+		if w.IntN(2) == 0 {
+			w.line("let z []float64 = %s[1:]", buffers[w.IntN(3)])
+			outside = append(outside, "z")
+		}
+		w.block(fmt.Sprintf("for %s, %s o%s int = 0; o%[3]s < 3; o%[3]s += 1", w.name("l"), w.name("m"), w.name("s")),
+			func() {
+				all = append(slices.Clip(outside), buffers...)
+				if w.IntN(2) == 0 {
+					loop()
+				}
+				for range 2 + w.IntN(4) {
+					switch w.IntN(6) {
+					case 0, 1:
+						v := w.name("v")
+						w.line("let %s []float64 = %s[%s:]", v, all[w.IntN(len(all))], w.of("0", "1", "k"))
+						if w.IntN(6) == 0 {
+							w.line("%s = %s", v, all[w.IntN(len(all))])
+						}
+						all = append(all, v)
+					case 4:
+						v := w.name("v")
+						w.line("let %s []float64 = %s", v, field())
+						w.line("%s = %s", buffers[w.IntN(3)], v)
+					case 2:
+						v := w.name("v")
+						w.line("let %s []float64 = %s", v, w.of(field(), "wd.S["+w.of("0", "1", "k")+":]"))
+						all = append(all, v)
+					case 3:
+						if w.IntN(3) == 0 {
+							w.block(w.of("if r > 0.5", "if k > 1"), assign)
+							w.line("}")
+						} else {
+							assign()
+						}
+					default:
+						loop()
+					}
+				}
+				loop()
+				assign()
+			})
+		w.line("}")
+		w.block("for lr, mr j int = 0; j < 40; j += 1", func() {
+			w.line("r = 0.9 * r + p[j] + 0.5 * q[j] - 0.25 * o[j]")
+		})
+		w.line("}")
+	})
+	w.line("}")
+	return w.b.String()
 }
 
 // stencils returns a random function with loops that add to neighbouring elements.

@@ -70,15 +70,23 @@ var untestedPasses = map[string]func(f *ir.Func){
 		bars := func(v *ir.Var) bool { return strings.HasSuffix(v.Name, "Bar") }
 		simplify.Adjoint(f, nil, true, f.Params[1], bars, nil)
 	},
-	"batch":     func(f *ir.Func) { simplify.Batch(f, true, nil) },
-	"vectors":   vectors(true),
-	"overwrite": func(f *ir.Func) { simplify.Overwrite(f, f.Params[0], f.Params[1]) },
+	"batch":       func(f *ir.Func) { simplify.Batch(f, true, nil) },
+	"vectors":     vectors(true, ""),
+	"tapevectors": vectors(true, "ws"),
+	"overwrite":   func(f *ir.Func) { simplify.Overwrite(f, f.Params[0], f.Params[1]) },
 }
 
-// vectors returns a pass that gives loops kernels. It checks them, and makes these do iterations as vectors.
-func vectors(distinct bool) func(f *ir.Func) {
+// vectors returns a pass that gives loops kernels. It checks them, and makes these do iterations as vectors. Work is
+// the name of the workspace, or empty.
+func vectors(distinct bool, work string) func(f *ir.Func) {
 	return func(f *ir.Func) {
-		g, kernels := simplify.Vectors(f, distinct, nil)
+		var ws *ir.Var
+		for _, v := range f.Params {
+			if v.Name == work {
+				ws = v
+			}
+		}
+		g, kernels := simplify.Vectors(f, distinct, ws)
 		if g == nil {
 			return
 		}

@@ -24,7 +24,13 @@ import (
 // slice, nothing is known, and the variable is left out. Parameters are apart from one another if param says so for
 // both; a nil param says so of none.
 func Unshared(f *ir.Func, param func(v *ir.Var) bool) map[*ir.Var]bool {
-	u := &exchange{use: usageOf(f.Body), members: map[*ir.Var]bool{}, origins: map[*ir.Var]*run{}}
+	return unshared(f, param, buffersOf(f, nil))
+}
+
+// unshared is Unshared for a function with buffers.
+func unshared(f *ir.Func, param func(v *ir.Var) bool, b *buffers) map[*ir.Var]bool {
+	u := &exchange{use: usageOf(f.Body), members: map[*ir.Var]bool{}, origins: map[*ir.Var]*run{},
+		taken: b.taken}
 	for _, v := range ir.Vars(f) {
 		switch {
 		case v.Kind == ir.Global || ir.ElemOf(v.Type) == nil || u.use.addressed[v]:
@@ -56,7 +62,8 @@ type exchange struct {
 	// executed once for each allocation.
 	origins map[*ir.Var]*run
 	runs    []*run
-	others  []ir.Stmt // statements that are in no run
+	others  []ir.Stmt        // statements that are in no run
+	taken   map[ir.Expr]bool // see buffers
 }
 
 // A run is a list of successive assignments to variables. It uses no memory after the first of them, so that variables
@@ -184,9 +191,7 @@ func (u *exchange) findOrigins() {
 	for _, r := range u.runs {
 		for _, s := range r.stmts {
 			v, e := assignment(s)
-			if _, ok := e.(*ir.Make); ok {
-				made[v] = true
-			}
+			made[v] = made[v] || u.isNew(e)
 			if w := sliced(e); w != nil && !u.use.keeps(v) && !slices.Contains(given[w], r) {
 				given[w] = append(given[w], r)
 				inside[w] = slices.Contains(r.declared, w)
@@ -236,8 +241,14 @@ func (u *exchange) shrink() bool {
 	return len(u.members) < n
 }
 
-// An allocation represents the memory of a make in a run.
-type allocation struct{ at *ir.Make }
+// An allocation represents new memory in a run, by the expression for it.
+type allocation struct{ at ir.Expr }
+
+// isNew reports whether e is memory that no variable holds.
+func (u *exchange) isNew(e ir.Expr) bool {
+	_, ok := e.(*ir.Make)
+	return ok || u.taken[e]
+}
 
 // check adds to remove the members that may share memory after r with others, given that they do not before it.
 func (u *exchange) check(r *run, remove map[*ir.Var]bool) {
@@ -255,13 +266,14 @@ func (u *exchange) check(r *run, remove map[*ir.Var]bool) {
 			}
 			holds[v] = m
 		default:
-			switch e := e.(type) {
-			case *ir.Make:
+			_, none := e.(*ir.Const)
+			switch {
+			case u.isNew(e):
 				holds[v] = &allocation{e}
 				if u.origins[v] != nil {
 					holds[v] = v
 				}
-			case *ir.Const:
+			case none:
 				holds[v] = nil
 			default:
 				holds[v] = v // unknown; no member holds it, as v is removed

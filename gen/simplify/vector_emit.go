@@ -12,13 +12,19 @@ import (
 // A vectorEmitter writes the parts of a divided loop.
 type vectorEmitter struct {
 	*vectorLoop
-	first, many  *ir.Var             // the first iteration of a block, and their number
-	arrays       map[*ir.Var]*ir.Var // variable → array with its values
-	state        []*ir.Var           // the carried variables and the sums
-	states       *ir.Var             // the array that they are in before and after a call of the kernel
-	declarations ir.Block            // of arrays
-	params       map[*ir.Var]*ir.Var // slice, array or variable → the parameter of the kernel
-	outside      []*ir.Var           // the keys of params
+	first, many   *ir.Var             // the first iteration of a block, and their number
+	arrays        map[*ir.Var]*ir.Var // variable → array with its values
+	state         []*ir.Var           // the carried variables and the sums
+	states        *ir.Var             // the array that they are in before and after a call of the kernel
+	declarations  ir.Block            // of arrays
+	*vectorKernel                     // that is being written
+}
+
+// A vectorKernel is a kernel and what it is called with.
+type vectorKernel struct {
+	fn      *ir.Func
+	params  map[*ir.Var]*ir.Var // slice, array or variable → the parameter of the kernel
+	outside []*ir.Var           // the keys of params
 	// uniform has the memory that parameters are loaded from, which are the same in all iterations.
 	uniform map[*ir.Var]*ir.Place
 }
@@ -26,17 +32,21 @@ type vectorEmitter struct {
 // emit returns the statements that replace the loop, which is the only one if a kernel would have too many slices.
 func (d *vectorLoop) emit() ir.Block {
 	at := d.l.At
-	e := &vectorEmitter{vectorLoop: d, arrays: map[*ir.Var]*ir.Var{}, params: map[*ir.Var]*ir.Var{},
-		uniform: map[*ir.Var]*ir.Place{},
-		first:   d.variable("block"), many: d.variable("many")}
+	e := &vectorEmitter{vectorLoop: d, arrays: map[*ir.Var]*ir.Var{}, first: d.variable("block"),
+		many: d.variable("many")}
 	mid := d.variable("mid")
 	// The iterations that the kernel does are a multiple of the lanes.
-	left := ir.NewBinary(integer, token.REM, addConst(d.l.Hi, -d.lo), ir.Count(ir.VectorLanes))
-	then := ir.Block{&ir.Let{At: at, V: mid, E: ir.NewBinary(integer, token.SUB, d.l.Hi, left)}}
-	kernel := e.kernel()
+	left := ir.NewBinary(integer, token.REM, addConst(d.end, -d.lo), ir.Count(ir.VectorLanes))
+	border := addConst(left, d.lo)
+	if !d.down {
+		border = ir.NewBinary(integer, token.SUB, d.end, left)
+	}
+	then := ir.Block{&ir.Let{At: at, V: mid, E: border}}
+	kernel := e.kernel(func(i int) bool { return d.inKernel[i] })
 	if kernel == nil {
 		return ir.Block{d.l}
 	}
+	inBlock := []*vectorKernel{kernel}
 	var before, after ir.Block
 	for k, v := range e.state {
 		p := elementOf(e.states, ir.Count(k))
@@ -44,6 +54,11 @@ func (d *vectorLoop) emit() ir.Block {
 		after = append(after, &ir.Set{At: at, P: v.Place(), E: ir.LoadOf(p, v.Type)})
 	}
 	few, size := vectorCosts.few, vectorCosts.call
+	if !slices.Contains(d.inKernel, false) {
+		if list := e.recordFirst(); list != nil {
+			size, inBlock = vectorCosts.record, list
+		}
+	}
 	var rest ir.Block
 	if slices.Contains(d.inKernel, false) {
 		few, size = vectorCosts.many, vectorBlock
@@ -56,36 +71,96 @@ func (d *vectorLoop) emit() ir.Block {
 		}}
 		rest = m.Block(ir.Block{e.rest(index)})
 	}
-	blocks := &ir.Loop{At: at, L: e.label("loop"), Next: e.label("next"), V: e.first, Lo: ir.IntConst(integer, d.lo),
-		Hi: mid.Load(), Step: size}
-	blocks.Body = append(ir.Block{
-		&ir.Let{At: at, V: e.many, E: ir.NewBinary(integer, token.SUB, mid.Load(), e.first.Load())},
-		&ir.If{At: at, Cond: ir.Compare(token.GTR, e.many.Load(), ir.Count(size)),
-			Then: ir.Block{&ir.Set{At: at, P: e.many.Place(), E: ir.Count(size)}}},
-		e.call(kernel, e.first.Load(), e.many.Load()),
-	}, rest...)
-	inBlocks := ir.Block{blocks}
+	inBlocks := ir.Block{e.blocks(inBlock, mid, size, rest)}
 	if rest == nil { // a loop of one block takes longer than this
-		many := addConst(mid.Load(), -d.lo)
+		start, many := ir.IntConst(integer, d.lo), addConst(mid.Load(), -d.lo)
+		if d.down {
+			start, many = mid.Load(), ir.NewBinary(integer, token.SUB, d.end, mid.Load())
+		}
 		inBlocks = ir.Block{&ir.If{At: at, Cond: ir.Compare(token.LEQ, many, ir.Count(size)),
-			Then: ir.Block{e.call(kernel, ir.IntConst(integer, d.lo), many)}, Else: inBlocks}}
+			Then: ir.Block{e.call(kernel, start, many)}, Else: inBlocks}}
 	}
 	then = slices.Concat(then, e.declarations, before, inBlocks, after)
-	cond := ir.Compare(token.LSS, ir.IntConst(integer, d.lo+few-1), d.l.Hi)
+	cond := ir.Compare(token.LSS, ir.IntConst(integer, d.lo+few-1), d.end)
 	for _, v := range d.order {
 		// The bound may be so large that it overflows with a constant.
 		length := &ir.Len{Typed: ir.Typed{T: integer}, X: v.Load()}
-		end := ir.Compare(token.LEQ, d.l.Hi, addConst(length, -d.slices[v].most))
+		end := ir.Compare(token.LEQ, d.end, addConst(length, -d.slices[v].most))
 		cond = ir.NewBinary(types.Typ[types.Bool], token.LAND, cond, end)
 	}
-	return ir.Block{&ir.If{At: at, Cond: cond, Then: append(then, remaining(d.l, mid, e.names)), Else: ir.Block{d.l}}}
+	from := ir.Expr(mid.Load())
+	if d.down {
+		from = addConst(from, -1)
+	}
+	return ir.Block{&ir.If{At: at, Cond: cond, Then: append(then, remaining(d.l, from, e.names)), Else: ir.Block{d.l}}}
+}
+
+// recordFirst returns kernels for a block of iterations of a long loop, if some of its statements record old values on
+// the tape, as s[i] = u[i]: one for each of these, and one for the others. They store past the caches if much of the
+// tape comes after them, as that is read first in the reverse sweep.
+func (e *vectorEmitter) recordFirst() (out []*vectorKernel) {
+	records := make([]bool, len(e.body))
+	for i, s := range e.body {
+		set, ok := s.(*ir.Set)
+		if !ok || e.down || e.stored(i) == nil || !e.of.buffers.represents(e.parts[set.P.Root]) {
+			continue
+		}
+		from := ir.PlaceOf(set.E)
+		if from != nil && len(from.Path) > 0 && e.isElement(from) && from.Root != set.P.Root {
+			records[i] = true
+			out = append(out, e.kernel(func(j int) bool { return j == i }))
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	if slices.Contains(records, false) {
+		out = append(out, e.kernel(func(j int) bool { return !records[j] }))
+	}
+	return out
+}
+
+// blocks returns the loop that calls kernels for blocks of iterations, up to mid or down to it, and does the rest of
+// their statements. The least index of a block is e.first.
+func (e *vectorEmitter) blocks(kernels []*vectorKernel, mid *ir.Var, size int64, rest ir.Block) *ir.Loop {
+	at := e.l.At
+	l := &ir.Loop{At: at, L: e.label("loop"), Next: e.label("next"), V: e.first, Lo: ir.IntConst(integer, e.lo),
+		Hi: mid.Load(), Step: size}
+	left := ir.NewBinary(integer, token.SUB, mid.Load(), e.first.Load())
+	if e.down {
+		l.V, l.Lo, l.Step = e.variable("above"), e.end, -size
+		left = ir.NewBinary(integer, token.SUB, l.V.Load(), mid.Load())
+	}
+	l.Body = ir.Block{
+		&ir.Let{At: at, V: e.many, E: left},
+		&ir.If{At: at, Cond: ir.Compare(token.GTR, e.many.Load(), ir.Count(size)),
+			Then: ir.Block{&ir.Set{At: at, P: e.many.Place(), E: ir.Count(size)}}},
+	}
+	if e.down {
+		l.Body = append(l.Body, &ir.Let{At: at, V: e.first,
+			E: ir.NewBinary(integer, token.SUB, l.V.Load(), e.many.Load())})
+	}
+	for _, k := range kernels {
+		l.Body = append(l.Body, e.call(k, e.first.Load(), e.many.Load()))
+	}
+	l.Body = append(l.Body, rest...)
+	return l
+}
+
+// count returns a loop over index, from 0 to n-1 or back.
+func (e *vectorEmitter) count(index *ir.Var, n ir.Expr) *ir.Loop {
+	l := &ir.Loop{At: e.l.At, L: e.label("loop"), Next: e.label("next"), V: index, Lo: ir.Count(0), Hi: n, Step: 1}
+	if e.down {
+		l.Lo, l.Hi, l.Step = addConst(n, -1), ir.IntConst(integer, -1), -1
+	}
+	return l
 }
 
 // remaining returns the loop l from an iteration on, with new names. It is there beside l itself, so that the compiler
 // knows that indices of l are not negative where it begins at a constant.
-func remaining(l *ir.Loop, from *ir.Var, names *ir.Namer) ir.Stmt {
+func remaining(l *ir.Loop, from ir.Expr, names *ir.Namer) ir.Stmt {
 	last := *l
-	last.Lo = from.Load()
+	last.Lo = from
 	vars, labels := renamed(ir.Block{&last}, names)
 	m := &ir.Map{Var: ir.Renaming(vars), Label: ir.Renaming(labels)}
 	return m.Block(ir.Block{&last})[0]
@@ -151,8 +226,7 @@ func (e *vectorEmitter) rest(index *ir.Var) *ir.Loop {
 			}
 		}
 	}
-	l := &ir.Loop{At: e.l.At, L: e.label("loop"), Next: e.label("next"), V: index, Lo: ir.Count(0), Hi: e.many.Load(),
-		Step: 1}
+	l := e.count(index, e.many.Load())
 	vars, labels := renamed(body, e.names)
 	labels[e.l.Next] = l.Next
 	for _, v := range e.state {
@@ -165,20 +239,22 @@ func (e *vectorEmitter) rest(index *ir.Var) *ir.Loop {
 	return l
 }
 
-// kernel returns the kernel, whose parameters are the number of iterations and those for e.outside; nil if there are
-// too many.
-func (e *vectorEmitter) kernel() *ir.Func {
+// kernel returns the kernel with the given statements, whose parameters are the number of iterations and those for
+// outside; nil if there are too many. All kernels of a loop have its state, or none of it.
+func (e *vectorEmitter) kernel(in func(i int) bool) *vectorKernel {
+	e.vectorKernel = &vectorKernel{params: map[*ir.Var]*ir.Var{}, uniform: map[*ir.Var]*ir.Place{}}
+	var state []*ir.Var
 	list := make(ir.Block, len(e.body)) // the statements of the kernel
 	for i := range e.body {
-		if e.inKernel[i] {
+		if in(i) {
 			list[i] = e.withUniform(e.body[i])
 			e.findSlices(list[i])
 		}
-		if v := e.carriedBy(i); v != nil && e.inKernel[i] {
-			e.state = append(e.state, v)
+		if v := e.carriedBy(i); v != nil && in(i) {
+			state = append(state, v)
 		}
-		if e.inKernel[i] && e.isSum(i) {
-			e.state = append(e.state, ir.Target(e.body[i]).Root)
+		if in(i) && e.isSum(i) {
+			state = append(state, ir.Target(e.body[i]).Root)
 		}
 	}
 	k := &ir.Func{Name: e.of.f.Name + "_vector" + strconv.Itoa(len(e.of.kernels)), Pos: e.of.f.Pos,
@@ -186,10 +262,10 @@ func (e *vectorEmitter) kernel() *ir.Func {
 	n := &ir.Var{Name: e.names.Name("n"), Type: integer, Kind: ir.Param}
 	index := e.variable("i")
 	var before, body, after ir.Block
-	if len(e.state) > 0 {
-		e.states = e.declare("state", len(e.state))
+	if len(state) > 0 && e.states == nil {
+		e.state, e.states = state, e.declare("state", len(state))
 	}
-	for i, v := range e.state {
+	for i, v := range state {
 		p := elementOf(e.states, ir.Count(i))
 		before = append(before, &ir.Let{At: e.l.At, V: v, E: ir.LoadOf(p, v.Type)})
 		after = append(after, &ir.Set{At: e.l.At, P: p, E: v.Load()})
@@ -198,7 +274,7 @@ func (e *vectorEmitter) kernel() *ir.Func {
 		body = append(body, &ir.Set{At: e.l.At, P: elementOf(e.array(v), index.Load()), E: v.Load()})
 	}
 	for i := range e.body {
-		if e.inKernel[i] && e.carriedBy(i) != nil && e.saved(i) != nil {
+		if in(i) && e.carriedBy(i) != nil && e.saved(i) != nil {
 			save(e.saved(i))
 		}
 	}
@@ -211,11 +287,11 @@ func (e *vectorEmitter) kernel() *ir.Func {
 			save(e.saved(i))
 		}
 	}
-	l := &ir.Loop{At: e.l.At, L: e.label("loop"), Next: e.label("next"), V: index, Lo: ir.Count(0), Hi: n.Load(),
-		Step: 1, Body: body}
+	l := e.count(index, n.Load())
+	l.Body = body
 	all := append(append(before, l), after...)
 	vars, labels := renamed(all, e.names)
-	for _, v := range e.state { // it may be a parameter or a result of the function
+	for _, v := range state { // it may be a parameter or a result of the function
 		vars[v].Kind = ir.Local
 	}
 	m := &ir.Map{Var: ir.Renaming(vars), Label: ir.Renaming(labels)}
@@ -236,11 +312,12 @@ func (e *vectorEmitter) kernel() *ir.Func {
 			many++
 		}
 	}
-	if many > ir.MaxKernelSlices || len(e.state) > ir.MaxKernelState {
+	if many > ir.MaxKernelSlices || len(state) > ir.MaxKernelState {
 		return nil
 	}
 	e.of.kernels = append(e.of.kernels, k)
-	return k
+	e.fn = k
+	return e.vectorKernel
 }
 
 // withUniform returns s with parameters in place of memory that is the same in all iterations.
@@ -312,14 +389,14 @@ func (e *vectorEmitter) param(v *ir.Var, t types.Type) *ir.Var {
 	return e.params[v]
 }
 
-// call returns the call of the kernel for n iterations from start on.
-func (e *vectorEmitter) call(k *ir.Func, start, n ir.Expr) ir.Stmt {
-	c := &ir.Call{At: e.l.At, Callee: &ir.Callee{Func: k}, Args: []ir.Expr{n}}
+// call returns the call of k for n iterations from start on.
+func (e *vectorEmitter) call(k *vectorKernel, start, n ir.Expr) ir.Stmt {
+	c := &ir.Call{At: e.l.At, Callee: &ir.Callee{Func: k.fn}, Args: []ir.Expr{n}}
 	elements := ir.Typed{T: types.NewSlice(types.Typ[types.Float64])}
-	for _, v := range e.outside {
+	for _, v := range k.outside {
 		switch x := e.slices[v]; {
-		case e.uniform[v] != nil:
-			c.Args = append(c.Args, ir.LoadOf(e.uniform[v], v.Type))
+		case k.uniform[v] != nil:
+			c.Args = append(c.Args, ir.LoadOf(k.uniform[v], v.Type))
 		case x != nil:
 			c.Args = append(c.Args, &ir.Slice{Typed: elements, X: v.Load(), Lo: addConst(start, x.least)})
 		case isFloat64(v.Type):

@@ -9,14 +9,14 @@ import (
 )
 
 // Vectors returns a copy of f in which kernels compute the arithmetic of innermost loops that count up from a constant,
-// and the kernels; nil if no loop has one. A kernel is a function of a number of iterations n, a multiple of
-// [ir.VectorLanes] and not 0, slices of float64 and numbers. Its body is a loop from 0 to n, which declares float64
-// variables, and sets or adds to elements of the slices, whose indices are the index plus a constant. Expressions have
-// the operations of vectors. Before and after the loop, variables are loaded from the first elements of a slice and
-// stored there: sums, which are not read in it, and others that are assigned in each iteration after all that reads
-// them, and do not depend on themselves. No iteration stores elements that others access. So the iterations may be done
-// as vectors, in which a variable of the iteration before is another vector whose lanes are shifted by one, and the
-// lanes of a term are added to a sum in their order.
+// or down to one, and the kernels; nil if no loop has one. A kernel is a function of a number of iterations n, a
+// multiple of [ir.VectorLanes] and not 0, slices of float64 and numbers. Its body is a loop from 0 to n-1, or back,
+// which declares float64 variables, and sets or adds to elements of the slices, whose indices are the index plus a
+// constant. Expressions have the operations of vectors. Before and after the loop, variables are loaded from the first
+// elements of a slice and stored there: sums, which are not read in it, and others that are assigned in each iteration
+// after all that reads them, and do not depend on themselves. No iteration stores elements that others access. So the
+// iterations may be done as vectors, in which a variable of the iteration before is another vector whose lanes are
+// shifted by one, and the lanes of a term are added to a sum in their order.
 //
 // The loop in f is divided (loop distribution; Kennedy & McKinley 1990): a block of iterations is done by the kernel as
 // far as it can, then the rest of the body by a loop, such as statements under a condition. Values go from one to the
@@ -44,6 +44,8 @@ func Vectors(f *ir.Func, distinct bool, work *ir.Var) (g *ir.Func, kernels []*ir
 	}
 	v := &vectorizer{f: g, batcher: batcher{names: ir.NamerOf(g),
 		aliases: analyseAliases(g, distinct, work, func(*ir.Var) bool { return false })}}
+	v.buffers = buffersOf(g, work)
+	v.parts = partsOf(g, unshared(g, func(*ir.Var) bool { return distinct }, v.buffers), v.buffers)
 	g.Body = replaceLoops(g.Body, v.loop)
 	if len(v.kernels) == 0 {
 		return nil, nil
@@ -56,35 +58,44 @@ func Vectors(f *ir.Func, distinct bool, work *ir.Var) (g *ir.Func, kernels []*ir
 const vectorBlock = 16
 
 // vectorCosts has the number of iterations from which a call of a kernel pays, and from which one with a loop for the
-// rest does; and the largest number that a call does, as the goroutine cannot be preempted in it. If always is set,
-// every kernel pays.
+// rest does; that from which kernels of their own record old values, see recordFirst; and the largest number that a
+// call does, as the goroutine cannot be preempted in it. If always is set, every kernel pays.
 var vectorCosts = struct {
-	few, many, call int64
-	always          bool
-}{16, 32, 1 << 15, false}
+	few, many, record, call int64
+	always                  bool
+}{16, 32, 1 << 12, 1 << 15, false}
 
 // A vectorizer applies Vectors to the copy f.
 type vectorizer struct {
 	batcher
 	f       *ir.Func
 	kernels []*ir.Func
+	parts   map[*ir.Label]map[*ir.Var]*ir.Var // see partsOf
+	buffers *buffers
 }
 
 // loop returns the statements that replace l.
 func (v *vectorizer) loop(l *ir.Loop) ir.Block {
-	lo, constant := int64(0), false
-	if l.V != nil {
-		lo, constant = constInt(l.Lo)
-	}
-	if !constant || lo < 0 || l.Step != 1 || l.Checkpoint != nil || !isInnermost(l.Body) ||
-		!isRegular(l, v.aliases.use) || size(l.Body) > maxBatchedSize {
+	if l.V == nil || l.Checkpoint != nil || !isInnermost(l.Body) || !isRegular(l, v.aliases.use) ||
+		size(l.Body) > maxBatchedSize {
 		return ir.Block{l}
 	}
-	if hi, ok := constInt(l.Hi); ok && hi < lo+vectorCosts.few {
+	d := &vectorLoop{of: v, down: l.Step < 0, end: l.Hi, distribution: &distribution{batcher: &v.batcher, l: l},
+		carried: map[*ir.Var]int{}, sums: map[*ir.Var]bool{}, slices: map[*ir.Var]*vectorSlice{},
+		parts: v.parts[l.L]}
+	var constant bool
+	if d.down {
+		d.lo, constant = constInt(addConst(l.Hi, 1))
+		d.end = addConst(l.Lo, 1)
+	} else {
+		d.lo, constant = constInt(l.Lo)
+	}
+	if !constant || d.lo < 0 {
 		return ir.Block{l}
 	}
-	d := &vectorLoop{of: v, lo: lo, distribution: &distribution{batcher: &v.batcher, l: l},
-		carried: map[*ir.Var]int{}, sums: map[*ir.Var]bool{}, slices: map[*ir.Var]*vectorSlice{}}
+	if end, ok := constInt(d.end); ok && end < d.lo+vectorCosts.few {
+		return ir.Block{l}
+	}
 	d.body = v.separateTerms(l.Body)
 	if !d.analyse() {
 		return ir.Block{l}
@@ -128,13 +139,26 @@ func operations(e ir.Expr) (n int) {
 type vectorLoop struct {
 	*distribution
 	of       *vectorizer
-	lo       int64
+	down     bool             // the loop counts down
+	lo       int64            // the least index
+	end      ir.Expr          // the largest index + 1
 	carried  map[*ir.Var]int  // variable → the statement that gives it its value for the next iteration
 	sums     map[*ir.Var]bool // that one statement adds to, and nothing else uses
 	possible []bool           // statement → it can be in the kernel
 	inKernel []bool
 	slices   map[*ir.Var]*vectorSlice
-	order    []*ir.Var // the keys of slices
+	order    []*ir.Var           // the keys of slices
+	parts    map[*ir.Var]*ir.Var // see partsOf
+}
+
+// mayAlias reports whether p and q, memory in any iteration, may overlap.
+func (d *vectorLoop) mayAlias(p, q *ir.Place) bool {
+	a, b := d.parts[p.Root], d.parts[q.Root]
+	if a != nil && b != nil && a != b && !crossesRef(p, 1) && !crossesRef(q, 1) && d.inside.writes[p.Root] == 0 &&
+		d.inside.writes[q.Root] == 0 {
+		return false
+	}
+	return d.aliases.mayAlias(d.anyIteration(p), d.anyIteration(q))
 }
 
 // A vectorSlice has the least and the largest constant that is added to the index in elements of a slice.
@@ -193,7 +217,7 @@ func (d *vectorLoop) isUniform(p *ir.Place) bool {
 	}
 	for j := range d.body {
 		for _, w := range d.written(j) {
-			if (len(w.Path) > 0 || d.aliases.use.addressed[w.Root]) && d.aliases.mayAlias(d.anyIteration(w), p) {
+			if (len(w.Path) > 0 || d.aliases.use.addressed[w.Root]) && d.mayAlias(w, p) {
 				return false
 			}
 		}
@@ -371,7 +395,7 @@ func (d *vectorLoop) before(i int, r *ir.Place) bool {
 	for j := range d.body {
 		for _, w := range d.written(j) {
 			if (len(w.Path) > 0 || d.aliases.use.addressed[w.Root]) &&
-				d.aliases.mayAlias(d.anyIteration(w), d.anyIteration(r)) && !(j >= i && d.sameElement(w, r)) {
+				d.mayAlias(w, r) && !(j >= i && d.sameElement(w, r)) {
 				return false
 			}
 		}
@@ -413,15 +437,14 @@ func (d *vectorLoop) fill() {
 // element that statement i stores.
 func (d *vectorLoop) alone(i int) bool {
 	p := d.stored(i)
-	w := d.anyIteration(p)
 	for j := range d.body {
 		for _, q := range d.written(j) {
-			if j != i && d.aliases.mayAlias(w, d.anyIteration(q)) {
+			if j != i && d.mayAlias(p, q) {
 				return false
 			}
 		}
 		for _, r := range d.facts[j].effects.reads {
-			if d.aliases.mayAlias(w, d.anyIteration(r)) && !(d.inKernel[j] && j <= i && d.sameElement(p, r)) {
+			if d.mayAlias(p, r) && !(d.inKernel[j] && j <= i && d.sameElement(p, r)) {
 				return false
 			}
 		}
@@ -452,7 +475,7 @@ func (d *vectorLoop) repeated(i int) bool {
 	for _, r := range d.facts[i].effects.reads { // not what the kernel has overwritten by then
 		for j := range d.body {
 			if p := d.stored(j); p != nil && d.inKernel[j] && len(r.Path) > 0 &&
-				d.aliases.mayAlias(d.anyIteration(p), d.anyIteration(r)) {
+				d.mayAlias(p, r) {
 				return false
 			}
 		}

@@ -4,7 +4,7 @@ package simplify
 // few.
 func AlwaysVectors(do func()) {
 	was := vectorCosts
-	vectorCosts.few, vectorCosts.many, vectorCosts.call, vectorCosts.always = 4, 4, 24, true
+	vectorCosts.few, vectorCosts.many, vectorCosts.record, vectorCosts.call, vectorCosts.always = 4, 4, 8, 24, true
 	defer func() { vectorCosts = was }()
 	do()
 }

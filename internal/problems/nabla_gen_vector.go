@@ -862,20 +862,21 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 			stack := ws.t11[at:][:b]
 			if 15 < b && b <= len(t11) && b <= len(stack) && b <= len(text11) && b <= len(extra1) {
 				mid1 := b - b%4
-				if mid1 <= 32768 {
+				if mid1 <= 4096 {
 					recurrentLossPlainAdjointLoop1(mid1, stack[0:], t11[0:], text11[0:], extra1[0:])
 				} else {
-					for block1 := 0; block1 < mid1; block1 += 32768 {
+					for block1 := 0; block1 < mid1; block1 += 4096 {
 						many := mid1 - block1
-						if many > 32768 {
-							many = 32768
+						if many > 4096 {
+							many = 4096
 						}
-						recurrentLossPlainAdjointLoop1(many, stack[block1:], t11[block1:], text11[block1:], extra1[block1:])
+						recurrentLossPlainAdjointLoop2(many, stack[block1:], t11[block1:])
+						recurrentLossPlainAdjointLoop3(many, t11[block1:], text11[block1:], extra1[block1:])
 					}
 				}
-				for i6 := mid1; i6 < b; i6++ {
-					stack[i6] = t11[i6]
-					t11[i6] = text11[i6] * extra1[i6]
+				for i8 := mid1; i8 < b; i8++ {
+					stack[i8] = t11[i8]
+					t11[i8] = text11[i8] * extra1[i8]
 				}
 			} else {
 				for i := 0; i < b; i++ {
@@ -1048,14 +1049,14 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 				var state [1]float64
 				state[0] = normBar
 				if mid2 <= 32768 {
-					recurrentLossPlainAdjointLoop2(mid2, state[:], totalBar, text31[0:], t2Bar1[0:])
+					recurrentLossPlainAdjointLoop4(mid2, state[:], totalBar, text31[0:], t2Bar1[0:])
 				} else {
 					for block2 := 0; block2 < mid2; block2 += 32768 {
 						many1 := mid2 - block2
 						if many1 > 32768 {
 							many1 = 32768
 						}
-						recurrentLossPlainAdjointLoop2(many1, state[:], totalBar, text31[block2:], t2Bar1[block2:])
+						recurrentLossPlainAdjointLoop4(many1, state[:], totalBar, text31[block2:], t2Bar1[block2:])
 					}
 				}
 				normBar = state[0]
@@ -1219,11 +1220,33 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 			extraBar3 := extraBar[:len(extraBar):len(extraBar)][:b]
 			at4 := len(ws.t11) - b
 			stack5 := ws.t11[at4:][:b]
-			for i4 := b - 1; i4 > -1; i4-- {
-				t := t1Bar3[i4]
-				t1Bar3[i4] = 0
-				t16[i4] = stack5[i4]
-				extraBar3[i4] += t * text41[i4]
+			if 15 < b && b <= len(t1Bar3) && b <= len(stack5) && b <= len(t16) && b <= len(text41) && b <= len(extraBar3) {
+				mid3 := b % 4
+				if b-mid3 <= 32768 {
+					recurrentLossPlainAdjointLoop5(b-mid3, t1Bar3[mid3:], t16[mid3:], stack5[mid3:], extraBar3[mid3:], text41[mid3:])
+				} else {
+					for above := b; above > mid3; above -= 32768 {
+						many2 := above - mid3
+						if many2 > 32768 {
+							many2 = 32768
+						}
+						block3 := above - many2
+						recurrentLossPlainAdjointLoop5(many2, t1Bar3[block3:], t16[block3:], stack5[block3:], extraBar3[block3:], text41[block3:])
+					}
+				}
+				for i41 := mid3 - 1; i41 > -1; i41-- {
+					t10 := t1Bar3[i41]
+					t1Bar3[i41] = 0
+					t16[i41] = stack5[i41]
+					extraBar3[i41] += t10 * text41[i41]
+				}
+			} else {
+				for i4 := b - 1; i4 > -1; i4-- {
+					t := t1Bar3[i4]
+					t1Bar3[i4] = 0
+					t16[i4] = stack5[i4]
+					extraBar3[i4] += t * text41[i4]
+				}
 			}
 			ws.t11 = ws.t11[:at4]
 		}
@@ -1240,7 +1263,22 @@ func recurrentLossPlainAdjointLoop1(n3 int, stack6, t111, text111, extra11 []flo
 // recurrentLossPlainAdjointLoop2 does n iterations of a loop, a multiple of four.
 //
 //go:noescape
-func recurrentLossPlainAdjointLoop2(n4 int, state1 []float64, totalBar1 float64, text311, t2Bar11 []float64)
+func recurrentLossPlainAdjointLoop2(n4 int, stack7, t112 []float64)
+
+// recurrentLossPlainAdjointLoop3 does n iterations of a loop, a multiple of four.
+//
+//go:noescape
+func recurrentLossPlainAdjointLoop3(n5 int, t113, text112, extra12 []float64)
+
+// recurrentLossPlainAdjointLoop4 does n iterations of a loop, a multiple of four.
+//
+//go:noescape
+func recurrentLossPlainAdjointLoop4(n6 int, state1 []float64, totalBar1 float64, text311, t2Bar11 []float64)
+
+// recurrentLossPlainAdjointLoop5 does n iterations of a loop, a multiple of four.
+//
+//go:noescape
+func recurrentLossPlainAdjointLoop5(n7 int, t1Bar31, t161, stack51, extraBar31, text411 []float64)
 
 // recurrentLossPlainAdjointTangentVectors is RecurrentLossPlainAdjointTangent with loops in assembly.
 func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []float64, rBar float64, ws *AdjointWork, pDot, pBarDot []float64) (r float64) {
@@ -1364,12 +1402,36 @@ func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []f
 				tape.t11 = tape.t11[:b+at1]
 			}
 			stack1 := tape.t11[at1:][:b]
-			for i := 0; i < b; i++ {
-				stack[i] = t11Dot[i]
-				stack1[i] = t11[i]
-				t9 := text11[i]
-				t11Dot[i] = t9 * extra1Dot[i]
-				t11[i] = t9 * extra1[i]
+			if 15 < b && b <= len(t11Dot) && b <= len(stack) && b <= len(t11) && b <= len(stack1) && b <= len(text11) && b <= len(extra1Dot) && b <= len(extra1) {
+				mid := b - b%4
+				if mid <= 4096 {
+					recurrentLossPlainAdjointTangentLoop1(mid, stack[0:], t11Dot[0:], stack1[0:], t11[0:], text11[0:], extra1Dot[0:], extra1[0:])
+				} else {
+					for block := 0; block < mid; block += 4096 {
+						many := mid - block
+						if many > 4096 {
+							many = 4096
+						}
+						recurrentLossPlainAdjointLoop2(many, stack[block:], t11Dot[block:])
+						recurrentLossPlainAdjointLoop2(many, stack1[block:], t11[block:])
+						recurrentLossPlainAdjointTangentLoop4(many, text11[block:], t11Dot[block:], extra1Dot[block:], t11[block:], extra1[block:])
+					}
+				}
+				for i9 := mid; i9 < b; i9++ {
+					stack[i9] = t11Dot[i9]
+					stack1[i9] = t11[i9]
+					t93 := text11[i9]
+					t11Dot[i9] = t93 * extra1Dot[i9]
+					t11[i9] = t93 * extra1[i9]
+				}
+			} else {
+				for i := 0; i < b; i++ {
+					stack[i] = t11Dot[i]
+					stack1[i] = t11[i]
+					t9 := text11[i]
+					t11Dot[i] = t9 * extra1Dot[i]
+					t11[i] = t9 * extra1[i]
+				}
 			}
 		}
 		hi2 := d.Layers
@@ -1604,22 +1666,22 @@ func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []f
 			_ = t2BarDot[:len(t2Bar):len(t2Bar)][:b]
 			t2Bar1 := t2Bar[:len(t2Bar):len(t2Bar)][:b]
 			if 15 < b && b <= len(text31) && b <= len(t2Bar1) {
-				mid := b - b%4
+				mid1 := b - b%4
 				var state [1]float64
 				state[0] = normBar
-				if mid <= 32768 {
-					recurrentLossPlainAdjointLoop2(mid, state[:], totalBar, text31[0:], t2Bar1[0:])
+				if mid1 <= 32768 {
+					recurrentLossPlainAdjointLoop4(mid1, state[:], totalBar, text31[0:], t2Bar1[0:])
 				} else {
-					for block := 0; block < mid; block += 32768 {
-						many := mid - block
-						if many > 32768 {
-							many = 32768
+					for block1 := 0; block1 < mid1; block1 += 32768 {
+						many1 := mid1 - block1
+						if many1 > 32768 {
+							many1 = 32768
 						}
-						recurrentLossPlainAdjointLoop2(many, state[:], totalBar, text31[block:], t2Bar1[block:])
+						recurrentLossPlainAdjointLoop4(many1, state[:], totalBar, text31[block1:], t2Bar1[block1:])
 					}
 				}
 				normBar = state[0]
-				for i311 := mid; i311 < b; i311++ {
+				for i311 := mid1; i311 < b; i311++ {
 					t82 := totalBar * text31[i311]
 					t2Bar1[i311] += t82
 					normBar -= t82
@@ -1933,16 +1995,43 @@ func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []f
 			stack10 := tapeDot.t11[at6:][:b]
 			at7 := len(tape.t11) - b
 			stack11 := tape.t11[at7:][:b]
-			for i4 := b - 1; i4 > -1; i4-- {
-				tDot := t1Bar3Dot[i4]
-				t := t1Bar3[i4]
-				t1Bar3Dot[i4] = 0
-				t1Bar3[i4] = 0
-				t16Dot[i4] = stack10[i4]
-				t16[i4] = stack11[i4]
-				t80 := text41[i4]
-				extraBar3Dot[i4] += tDot * t80
-				extraBar3[i4] += t * t80
+			if 15 < b && b <= len(t1Bar3Dot) && b <= len(t1Bar3) && b <= len(stack10) && b <= len(t16Dot) && b <= len(stack11) && b <= len(t16) && b <= len(text41) && b <= len(extraBar3Dot) && b <= len(extraBar3) {
+				mid2 := b % 4
+				if b-mid2 <= 32768 {
+					recurrentLossPlainAdjointTangentLoop6(b-mid2, t1Bar3Dot[mid2:], t1Bar3[mid2:], t16Dot[mid2:], stack10[mid2:], t16[mid2:], stack11[mid2:], text41[mid2:], extraBar3Dot[mid2:], extraBar3[mid2:])
+				} else {
+					for above := b; above > mid2; above -= 32768 {
+						many2 := above - mid2
+						if many2 > 32768 {
+							many2 = 32768
+						}
+						block2 := above - many2
+						recurrentLossPlainAdjointTangentLoop6(many2, t1Bar3Dot[block2:], t1Bar3[block2:], t16Dot[block2:], stack10[block2:], t16[block2:], stack11[block2:], text41[block2:], extraBar3Dot[block2:], extraBar3[block2:])
+					}
+				}
+				for i41 := mid2 - 1; i41 > -1; i41-- {
+					tDot2 := t1Bar3Dot[i41]
+					t84 := t1Bar3[i41]
+					t1Bar3Dot[i41] = 0
+					t1Bar3[i41] = 0
+					t16Dot[i41] = stack10[i41]
+					t16[i41] = stack11[i41]
+					t802 := text41[i41]
+					extraBar3Dot[i41] += tDot2 * t802
+					extraBar3[i41] += t84 * t802
+				}
+			} else {
+				for i4 := b - 1; i4 > -1; i4-- {
+					tDot := t1Bar3Dot[i4]
+					t := t1Bar3[i4]
+					t1Bar3Dot[i4] = 0
+					t1Bar3[i4] = 0
+					t16Dot[i4] = stack10[i4]
+					t16[i4] = stack11[i4]
+					t80 := text41[i4]
+					extraBar3Dot[i4] += tDot * t80
+					extraBar3[i4] += t * t80
+				}
 			}
 			tapeDot.t11 = tapeDot.t11[:at6]
 			tape.t11 = tape.t11[:at7]
@@ -1952,6 +2041,21 @@ func recurrentLossPlainAdjointTangentVectors(p []float64, d *Recurrent, pBar []f
 	clear(windowBar)
 	return
 }
+
+// recurrentLossPlainAdjointTangentLoop1 does n iterations of a loop, a multiple of four.
+//
+//go:noescape
+func recurrentLossPlainAdjointTangentLoop1(n3 int, stack12, t11Dot1, stack13, t111, text111, extra1Dot1, extra11 []float64)
+
+// recurrentLossPlainAdjointTangentLoop4 does n iterations of a loop, a multiple of four.
+//
+//go:noescape
+func recurrentLossPlainAdjointTangentLoop4(n6 int, text112, t11Dot3, extra1Dot2, t113, extra12 []float64)
+
+// recurrentLossPlainAdjointTangentLoop6 does n iterations of a loop, a multiple of four.
+//
+//go:noescape
+func recurrentLossPlainAdjointTangentLoop6(n8 int, t1Bar3Dot1, t1Bar31, t16Dot1, stack101, t161, stack111, text411, extraBar3Dot1, extraBar31 []float64)
 
 // logPosteriorPlainAdjointVectors is LogPosteriorPlainAdjoint with loops in assembly.
 func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
@@ -2376,10 +2480,34 @@ func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rB
 						qxBar2 := qxBar[lo2:len(qxBar):len(qxBar)][:n4]
 						icfBar1 := icfBar[l:len(icfBar):len(icfBar)][:n4]
 						icf3 := icf[l:len(icf):len(icf)][:n4]
-						for row11 := n4 - 1; row11 > -1; row11-- {
-							t51 := qxBar2[row11]
-							icfBar1[row11] += t51 * xc2
-							xcBar1 += t51 * icf3[row11]
+						if 15 < n4 && n4 <= len(qxBar2) && n4 <= len(icfBar1) && n4 <= len(icf3) {
+							mid5 := n4 % 4
+							var state [1]float64
+							state[0] = xcBar1
+							if n4-mid5 <= 32768 {
+								logPosteriorPlainAdjointLoop3(n4-mid5, state[:], qxBar2[mid5:], icfBar1[mid5:], xc2, icf3[mid5:])
+							} else {
+								for above := n4; above > mid5; above -= 32768 {
+									many2 := above - mid5
+									if many2 > 32768 {
+										many2 = 32768
+									}
+									block5 := above - many2
+									logPosteriorPlainAdjointLoop3(many2, state[:], qxBar2[block5:], icfBar1[block5:], xc2, icf3[block5:])
+								}
+							}
+							xcBar1 = state[0]
+							for row111 := mid5 - 1; row111 > -1; row111-- {
+								t512 := qxBar2[row111]
+								icfBar1[row111] += t512 * xc2
+								xcBar1 += t512 * icf3[row111]
+							}
+						} else {
+							for row11 := n4 - 1; row11 > -1; row11-- {
+								t51 := qxBar2[row11]
+								icfBar1[row11] += t51 * xc2
+								xcBar1 += t51 * icf3[row11]
+							}
 						}
 					} else {
 						for row1 := d - 1; row1 > lo2-1; row1-- {
@@ -2474,19 +2602,19 @@ func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rB
 			icf4 := icf[j21*tri+d : len(icf) : len(icf)][:n5]
 			icfBar2 := icfBar[j21*tri+d : len(icfBar) : len(icfBar)][:n5]
 			if 15 < n5 && n5 <= len(icf4) && n5 <= len(icfBar2) {
-				mid5 := n5 - n5%4
-				if mid5 <= 32768 {
-					logisticLossPlainAdjointLoop1(mid5, icf4[0:], icfBar2[0:], twice2)
+				mid6 := n5 - n5%4
+				if mid6 <= 32768 {
+					logisticLossPlainAdjointLoop1(mid6, icf4[0:], icfBar2[0:], twice2)
 				} else {
-					for block5 := 0; block5 < mid5; block5 += 32768 {
-						many2 := mid5 - block5
-						if many2 > 32768 {
-							many2 = 32768
+					for block6 := 0; block6 < mid6; block6 += 32768 {
+						many3 := mid6 - block6
+						if many3 > 32768 {
+							many3 = 32768
 						}
-						logisticLossPlainAdjointLoop1(many2, icf4[block5:], icfBar2[block5:], twice2)
+						logisticLossPlainAdjointLoop1(many3, icf4[block6:], icfBar2[block6:], twice2)
 					}
 				}
-				for i4111 := mid5; i4111 < n5; i4111++ {
+				for i4111 := mid6; i4111 < n5; i4111++ {
 					l1112 := icf4[i4111]
 					icfBar2[i4111] += twice2 * l1112
 				}
@@ -2507,19 +2635,19 @@ func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rB
 			diag5 := diag[j21*d : len(diag) : len(diag)][:d]
 			diagBar2 := diagBar[j21*d : len(diagBar) : len(diagBar)][:d]
 			if 15 < d && d <= len(diag5) && d <= len(diagBar2) {
-				mid6 := d - d%4
-				if mid6 <= 32768 {
-					logPosteriorPlainAdjointLoop2(mid6, diagBar2[0:], twice1, diag5[0:])
+				mid7 := d - d%4
+				if mid7 <= 32768 {
+					logPosteriorPlainAdjointLoop2(mid7, diagBar2[0:], twice1, diag5[0:])
 				} else {
-					for block6 := 0; block6 < mid6; block6 += 32768 {
-						many3 := mid6 - block6
-						if many3 > 32768 {
-							many3 = 32768
+					for block7 := 0; block7 < mid7; block7 += 32768 {
+						many4 := mid7 - block7
+						if many4 > 32768 {
+							many4 = 32768
 						}
-						logPosteriorPlainAdjointLoop2(many3, diagBar2[block6:], twice1, diag5[block6:])
+						logPosteriorPlainAdjointLoop2(many4, diagBar2[block7:], twice1, diag5[block7:])
 					}
 				}
-				for i311 := mid6; i311 < d; i311++ {
+				for i311 := mid7; i311 < d; i311++ {
 					diagBar2[i311] += twice1 * diag5[i311]
 				}
 			} else {
@@ -2563,6 +2691,11 @@ func logPosteriorPlainAdjointLoop1(n6 int, qx21, icf21 []float64, xc11 float64)
 //
 //go:noescape
 func logPosteriorPlainAdjointLoop2(n7 int, qxBar11 []float64, twice3 float64, qx41 []float64)
+
+// logPosteriorPlainAdjointLoop3 does n iterations of a loop, a multiple of four.
+//
+//go:noescape
+func logPosteriorPlainAdjointLoop3(n8 int, state1, qxBar21, icfBar11 []float64, xc21 float64, icf31 []float64)
 
 // logPosteriorPlainAdjointTangentVectors is LogPosteriorPlainAdjointTangent with loops in assembly.
 func logPosteriorPlainAdjointTangentVectors(x []float64, c *Mixture, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
@@ -3206,14 +3339,44 @@ func logPosteriorPlainAdjointTangentVectors(x []float64, c *Mixture, xBar []floa
 						icfBar1 := icfBar[l:len(icfBar):len(icfBar)][:n4]
 						icf3Dot := icfDot[l:len(icf):len(icf)][:n4]
 						icf3 := icf[l:len(icf):len(icf)][:n4]
-						for row11 := n4 - 1; row11 > -1; row11-- {
-							t51Dot := qxBar2Dot[row11]
-							t51 := qxBar2[row11]
-							icfBar1Dot[row11] += t51Dot*xc2 + t51*xc2Dot
-							icfBar1[row11] += t51 * xc2
-							t26 := icf3[row11]
-							xcBar1Dot += t51Dot*t26 + t51*icf3Dot[row11]
-							xcBar1 += t51 * t26
+						if 15 < n4 && n4 <= len(qxBar2Dot) && n4 <= len(qxBar2) && n4 <= len(icfBar1Dot) && n4 <= len(icfBar1) && n4 <= len(icf3) && n4 <= len(icf3Dot) {
+							mid2 := n4 % 4
+							var state [2]float64
+							state[0] = xcBar1Dot
+							state[1] = xcBar1
+							if n4-mid2 <= 32768 {
+								logPosteriorPlainAdjointTangentLoop1(n4-mid2, state[:], qxBar2Dot[mid2:], qxBar2[mid2:], icfBar1Dot[mid2:], xc2, xc2Dot, icfBar1[mid2:], icf3[mid2:], icf3Dot[mid2:])
+							} else {
+								for above := n4; above > mid2; above -= 32768 {
+									many := above - mid2
+									if many > 32768 {
+										many = 32768
+									}
+									block2 := above - many
+									logPosteriorPlainAdjointTangentLoop1(many, state[:], qxBar2Dot[block2:], qxBar2[block2:], icfBar1Dot[block2:], xc2, xc2Dot, icfBar1[block2:], icf3[block2:], icf3Dot[block2:])
+								}
+							}
+							xcBar1Dot = state[0]
+							xcBar1 = state[1]
+							for row111 := mid2 - 1; row111 > -1; row111-- {
+								t51Dot2 := qxBar2Dot[row111]
+								t512 := qxBar2[row111]
+								icfBar1Dot[row111] += t51Dot2*xc2 + t512*xc2Dot
+								icfBar1[row111] += t512 * xc2
+								t262 := icf3[row111]
+								xcBar1Dot += t51Dot2*t262 + t512*icf3Dot[row111]
+								xcBar1 += t512 * t262
+							}
+						} else {
+							for row11 := n4 - 1; row11 > -1; row11-- {
+								t51Dot := qxBar2Dot[row11]
+								t51 := qxBar2[row11]
+								icfBar1Dot[row11] += t51Dot*xc2 + t51*xc2Dot
+								icfBar1[row11] += t51 * xc2
+								t26 := icf3[row11]
+								xcBar1Dot += t51Dot*t26 + t51*icf3Dot[row11]
+								xcBar1 += t51 * t26
+							}
 						}
 					} else {
 						for row1 := d - 1; row1 > lo2-1; row1-- {
@@ -3366,19 +3529,19 @@ func logPosteriorPlainAdjointTangentVectors(x []float64, c *Mixture, xBar []floa
 			icfBar2Dot := icfBarDot[j21*tri+d : len(icfBar) : len(icfBar)][:n5]
 			icfBar2 := icfBar[j21*tri+d : len(icfBar) : len(icfBar)][:n5]
 			if 15 < n5 && n5 <= len(icf4Dot) && n5 <= len(icf4) && n5 <= len(icfBar2Dot) && n5 <= len(icfBar2) {
-				mid2 := n5 - n5%4
-				if mid2 <= 32768 {
-					logPosteriorPlainAdjointTangentLoop1(mid2, icf4Dot[0:], icf4[0:], icfBar2Dot[0:], twice2, icfBar2[0:])
+				mid3 := n5 - n5%4
+				if mid3 <= 32768 {
+					logPosteriorPlainAdjointTangentLoop2(mid3, icf4Dot[0:], icf4[0:], icfBar2Dot[0:], twice2, icfBar2[0:])
 				} else {
-					for block2 := 0; block2 < mid2; block2 += 32768 {
-						many := mid2 - block2
-						if many > 32768 {
-							many = 32768
+					for block3 := 0; block3 < mid3; block3 += 32768 {
+						many1 := mid3 - block3
+						if many1 > 32768 {
+							many1 = 32768
 						}
-						logPosteriorPlainAdjointTangentLoop1(many, icf4Dot[block2:], icf4[block2:], icfBar2Dot[block2:], twice2, icfBar2[block2:])
+						logPosteriorPlainAdjointTangentLoop2(many1, icf4Dot[block3:], icf4[block3:], icfBar2Dot[block3:], twice2, icfBar2[block3:])
 					}
 				}
-				for i4111 := mid2; i4111 < n5; i4111++ {
+				for i4111 := mid3; i4111 < n5; i4111++ {
 					l111Dot2 := icf4Dot[i4111]
 					l1112 := icf4[i4111]
 					icfBar2Dot[i4111] += twice2 * l111Dot2
@@ -3453,7 +3616,12 @@ func logPosteriorPlainAdjointTangentVectors(x []float64, c *Mixture, xBar []floa
 // logPosteriorPlainAdjointTangentLoop1 does n iterations of a loop, a multiple of four.
 //
 //go:noescape
-func logPosteriorPlainAdjointTangentLoop1(n6 int, icf4Dot1, icf41, icfBar2Dot1 []float64, twice21 float64, icfBar21 []float64)
+func logPosteriorPlainAdjointTangentLoop1(n6 int, state1, qxBar2Dot1, qxBar21, icfBar1Dot1 []float64, xc21, xc2Dot1 float64, icfBar11, icf31, icf3Dot1 []float64)
+
+// logPosteriorPlainAdjointTangentLoop2 does n iterations of a loop, a multiple of four.
+//
+//go:noescape
+func logPosteriorPlainAdjointTangentLoop2(n7 int, icf4Dot1, icf41, icfBar2Dot1 []float64, twice21 float64, icfBar21 []float64)
 
 // rosenbrockPlainAdjointVectors is RosenbrockPlainAdjoint with loops in assembly.
 func rosenbrockPlainAdjointVectors(x, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {

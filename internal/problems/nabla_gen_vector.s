@@ -5,9 +5,10 @@
 #include "textflag.h"
 
 DATA kernelNumbers<>+0(SB)/8, $0x8000000000000000
-DATA kernelNumbers<>+8(SB)/8, $0x3ff0000000000000
-DATA kernelNumbers<>+16(SB)/8, $0x4059000000000000
-GLOBL kernelNumbers<>(SB), RODATA|NOPTR, $24
+DATA kernelNumbers<>+8(SB)/8, $0x0000000000000000
+DATA kernelNumbers<>+16(SB)/8, $0x3ff0000000000000
+DATA kernelNumbers<>+24(SB)/8, $0x4059000000000000
+GLOBL kernelNumbers<>(SB), RODATA|NOPTR, $32
 
 TEXT ·logisticLossPlainAdjointLoop1(SB), NOSPLIT, $0-64
 	MOVQ n+0(FP), CX
@@ -70,8 +71,80 @@ loop:
 	VZEROUPPER
 	RET
 
-TEXT ·recurrentLossPlainAdjointLoop2(SB), NOSPLIT, $0-88
+TEXT ·recurrentLossPlainAdjointLoop2(SB), NOSPLIT, $0-56
 	MOVQ n4+0(FP), CX
+	MOVQ stack7_base+8(FP), DI
+	MOVQ stack7_cap+24(FP), DX
+	MOVQ t112_base+32(FP), SI
+	SUBQ CX, DX
+	CMPQ DX, $524288
+	JLT cached
+	CMPQ CX, $32
+	JLT cached
+	TESTQ $7, DI
+	JNE cached
+align:
+	TESTQ $31, DI
+	JEQ aligned
+	MOVQ (SI), AX
+	MOVQ AX, (DI)
+	ADDQ $8, SI
+	ADDQ $8, DI
+	DECQ CX
+	JMP align
+aligned:
+	SUBQ $8, CX
+	JLT rest
+	VMOVUPD (SI), Y0
+	VMOVUPD 32(SI), Y1
+	VMOVNTPD Y0, (DI)
+	VMOVNTPD Y1, 32(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	JMP aligned
+rest:
+	ADDQ $8, CX
+	JEQ done
+one:
+	MOVQ (SI), AX
+	MOVQ AX, (DI)
+	ADDQ $8, SI
+	ADDQ $8, DI
+	DECQ CX
+	JNE one
+done:
+	SFENCE
+	VZEROUPPER
+	RET
+cached:
+	VMOVUPD (SI), Y0
+	VMOVUPD Y0, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JNE cached
+	VZEROUPPER
+	RET
+
+TEXT ·recurrentLossPlainAdjointLoop3(SB), NOSPLIT, $0-80
+	MOVQ n5+0(FP), CX
+	SHLQ $3, CX
+	MOVQ t113_base+8(FP), SI
+	MOVQ text112_base+32(FP), DI
+	MOVQ extra12_base+56(FP), R8
+	XORL AX, AX
+loop:
+	VMOVUPD (DI)(AX*1), Y0
+	VMULPD (R8)(AX*1), Y0, Y0
+	VMOVUPD Y0, (SI)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VZEROUPPER
+	RET
+
+TEXT ·recurrentLossPlainAdjointLoop4(SB), NOSPLIT, $0-88
+	MOVQ n6+0(FP), CX
 	SHLQ $3, CX
 	MOVQ state1_base+8(FP), SI
 	MOVQ text311_base+40(FP), DI
@@ -96,6 +169,112 @@ loop:
 	CMPQ AX, CX
 	JLT loop
 	VMOVSD X15, (SI)
+	VZEROUPPER
+	RET
+
+TEXT ·recurrentLossPlainAdjointLoop5(SB), NOSPLIT, $0-128
+	MOVQ n7+0(FP), CX
+	SHLQ $3, CX
+	MOVQ t1Bar31_base+8(FP), SI
+	MOVQ t161_base+32(FP), DI
+	MOVQ stack51_base+56(FP), R8
+	MOVQ extraBar31_base+80(FP), R9
+	MOVQ text411_base+104(FP), R10
+	VBROADCASTSD kernelNumbers<>+8(SB), Y15
+	LEAQ -32(CX), AX
+loop:
+	VMOVUPD (SI)(AX*1), Y0
+	VMOVUPD Y15, (SI)(AX*1)
+	VMOVUPD (R8)(AX*1), Y1
+	VMOVUPD Y1, (DI)(AX*1)
+	VMULPD (R10)(AX*1), Y0, Y0
+	VADDPD (R9)(AX*1), Y0, Y0
+	VMOVUPD Y0, (R9)(AX*1)
+	SUBQ $32, AX
+	JGE loop
+	VZEROUPPER
+	RET
+
+TEXT ·recurrentLossPlainAdjointTangentLoop1(SB), NOSPLIT, $0-176
+	MOVQ n3+0(FP), CX
+	SHLQ $3, CX
+	MOVQ stack12_base+8(FP), SI
+	MOVQ t11Dot1_base+32(FP), DI
+	MOVQ stack13_base+56(FP), R8
+	MOVQ t111_base+80(FP), R9
+	MOVQ text111_base+104(FP), R10
+	MOVQ extra1Dot1_base+128(FP), R11
+	MOVQ extra11_base+152(FP), R12
+	XORL AX, AX
+loop:
+	VMOVUPD (DI)(AX*1), Y0
+	VMOVUPD Y0, (SI)(AX*1)
+	VMOVUPD (R9)(AX*1), Y0
+	VMOVUPD Y0, (R8)(AX*1)
+	VMOVUPD (R10)(AX*1), Y0
+	VMULPD (R11)(AX*1), Y0, Y1
+	VMOVUPD Y1, (DI)(AX*1)
+	VMULPD (R12)(AX*1), Y0, Y0
+	VMOVUPD Y0, (R9)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VZEROUPPER
+	RET
+
+TEXT ·recurrentLossPlainAdjointTangentLoop4(SB), NOSPLIT, $0-128
+	MOVQ n6+0(FP), CX
+	SHLQ $3, CX
+	MOVQ text112_base+8(FP), SI
+	MOVQ t11Dot3_base+32(FP), DI
+	MOVQ extra1Dot2_base+56(FP), R8
+	MOVQ t113_base+80(FP), R9
+	MOVQ extra12_base+104(FP), R10
+	XORL AX, AX
+loop:
+	VMOVUPD (SI)(AX*1), Y0
+	VMULPD (R8)(AX*1), Y0, Y1
+	VMOVUPD Y1, (DI)(AX*1)
+	VMULPD (R10)(AX*1), Y0, Y0
+	VMOVUPD Y0, (R9)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VZEROUPPER
+	RET
+
+TEXT ·recurrentLossPlainAdjointTangentLoop6(SB), NOSPLIT, $0-224
+	MOVQ n8+0(FP), CX
+	SHLQ $3, CX
+	MOVQ t1Bar3Dot1_base+8(FP), SI
+	MOVQ t1Bar31_base+32(FP), DI
+	MOVQ t16Dot1_base+56(FP), R8
+	MOVQ stack101_base+80(FP), R9
+	MOVQ t161_base+104(FP), R10
+	MOVQ stack111_base+128(FP), R11
+	MOVQ text411_base+152(FP), R12
+	MOVQ extraBar3Dot1_base+176(FP), R13
+	MOVQ extraBar31_base+200(FP), BX
+	VBROADCASTSD kernelNumbers<>+8(SB), Y15
+	LEAQ -32(CX), AX
+loop:
+	VMOVUPD (SI)(AX*1), Y0
+	VMOVUPD (DI)(AX*1), Y1
+	VMOVUPD Y15, (SI)(AX*1)
+	VMOVUPD Y15, (DI)(AX*1)
+	VMOVUPD (R9)(AX*1), Y2
+	VMOVUPD Y2, (R8)(AX*1)
+	VMOVUPD (R11)(AX*1), Y2
+	VMOVUPD Y2, (R10)(AX*1)
+	VMOVUPD (R12)(AX*1), Y2
+	VMULPD Y2, Y0, Y0
+	VADDPD (R13)(AX*1), Y0, Y0
+	VMOVUPD Y0, (R13)(AX*1)
+	VMULPD Y2, Y1, Y0
+	VADDPD (BX)(AX*1), Y0, Y0
+	VMOVUPD Y0, (BX)(AX*1)
+	SUBQ $32, AX
+	JGE loop
 	VZEROUPPER
 	RET
 
@@ -133,8 +312,92 @@ loop:
 	VZEROUPPER
 	RET
 
-TEXT ·logPosteriorPlainAdjointTangentLoop1(SB), NOSPLIT, $0-112
+TEXT ·logPosteriorPlainAdjointLoop3(SB), NOSPLIT, $0-112
+	MOVQ n8+0(FP), CX
+	SHLQ $3, CX
+	MOVQ state1_base+8(FP), SI
+	MOVQ qxBar21_base+32(FP), DI
+	MOVQ icfBar11_base+56(FP), R8
+	MOVQ icf31_base+88(FP), R9
+	VMOVSD (SI), X15
+	VBROADCASTSD xc21+80(FP), Y14
+	LEAQ -32(CX), AX
+loop:
+	VMOVUPD (DI)(AX*1), Y0
+	VMULPD Y14, Y0, Y1
+	VADDPD (R8)(AX*1), Y1, Y1
+	VMOVUPD Y1, (R8)(AX*1)
+	VMULPD (R9)(AX*1), Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VPERMILPD $1, X1, X1
+	VADDSD X1, X15, X15
+	VEXTRACTF128 $1, Y0, X1
+	VADDSD X1, X15, X15
+	VUNPCKHPD X0, X0, X1
+	VADDSD X1, X15, X15
+	VADDSD X0, X15, X15
+	SUBQ $32, AX
+	JGE loop
+	VMOVSD X15, (SI)
+	VZEROUPPER
+	RET
+
+TEXT ·logPosteriorPlainAdjointTangentLoop1(SB), NOSPLIT, $0-192
 	MOVQ n6+0(FP), CX
+	SHLQ $3, CX
+	MOVQ state1_base+8(FP), SI
+	MOVQ qxBar2Dot1_base+32(FP), DI
+	MOVQ qxBar21_base+56(FP), R8
+	MOVQ icfBar1Dot1_base+80(FP), R9
+	MOVQ icfBar11_base+120(FP), R10
+	MOVQ icf31_base+144(FP), R11
+	MOVQ icf3Dot1_base+168(FP), R12
+	VMOVSD (SI), X15
+	VMOVSD 8(SI), X14
+	VBROADCASTSD xc21+104(FP), Y13
+	VBROADCASTSD xc2Dot1+112(FP), Y12
+	LEAQ -32(CX), AX
+loop:
+	VMOVUPD (DI)(AX*1), Y0
+	VMOVUPD (R8)(AX*1), Y1
+	VMULPD Y13, Y0, Y2
+	VMULPD Y12, Y1, Y3
+	VADDPD Y3, Y2, Y2
+	VADDPD (R9)(AX*1), Y2, Y2
+	VMOVUPD Y2, (R9)(AX*1)
+	VMULPD Y13, Y1, Y2
+	VADDPD (R10)(AX*1), Y2, Y2
+	VMOVUPD Y2, (R10)(AX*1)
+	VMOVUPD (R11)(AX*1), Y2
+	VMULPD Y2, Y0, Y0
+	VMULPD (R12)(AX*1), Y1, Y3
+	VADDPD Y3, Y0, Y0
+	VEXTRACTF128 $1, Y0, X3
+	VPERMILPD $1, X3, X3
+	VADDSD X3, X15, X15
+	VEXTRACTF128 $1, Y0, X3
+	VADDSD X3, X15, X15
+	VUNPCKHPD X0, X0, X3
+	VADDSD X3, X15, X15
+	VADDSD X0, X15, X15
+	VMULPD Y2, Y1, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VPERMILPD $1, X1, X1
+	VADDSD X1, X14, X14
+	VEXTRACTF128 $1, Y0, X1
+	VADDSD X1, X14, X14
+	VUNPCKHPD X0, X0, X1
+	VADDSD X1, X14, X14
+	VADDSD X0, X14, X14
+	SUBQ $32, AX
+	JGE loop
+	VMOVSD X15, (SI)
+	VMOVSD X14, 8(SI)
+	VZEROUPPER
+	RET
+
+TEXT ·logPosteriorPlainAdjointTangentLoop2(SB), NOSPLIT, $0-112
+	MOVQ n7+0(FP), CX
 	SHLQ $3, CX
 	MOVQ icf4Dot1_base+8(FP), SI
 	MOVQ icf41_base+32(FP), DI
@@ -166,8 +429,8 @@ TEXT ·rosenbrockPlainAdjointLoop1(SB), NOSPLIT, $0-96
 	VMOVSD (SI), X15
 	VBROADCASTSD 8(SI), Y14
 	VBROADCASTSD 16(SI), Y13
-	VBROADCASTSD kernelNumbers<>+8(SB), Y12
-	VBROADCASTSD kernelNumbers<>+16(SB), Y11
+	VBROADCASTSD kernelNumbers<>+16(SB), Y12
+	VBROADCASTSD kernelNumbers<>+24(SB), Y11
 	VBROADCASTSD twice11+56(FP), Y10
 	VBROADCASTSD twice21+64(FP), Y9
 	XORL AX, AX
@@ -221,8 +484,8 @@ TEXT ·rosenbrockPlainAdjointOverwritingLoop1(SB), NOSPLIT, $0-96
 	VMOVSD (SI), X15
 	VBROADCASTSD 8(SI), Y14
 	VBROADCASTSD 16(SI), Y13
-	VBROADCASTSD kernelNumbers<>+8(SB), Y12
-	VBROADCASTSD kernelNumbers<>+16(SB), Y11
+	VBROADCASTSD kernelNumbers<>+16(SB), Y12
+	VBROADCASTSD kernelNumbers<>+24(SB), Y11
 	VBROADCASTSD twice11+56(FP), Y10
 	VBROADCASTSD twice21+64(FP), Y9
 	XORL AX, AX
@@ -274,7 +537,7 @@ TEXT ·rosenbrockPlainAdjointOnlyLoop1(SB), NOSPLIT, $0-96
 	MOVQ xBar11_base+72(FP), R8
 	VBROADCASTSD (SI), Y15
 	VBROADCASTSD 8(SI), Y14
-	VBROADCASTSD kernelNumbers<>+8(SB), Y13
+	VBROADCASTSD kernelNumbers<>+16(SB), Y13
 	VBROADCASTSD twice11+56(FP), Y12
 	VBROADCASTSD twice21+64(FP), Y11
 	XORL AX, AX
@@ -315,7 +578,7 @@ TEXT ·rosenbrockPlainAdjointOnlyOverwritingLoop1(SB), NOSPLIT, $0-96
 	MOVQ xBar11_base+72(FP), R8
 	VBROADCASTSD (SI), Y15
 	VBROADCASTSD 8(SI), Y14
-	VBROADCASTSD kernelNumbers<>+8(SB), Y13
+	VBROADCASTSD kernelNumbers<>+16(SB), Y13
 	VBROADCASTSD twice11+56(FP), Y12
 	VBROADCASTSD twice21+64(FP), Y11
 	XORL AX, AX
@@ -378,10 +641,10 @@ loop:
 	VSUBPD Y3, Y1, Y1
 	VBROADCASTSD kernelNumbers<>+0(SB), Y3
 	VXORPD Y3, Y4, Y3
-	VBROADCASTSD kernelNumbers<>+8(SB), Y5
+	VBROADCASTSD kernelNumbers<>+16(SB), Y5
 	VSUBPD Y2, Y5, Y5
 	VMULPD Y1, Y1, Y6
-	VBROADCASTSD kernelNumbers<>+16(SB), Y7
+	VBROADCASTSD kernelNumbers<>+24(SB), Y7
 	VMULPD Y6, Y7, Y6
 	VMULPD Y5, Y5, Y7
 	VADDPD Y7, Y6, Y6
@@ -463,10 +726,10 @@ loop:
 	VSUBPD Y3, Y1, Y1
 	VBROADCASTSD kernelNumbers<>+0(SB), Y3
 	VXORPD Y3, Y4, Y3
-	VBROADCASTSD kernelNumbers<>+8(SB), Y5
+	VBROADCASTSD kernelNumbers<>+16(SB), Y5
 	VSUBPD Y2, Y5, Y5
 	VMULPD Y1, Y1, Y6
-	VBROADCASTSD kernelNumbers<>+16(SB), Y7
+	VBROADCASTSD kernelNumbers<>+24(SB), Y7
 	VMULPD Y6, Y7, Y6
 	VMULPD Y5, Y5, Y7
 	VADDPD Y7, Y6, Y6
