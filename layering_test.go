@@ -189,7 +189,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/internal/natives", "library functions for the evaluator, for tests",
 		"gen/ir gen/library/lapackad gen/library/matad gen/library/mathextad gen/lower/testdata/rules"},
 	{"gen/internal/randprog", "random Go programs, for tests", "gen/ir gen/lower internal/loaded"},
-	{"gen/internal/schemes", "partial differential equations with generated code, for tests", ". gen/rt"},
+	{"gen/internal/schemes", "partial differential equations with generated code, for tests", ". gen/rt gen/rt/checkpoint"},
 	{"difftest", "the conformance kit",
 		". difftest/internal/banded engine internal/tabular internal/timing sparse sparsity"},
 	{"difftest/coded", "the functions of the kit as plain Go, with generated code",

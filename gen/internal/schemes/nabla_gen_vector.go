@@ -15,6 +15,9 @@ func init() {
 	heatTangentTwin = heatTangentVectors
 	heatAdjointTwin = heatAdjointVectors
 	heatAdjointTangentTwin = heatAdjointTangentVectors
+	heatInSegmentsTangentTwin = heatInSegmentsTangentVectors
+	heatInSegmentsAdjointTwin = heatInSegmentsAdjointVectors
+	heatInSegmentsAdjointTangentTwin = heatInSegmentsAdjointTangentVectors
 	burgersTangentTwin = burgersTangentVectors
 	burgersTangent4Twin = burgersTangent4Vectors
 	burgersAdjointTwin = burgersAdjointVectors
@@ -759,6 +762,303 @@ func heatAdjointTangentLoop6(n8 int, state21, vBar1Dot1, vBar11, v3Dot1, stack21
 //go:noescape
 func heatAdjointTangentLoop7(n9 int, view1Bar1Dot1, t51Dot1, view1Bar11, t511 []float64)
 
+// heatInSegmentsTangentVectors is HeatInSegmentsTangent with loops in assembly.
+func heatInSegmentsTangentVectors(x []float64, steps int, xDot []float64) (r, rDot float64) {
+	n := len(x) / 2
+	kDot := xDot[n:]
+	k := x[n:]
+	tDot := make([]float64, n)
+	t := make([]float64, n)
+	t1Dot := make([]float64, n)
+	t1 := make([]float64, n)
+	uDot := tDot
+	u := t
+	vDot := t1Dot
+	v := t1
+	copy(uDot, xDot[:n])
+	copy(u, x[:n])
+	for i1 := 0; i1 < steps; i1++ {
+		t2Dot := uDot[n-1]
+		t2 := u[n-1]
+		vDot[0] = uDot[0]
+		v[0] = u[0]
+		vDot[n-1] = t2Dot
+		v[n-1] = t2
+		if 16 < n-1 && n-1 <= len(k) && n-1 <= len(u)-1 && n-1 <= len(uDot)-1 && n-1 <= len(kDot) && n-1 <= len(vDot) && n-1 <= len(v) {
+			mid := n - 1 - (n-2)%4
+			if mid-1 <= 32768 {
+				heatTangentLoop1(mid-1, k[1:], u[0:], vDot[1:], uDot[0:], kDot[1:], v[1:])
+			} else {
+				for block := 1; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					heatTangentLoop1(many, k[block:], u[block-1:], vDot[block:], uDot[block-1:], kDot[block:], v[block:])
+				}
+			}
+			for i4 := mid; i4 < n-1; i4++ {
+				t52 := k[i4]
+				t62 := u[i4-1] - 2*u[i4] + u[i4+1]
+				vDot[i4] = uDot[i4] + (kDot[i4]*t62 + t52*(uDot[i4-1]-2*uDot[i4]+uDot[i4+1]))
+				v[i4] = u[i4] + t52*t62
+			}
+		} else {
+			for i := 1; i < n-1; i++ {
+				t5 := k[i]
+				t6 := u[i-1] - 2*u[i] + u[i+1]
+				vDot[i] = uDot[i] + (kDot[i]*t6 + t5*(uDot[i-1]-2*uDot[i]+uDot[i+1]))
+				v[i] = u[i] + t5*t6
+			}
+		}
+		t3Dot := uDot
+		t3 := u
+		uDot = vDot
+		u = v
+		vDot = t3Dot
+		v = t3
+	}
+	var t4Dot float64
+	var t4 float64
+	for i2 := 0; i2 < len(u); i2++ {
+		v1Dot := uDot[i2]
+		v1 := u[i2]
+		t4Dot += (v1 + v1) * v1Dot
+		t4 += v1 * v1
+	}
+	return t4, t4Dot
+}
+
+// heatInSegmentsAdjointVectors is HeatInSegmentsAdjoint with loops in assembly.
+func heatInSegmentsAdjointVectors(x []float64, steps int, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
+	ws.end = ws.end[:0]
+	ws.count = ws.count[:0]
+	ws.heatInSegments_loop1SnapshotsUsed = 0
+	ws.v1 = ws.v1[:0]
+	ws.heatInSegments_loop1Frames = ws.heatInSegments_loop1Frames[:0]
+	n := len(x) / 2
+	kBar := xBar[n:]
+	k := x[n:]
+	if cap(ws.tBar1) < n {
+		ws.tBar1 = make([]float64, n)
+	}
+	clear(ws.tBar1[:n])
+	tBar := ws.tBar1[0:n:n]
+	if cap(ws.t2) < n {
+		ws.t2 = make([]float64, n)
+	}
+	clear(ws.t2[:n])
+	t := ws.t2[0:n:n]
+	if cap(ws.t1Bar1) < n {
+		ws.t1Bar1 = make([]float64, n)
+	}
+	clear(ws.t1Bar1[:n])
+	t1Bar := ws.t1Bar1[0:n:n]
+	if cap(ws.t11) < n {
+		ws.t11 = make([]float64, n)
+	}
+	clear(ws.t11[:n])
+	t1 := ws.t11[0:n:n]
+	uBar := tBar
+	u := t
+	view1Bar := xBar[:n]
+	view1 := x[:n]
+	n1 := min(len(u), len(view1))
+	_ = u[:n1]
+	windowBar := uBar[:n1]
+	copy(u, view1)
+	u1, _, u1Bar, _ := heatInSegmentsLoop1Forward(u, n, t1, k, 0, steps, uBar, t1Bar, kBar, ws)
+	old := uBar
+	uBar = u1Bar
+	u = u1
+	var t4 float64
+	hi := len(u)
+	twice := rBar + rBar
+	if 0 < hi {
+		u2 := u[:len(u):len(u)][:hi]
+		uBar1 := uBar[:len(uBar):len(uBar)][:hi]
+		for i := 0; i < hi; i++ {
+			v2 := u2[i]
+			t4 += v2 * v2
+			uBar1[i] += twice * v2
+		}
+	}
+	r = t4
+	uBar = old
+	heatInSegmentsLoop1Reverse(n, k, 0, uBar, t1Bar, kBar, ws)
+	if cap(ws.t21) < n1 {
+		ws.t21 = make([]float64, n1)
+	}
+	clear(ws.t21[:n1])
+	t2 := ws.t21[0:n1:n1]
+	copy(t2, windowBar)
+	clear(windowBar)
+	if 0 < n1 {
+		t21 := t2[:len(t2):len(t2)][:n1]
+		view1Bar1 := view1Bar[:len(view1Bar):len(view1Bar)][:n1]
+		if 15 < n1 && n1 <= len(t21) && n1 <= len(view1Bar1) {
+			mid := n1 - n1%4
+			if mid <= 32768 {
+				heatAdjointLoop6(mid, view1Bar1[0:], t21[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					heatAdjointLoop6(many, view1Bar1[block:], t21[block:])
+				}
+			}
+			for i11 := mid; i11 < n1; i11++ {
+				view1Bar1[i11] += t21[i11]
+			}
+		} else {
+			for i1 := 0; i1 < n1; i1++ {
+				view1Bar1[i1] += t21[i1]
+			}
+		}
+	}
+	return
+}
+
+// heatInSegmentsAdjointTangentVectors is HeatInSegmentsAdjointTangent with loops in assembly.
+func heatInSegmentsAdjointTangentVectors(x []float64, steps int, xBar []float64, rBar float64, ws *AdjointWork, xDot, xBarDot []float64) (r float64) {
+	if ws.tape == nil {
+		ws.tape = new(AdjointWork)
+		ws.tapeDot = new(AdjointWork)
+	}
+	tape := ws.tape
+	tapeDot := ws.tapeDot
+	tape.end = tape.end[:0]
+	tape.count = tape.count[:0]
+	tape.heatInSegments_loop1SnapshotsUsed = 0
+	tapeDot.v1 = tapeDot.v1[:0]
+	tape.v1 = tape.v1[:0]
+	tapeDot.heatInSegments_loop1Frames = tapeDot.heatInSegments_loop1Frames[:0]
+	tape.heatInSegments_loop1Frames = tape.heatInSegments_loop1Frames[:0]
+	n := len(x) / 2
+	kBarDot := xBarDot[n:]
+	kBar := xBar[n:]
+	kDot := xDot[n:]
+	k := x[n:]
+	if cap(tape.tBar1) < n {
+		tapeDot.tBar1 = make([]float64, n)
+		tape.tBar1 = make([]float64, n)
+	}
+	clear(tapeDot.tBar1[:n])
+	clear(tape.tBar1[:n])
+	tBarDot := tapeDot.tBar1[0:n:n]
+	tBar := tape.tBar1[0:n:n]
+	if cap(tape.t2) < n {
+		tapeDot.t2 = make([]float64, n)
+		tape.t2 = make([]float64, n)
+	}
+	clear(tapeDot.t2[:n])
+	clear(tape.t2[:n])
+	tDot := tapeDot.t2[0:n:n]
+	t := tape.t2[0:n:n]
+	if cap(tape.t1Bar1) < n {
+		tapeDot.t1Bar1 = make([]float64, n)
+		tape.t1Bar1 = make([]float64, n)
+	}
+	clear(tapeDot.t1Bar1[:n])
+	clear(tape.t1Bar1[:n])
+	t1BarDot := tapeDot.t1Bar1[0:n:n]
+	t1Bar := tape.t1Bar1[0:n:n]
+	if cap(tape.t11) < n {
+		tapeDot.t11 = make([]float64, n)
+		tape.t11 = make([]float64, n)
+	}
+	clear(tapeDot.t11[:n])
+	clear(tape.t11[:n])
+	t1Dot := tapeDot.t11[0:n:n]
+	t1 := tape.t11[0:n:n]
+	uBarDot := tBarDot
+	uBar := tBar
+	uDot := tDot
+	u := t
+	view1BarDot := xBarDot[:n]
+	view1Bar := xBar[:n]
+	view1Dot := xDot[:n]
+	view1 := x[:n]
+	n1 := min(len(u), len(view1))
+	_ = uDot[:n1]
+	_ = u[:n1]
+	windowBarDot := uBarDot[:n1]
+	windowBar := uBar[:n1]
+	copy(uDot, view1Dot)
+	copy(u, view1)
+	u1, _, u1Bar, _, u1Dot, _, u1BarDot, _ := heatInSegmentsLoop1ForwardTangent1111001101(u, n, t1, k, 0, steps, uBar, t1Bar, kBar, tape, uDot, t1Dot, kDot, uBarDot, t1BarDot, kBarDot, tapeDot)
+	oldDot := uBarDot
+	old := uBar
+	uBarDot = u1BarDot
+	uBar = u1Bar
+	uDot = u1Dot
+	u = u1
+	var t4 float64
+	hi := len(u)
+	twice := rBar + rBar
+	if 0 < hi {
+		u2Dot := uDot[:len(u):len(u)][:hi]
+		u2 := u[:len(u):len(u)][:hi]
+		uBar1Dot := uBarDot[:len(uBar):len(uBar)][:hi]
+		uBar1 := uBar[:len(uBar):len(uBar)][:hi]
+		for i := 0; i < hi; i++ {
+			v2Dot := u2Dot[i]
+			v2 := u2[i]
+			t4 += v2 * v2
+			uBar1Dot[i] += twice * v2Dot
+			uBar1[i] += twice * v2
+		}
+	}
+	r = t4
+	uBarDot = oldDot
+	uBar = old
+	heatInSegmentsLoop1ReverseTangent1111010(n, k, 0, uBar, t1Bar, kBar, tape, kDot, uBarDot, t1BarDot, kBarDot, tapeDot)
+	if cap(tape.t21) < n1 {
+		tapeDot.t21 = make([]float64, n1)
+		tape.t21 = make([]float64, n1)
+	}
+	clear(tapeDot.t21[:n1])
+	clear(tape.t21[:n1])
+	t2Dot := tapeDot.t21[0:n1:n1]
+	t2 := tape.t21[0:n1:n1]
+	copy(t2Dot, windowBarDot)
+	copy(t2, windowBar)
+	clear(windowBarDot)
+	clear(windowBar)
+	if 0 < n1 {
+		t21Dot := t2Dot[:len(t2):len(t2)][:n1]
+		t21 := t2[:len(t2):len(t2)][:n1]
+		view1Bar1Dot := view1BarDot[:len(view1Bar):len(view1Bar)][:n1]
+		view1Bar1 := view1Bar[:len(view1Bar):len(view1Bar)][:n1]
+		if 15 < n1 && n1 <= len(t21Dot) && n1 <= len(view1Bar1Dot) && n1 <= len(t21) && n1 <= len(view1Bar1) {
+			mid := n1 - n1%4
+			if mid <= 32768 {
+				heatAdjointTangentLoop7(mid, view1Bar1Dot[0:], t21Dot[0:], view1Bar1[0:], t21[0:])
+			} else {
+				for block := 0; block < mid; block += 32768 {
+					many := mid - block
+					if many > 32768 {
+						many = 32768
+					}
+					heatAdjointTangentLoop7(many, view1Bar1Dot[block:], t21Dot[block:], view1Bar1[block:], t21[block:])
+				}
+			}
+			for i11 := mid; i11 < n1; i11++ {
+				view1Bar1Dot[i11] += t21Dot[i11]
+				view1Bar1[i11] += t21[i11]
+			}
+		} else {
+			for i1 := 0; i1 < n1; i1++ {
+				view1Bar1Dot[i1] += t21Dot[i1]
+				view1Bar1[i1] += t21[i1]
+			}
+		}
+	}
+	return
+}
+
 // burgersTangentVectors is BurgersTangent with loops in assembly.
 func burgersTangentVectors(x []float64, steps int, xDot []float64) (r, rDot float64) {
 	n := len(x)
@@ -947,29 +1247,29 @@ func burgersTangent4Loop1(n1 int, u1, v2 []float64)
 
 // burgersAdjointVectors is BurgersAdjoint with loops in assembly.
 func burgersAdjointVectors(x []float64, steps int, xBar []float64, rBar float64, ws *AdjointWork) (r float64) {
-	ws.v1 = ws.v1[:0]
+	ws.v2 = ws.v2[:0]
 	ws.burgersFrames = ws.burgersFrames[:0]
 	n := len(x)
-	if cap(ws.tBar1) < n {
-		ws.tBar1 = make([]float64, n)
+	if cap(ws.tBar2) < n {
+		ws.tBar2 = make([]float64, n)
 	}
-	clear(ws.tBar1[:n])
-	tBar := ws.tBar1[0:n:n]
-	if cap(ws.t2) < n {
-		ws.t2 = make([]float64, n)
+	clear(ws.tBar2[:n])
+	tBar := ws.tBar2[0:n:n]
+	if cap(ws.t3) < n {
+		ws.t3 = make([]float64, n)
 	}
-	clear(ws.t2[:n])
-	t := ws.t2[0:n:n]
-	if cap(ws.t1Bar1) < n {
-		ws.t1Bar1 = make([]float64, n)
+	clear(ws.t3[:n])
+	t := ws.t3[0:n:n]
+	if cap(ws.t1Bar2) < n {
+		ws.t1Bar2 = make([]float64, n)
 	}
-	clear(ws.t1Bar1[:n])
-	t1Bar := ws.t1Bar1[0:n:n]
-	if cap(ws.t11) < n {
-		ws.t11 = make([]float64, n)
+	clear(ws.t1Bar2[:n])
+	t1Bar := ws.t1Bar2[0:n:n]
+	if cap(ws.t12) < n {
+		ws.t12 = make([]float64, n)
 	}
-	clear(ws.t11[:n])
-	t1 := ws.t11[0:n:n]
+	clear(ws.t12[:n])
+	t1 := ws.t12[0:n:n]
 	uBar := tBar
 	u := t
 	vBar := t1Bar
@@ -990,14 +1290,14 @@ func burgersAdjointVectors(x []float64, steps int, xBar []float64, rBar float64,
 		if 1 < hi {
 			v2 := v[:len(v):len(v)][:hi]
 			u1 := u[:len(u):len(u)][:hi+1]
-			at := len(ws.v1)
-			if cap(ws.v1)-at < hi-1 {
+			at := len(ws.v2)
+			if cap(ws.v2)-at < hi-1 {
 				more := make([]float64, hi-1)
-				ws.v1 = append(ws.v1, more...)
+				ws.v2 = append(ws.v2, more...)
 			} else {
-				ws.v1 = ws.v1[:hi+at-1]
+				ws.v2 = ws.v2[:hi+at-1]
 			}
-			stack := ws.v1[at:][:hi-1]
+			stack := ws.v2[at:][:hi-1]
 			if 16 < hi && hi <= len(v2) && hi <= len(stack)+1 && hi <= len(u1)-1 {
 				mid := hi - (hi-1)%4
 				if mid-1 <= 4096 {
@@ -1083,8 +1383,8 @@ func burgersAdjointVectors(x []float64, steps int, xBar []float64, rBar float64,
 				v3 := v[:len(v):len(v)][:n2+1]
 				u3 := u[:len(u):len(u)][:n2+2]
 				uBar2 := uBar[:len(uBar):len(uBar)][:n2+2]
-				at1 := len(ws.v1) - n2
-				stack1 := ws.v1[at1:][:n2]
+				at1 := len(ws.v2) - n2
+				stack1 := ws.v2[at1:][:n2]
 				if 15 < n2 && n2 <= len(vBar1)-1 && n2 <= len(stack1) && n2 <= len(v3)-1 && n2 <= len(u3)-2 && n2 <= len(uBar2)-2 {
 					mid2 := n2 % 4
 					var state2 [2]float64
@@ -1130,7 +1430,7 @@ func burgersAdjointVectors(x []float64, steps int, xBar []float64, rBar float64,
 						carry1 = next7
 					}
 				}
-				ws.v1 = ws.v1[:at1]
+				ws.v2 = ws.v2[:at1]
 			}
 			uBar[1] += carry
 			uBar[0] += carry1
@@ -1204,43 +1504,43 @@ func burgersAdjointTangentVectors(x []float64, steps int, xBar []float64, rBar f
 	}
 	tape := ws.tape
 	tapeDot := ws.tapeDot
-	tapeDot.v1 = tapeDot.v1[:0]
-	tape.v1 = tape.v1[:0]
+	tapeDot.v2 = tapeDot.v2[:0]
+	tape.v2 = tape.v2[:0]
 	tapeDot.burgersFrames = tapeDot.burgersFrames[:0]
 	tape.burgersFrames = tape.burgersFrames[:0]
 	n := len(x)
-	if cap(tape.tBar1) < n {
-		tapeDot.tBar1 = make([]float64, n)
-		tape.tBar1 = make([]float64, n)
+	if cap(tape.tBar2) < n {
+		tapeDot.tBar2 = make([]float64, n)
+		tape.tBar2 = make([]float64, n)
 	}
-	clear(tapeDot.tBar1[:n])
-	clear(tape.tBar1[:n])
-	tBarDot := tapeDot.tBar1[0:n:n]
-	tBar := tape.tBar1[0:n:n]
-	if cap(tape.t2) < n {
-		tapeDot.t2 = make([]float64, n)
-		tape.t2 = make([]float64, n)
+	clear(tapeDot.tBar2[:n])
+	clear(tape.tBar2[:n])
+	tBarDot := tapeDot.tBar2[0:n:n]
+	tBar := tape.tBar2[0:n:n]
+	if cap(tape.t3) < n {
+		tapeDot.t3 = make([]float64, n)
+		tape.t3 = make([]float64, n)
 	}
-	clear(tapeDot.t2[:n])
-	clear(tape.t2[:n])
-	tDot := tapeDot.t2[0:n:n]
-	t := tape.t2[0:n:n]
-	if cap(tape.t1Bar1) < n {
-		tapeDot.t1Bar1 = make([]float64, n)
-		tape.t1Bar1 = make([]float64, n)
+	clear(tapeDot.t3[:n])
+	clear(tape.t3[:n])
+	tDot := tapeDot.t3[0:n:n]
+	t := tape.t3[0:n:n]
+	if cap(tape.t1Bar2) < n {
+		tapeDot.t1Bar2 = make([]float64, n)
+		tape.t1Bar2 = make([]float64, n)
 	}
-	clear(tapeDot.t1Bar1[:n])
-	clear(tape.t1Bar1[:n])
-	t1BarDot := tapeDot.t1Bar1[0:n:n]
-	t1Bar := tape.t1Bar1[0:n:n]
-	if cap(tape.t11) < n {
-		tapeDot.t11 = make([]float64, n)
-		tape.t11 = make([]float64, n)
+	clear(tapeDot.t1Bar2[:n])
+	clear(tape.t1Bar2[:n])
+	t1BarDot := tapeDot.t1Bar2[0:n:n]
+	t1Bar := tape.t1Bar2[0:n:n]
+	if cap(tape.t12) < n {
+		tapeDot.t12 = make([]float64, n)
+		tape.t12 = make([]float64, n)
 	}
-	clear(tapeDot.t11[:n])
-	clear(tape.t11[:n])
-	t1Dot := tapeDot.t11[0:n:n]
-	t1 := tape.t11[0:n:n]
+	clear(tapeDot.t12[:n])
+	clear(tape.t12[:n])
+	t1Dot := tapeDot.t12[0:n:n]
+	t1 := tape.t12[0:n:n]
 	uBarDot := tBarDot
 	uBar := tBar
 	uDot := tDot
@@ -1277,22 +1577,22 @@ func burgersAdjointTangentVectors(x []float64, steps int, xBar []float64, rBar f
 			v2 := v[:len(v):len(v)][:hi]
 			u1Dot := uDot[:len(u):len(u)][:hi+1]
 			u1 := u[:len(u):len(u)][:hi+1]
-			at := len(tapeDot.v1)
-			if cap(tapeDot.v1)-at < hi-1 {
+			at := len(tapeDot.v2)
+			if cap(tapeDot.v2)-at < hi-1 {
 				more := make([]float64, hi-1)
-				tapeDot.v1 = append(tapeDot.v1, more...)
+				tapeDot.v2 = append(tapeDot.v2, more...)
 			} else {
-				tapeDot.v1 = tapeDot.v1[:hi+at-1]
+				tapeDot.v2 = tapeDot.v2[:hi+at-1]
 			}
-			stack := tapeDot.v1[at:][:hi-1]
-			at1 := len(tape.v1)
-			if cap(tape.v1)-at1 < hi-1 {
+			stack := tapeDot.v2[at:][:hi-1]
+			at1 := len(tape.v2)
+			if cap(tape.v2)-at1 < hi-1 {
 				more1 := make([]float64, hi-1)
-				tape.v1 = append(tape.v1, more1...)
+				tape.v2 = append(tape.v2, more1...)
 			} else {
-				tape.v1 = tape.v1[:hi+at1-1]
+				tape.v2 = tape.v2[:hi+at1-1]
 			}
-			stack1 := tape.v1[at1:][:hi-1]
+			stack1 := tape.v2[at1:][:hi-1]
 			if 16 < hi && hi <= len(v2Dot) && hi <= len(stack)+1 && hi <= len(v2) && hi <= len(stack1)+1 && hi <= len(u1)-1 && hi <= len(u1Dot)-1 {
 				mid := hi - (hi-1)%4
 				if mid-1 <= 4096 {
@@ -1411,10 +1711,10 @@ func burgersAdjointTangentVectors(x []float64, steps int, xBar []float64, rBar f
 				u3 := u[:len(u):len(u)][:n2+2]
 				uBar2Dot := uBarDot[:len(uBar):len(uBar)][:n2+2]
 				uBar2 := uBar[:len(uBar):len(uBar)][:n2+2]
-				at2 := len(tapeDot.v1) - n2
-				stack2 := tapeDot.v1[at2:][:n2]
-				at3 := len(tape.v1) - n2
-				stack3 := tape.v1[at3:][:n2]
+				at2 := len(tapeDot.v2) - n2
+				stack2 := tapeDot.v2[at2:][:n2]
+				at3 := len(tape.v2) - n2
+				stack3 := tape.v2[at3:][:n2]
 				if 15 < n2 && n2 <= len(vBar1Dot)-1 && n2 <= len(vBar1)-1 && n2 <= len(stack2) && n2 <= len(v3Dot)-1 && n2 <= len(stack3) && n2 <= len(v3)-1 && n2 <= len(u3)-2 && n2 <= len(u3Dot)-2 && n2 <= len(uBar2Dot)-2 && n2 <= len(uBar2)-2 {
 					mid2 := n2 % 4
 					var state2 [4]float64
@@ -1488,8 +1788,8 @@ func burgersAdjointTangentVectors(x []float64, steps int, xBar []float64, rBar f
 						carry1 = next7
 					}
 				}
-				tapeDot.v1 = tapeDot.v1[:at2]
-				tape.v1 = tape.v1[:at3]
+				tapeDot.v2 = tapeDot.v2[:at2]
+				tape.v2 = tape.v2[:at3]
 			}
 			uBarDot[1] += carryDot
 			uBar[1] += carry

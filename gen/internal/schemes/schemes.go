@@ -23,6 +23,25 @@ func Heat(x []float64, steps int) float64 {
 	return energy(u)
 }
 
+// HeatInSegments is Heat in less memory.
+//
+//nabla:differentiate
+func HeatInSegments(x []float64, steps int) float64 {
+	n := len(x) / 2
+	k := x[n:]
+	u, v := make([]float64, n), make([]float64, n)
+	copy(u, x[:n])
+	//nabla:checkpoint snapshots=2 steps=3
+	for range steps {
+		v[0], v[n-1] = u[0], u[n-1]
+		for i := 1; i < n-1; i++ {
+			v[i] = u[i] + k[i]*(u[i-1]-2*u[i]+u[i+1])
+		}
+		u, v = v, u
+	}
+	return energy(u)
+}
+
 // Burgers returns Σ u² after steps of Burgers' equation from u = x, with 0.1 for the step in time over twice that in
 // space, and 0.2 for the viscosity: J. M. Burgers, "A mathematical model illustrating the theory of turbulence",
 // Advances in Applied Mechanics 1 (1948).

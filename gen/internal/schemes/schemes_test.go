@@ -19,8 +19,9 @@ type scheme struct {
 }
 
 var schemes = map[string]scheme{
-	"Heat":    {Heat, HeatTangent, HeatAdjoint, HeatAdjointTangent, 2},
-	"Burgers": {Burgers, BurgersTangent, BurgersAdjoint, BurgersAdjointTangent, 1},
+	"Heat":           {Heat, HeatTangent, HeatAdjoint, HeatAdjointTangent, 2},
+	"HeatInSegments": {HeatInSegments, HeatInSegmentsTangent, HeatInSegmentsAdjoint, HeatInSegmentsAdjointTangent, 2},
+	"Burgers":        {Burgers, BurgersTangent, BurgersAdjoint, BurgersAdjointTangent, 1},
 }
 
 // input returns numbers from 0 to 0.4.
