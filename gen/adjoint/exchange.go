@@ -85,7 +85,7 @@ func (sp *specialization) findExchange(run []*node) {
 		}
 		return v
 	}
-	sets := map[*ir.Var]*write{} // variable → the only assignment to it, nil if there are several
+	sets := map[*ir.Var]*write{} // variable → the only assignment to it apart from its declaration, nil if several
 	for _, n := range run {
 		v, from := n.moved()
 		old[v] = holds(from)

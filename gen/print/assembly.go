@@ -62,15 +62,14 @@ func (a *assembly) constant(bits uint64) string {
 type kernelWriter struct {
 	*assembly
 	address map[*ir.Var]string // parameter → register of a slice, or address of a number
-	base    map[*ir.Var]string // slice → the place of its address, if that is in no register for long
+	base    map[*ir.Var]string // slice → the place of its address, if it has no register of its own
 	frame   int                // bytes of values that are stored
 	code    []operation
 	values  []kernelValue
 	known   map[*ir.Var]int     // variable → its value
 	fixed   map[string]int      // address → the value that is loaded from it to all lanes
 	later   map[*ir.Var]ir.Expr // variable of the loop → its value, in the iteration before if it is carried
-	// state has the vector of the iterations before, of which that which was last has the value of a carried variable,
-	// or the number that is a sum.
+	// carried variable → the vector before, of which the lane that was executed last has its value; sum → the number
 	state map[*ir.Var]int
 	down  bool // the loop counts down
 }
@@ -176,7 +175,9 @@ func copied(k *ir.Func) (dst, src *ir.Var) {
 	return nil, nil
 }
 
-// recordBehind is the number of elements behind dst from which a copy to it passes the caches by.
+// recordBehind is the capacity of dst behind the copy, in elements, from which a copy passes the caches by. On a stack
+// of the tape so much is pushed later, and read earlier in the reverse sweep, that the caches would not have the copy
+// then.
 const recordBehind = 1 << 19
 
 // record writes a kernel that copies n elements of src to dst.
@@ -335,7 +336,8 @@ func (w *kernelWriter) variable(v *ir.Var) int {
 	}
 	x := w.value(e)
 	if before, ok := w.state[v]; ok {
-		// The last lane of the vector before, and all but the last of this one; or the first, and all but the first.
+		// The last lane of the vector before, then all but the last of this one. Counting down, all but the first lane
+		// of this vector, then the first of the vector before.
 		from, to := before, x
 		if w.down {
 			from, to = x, before

@@ -9,15 +9,22 @@ import (
 // Buffers are the slices of numbers in fields of a workspace: stacks of the tape and reused allocations. The memory of
 // each is its own.
 type buffers struct {
-	spaces map[*ir.Var]int   // variable → the workspace that it points to
-	fields map[field]*ir.Var // represent the fields that are only assigned new memory, or that which they have
-	taken  map[ir.Expr]bool  // declared slices of a field that are evaluated once and are the only ones of it
+	// variable → the workspace that it points to: -1 for the parameter, otherwise the index of the field that holds
+	// the pointer
+	spaces map[*ir.Var]int
+	// field → a variable that stands for its memory; for fields that are assigned make, append to themselves and slices
+	// of themselves only
+	fields map[field]*ir.Var
+	// the slice of a field in a declaration outside of loops, if nothing else slices the field: as of new memory, no
+	// other variable has it
+	taken map[ir.Expr]bool
 }
 
 // A field is one of a workspace.
 type field struct{ space, index int }
 
-// buffersOf returns the buffers that f uses. A workspace with the tape of a tangent leads to two others.
+// buffersOf returns the buffers that f uses. The workspace of a second derivative has pointers to two others, for the
+// tape and its tangent.
 func buffersOf(f *ir.Func, work *ir.Var) *buffers {
 	b := &buffers{spaces: map[*ir.Var]int{}, fields: map[field]*ir.Var{}, taken: map[ir.Expr]bool{}}
 	if work == nil {

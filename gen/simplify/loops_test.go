@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nabla-ad/nabla/gen/ir"
@@ -517,7 +518,91 @@ func TestVectors(t *testing.T) {
 	simplify.AlwaysVectors(func() {
 		compareLoops(t, longtest.Cases(0, 200, 600, 8000), vectorLoops, pipelines)
 		compareLoops(t, longtest.Cases(0, 200, 600, 8000), bufferLoops, pipelines)
+		compareLoops(t, longtest.Cases(0, 100, 300, 3000), recordLoops, pipelines)
 	})
+}
+
+// TestRecordAfterRead: a copy to the workspace stays behind statements that read the elements before.
+func TestRecordAfterRead(t *testing.T) {
+	text := loopHead + `
+	ws.S = make([]float64, 110)
+	let s []float64 = ws.S[0:60]
+	let s2 []float64 = ws.S[0:70]
+	s2[3] = 0.5
+	for l1, m1 i int = 0; i < 40; i += 1 {
+		y[i] = y[i] + s[i]
+		s[i] = x[i]
+	}
+	for l2, m2 j int = 0; j < 40; j += 1 {
+		r = 0.9 * r + y[j] + 0.5 * s[j]
+	}
+}`
+	simplify.AlwaysVectors(func() {
+		compareLoops(t, 1, func(uint64) string { return text }, []loopPipeline{
+			{passes: []func(f *ir.Func){vectors(true, "ws")}, distinct: true},
+		})
+	})
+}
+
+// TestVectorBounds: loops that begin or end at a number near the largest do nothing, as before.
+func TestVectorBounds(t *testing.T) {
+	for _, head := range []string{
+		"i int = 9223372036854775800; i < n; i += 1", "i int = n; i > 9223372036854775799; i += -1",
+	} {
+		text := loopHead + "for l2, m2 j int = 0; j < n; j += 1 {\ny[j] = x[j] * 2\n}\n" +
+			"for l1, m1 " + head + " {\ny[i] = x[i] * 2\n}\n}"
+		compareLoops(t, 1, func(uint64) string { return text }, []loopPipeline{
+			{passes: []func(f *ir.Func){vectors(true, "ws")}, distinct: true},
+		})
+	}
+}
+
+// loopHead begins a function with the parameters of random ones.
+const loopHead = "func F(x []float64, y []float64, c *" + loopDataType + ", ws *" + loopWorkType +
+	", wd *" + loopWorkType + ", n int, k int) (r float64) exit {\n"
+
+// recordLoops returns a random function with loops that copy to a slice of the workspace, and read it.
+func recordLoops(seed uint64) string {
+	w := &accumulation{Rand: rand.New(rand.NewPCG(seed, 25))}
+	w.block(strings.TrimSuffix(loopHead, " {\n"), func() {
+		w.line("ws.S = make([]float64, 110)")
+		w.line("let p []float64 = make([]float64, 60)")
+		w.line("let u float64 = 0.25")
+		w.block("for l0, m0 o int = 0; o < 2; o += 1", func() {
+			w.line("let s []float64 = ws.S[0:55]")
+			w.line("let s2 []float64 = ws.S[55:110]")
+			for range 1 + w.IntN(2) {
+				w.recordLoop()
+			}
+		})
+		w.line("}")
+		w.block("for lr, mr j int = 0; j < 40; j += 1", func() { w.line("r = 0.9 * r + p[j] + 0.5 * u") })
+		w.line("}")
+	})
+	w.line("}")
+	return w.b.String()
+}
+
+// recordLoop writes a loop of recordLoops.
+func (w *accumulation) recordLoop() {
+	i := w.name("i")
+	at := func(v string) string { return v + "[" + i + w.of("", "", " + 1", " + 2") + "]" }
+	element := func() string { return at(w.of("x", "y", "p", "s", "s", "s2")) }
+	w.block(fmt.Sprintf("for %s, %s %s int = 0; %s < n; %s += 1", w.name("l"), w.name("m"), i, i, i), func() {
+		for range 1 + w.IntN(4) {
+			switch w.IntN(6) {
+			case 0, 1, 2:
+				w.line("%s = %s", at(w.of("s", "s", "s2")), element())
+			case 3:
+				w.line("%s = 0.5 * %s + %s", at(w.of("y", "p", "s")), element(), element())
+			case 4:
+				w.line("r += 0.25 * %s", element())
+			default:
+				w.line("u = %s * 0.5", element())
+			}
+		}
+	})
+	w.line("}")
 }
 
 // bufferLoops returns a random function with loops on buffers, which may be exchanged or joined, on slices of them, and

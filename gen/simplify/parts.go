@@ -3,8 +3,8 @@ package simplify
 import "github.com/nabla-ad/nabla/gen/ir"
 
 // partsOf returns, for the label of each loop of f, the slice variables that lead to memory of one of members where the
-// loop begins, or of a field of the workspace, with that member or a variable for the field. Members are apart, see
-// [Unshared], so slices with different ones are.
+// loop begins, or of a field of the workspace, with that member or a variable for the field. Two slices with different
+// ones have no memory in common; members are apart, see [Unshared].
 //
 //	u and v are members         let a []float64 = u[1:n]
 //	                            let b []float64 = v[:n]
@@ -44,7 +44,7 @@ func (p *partition) block(b ir.Block, has map[*ir.Var]*ir.Var) {
 			}
 			continue
 		case *ir.Loop:
-			has = p.without(has, s.Body) // also where an iteration begins after another one
+			has = p.without(has, s.Body) // an earlier iteration may have assigned to members
 			p.loops[s.L] = p.without(has, nil)
 			for m := range p.members {
 				p.loops[s.L][m] = m

@@ -244,7 +244,7 @@ func (u *exchange) shrink() bool {
 // An allocation represents new memory in a run, by the expression for it.
 type allocation struct{ at ir.Expr }
 
-// isNew reports whether e is memory that no variable holds.
+// isNew reports whether e is memory that no variable holds: a make, or what is taken from a buffer.
 func (u *exchange) isNew(e ir.Expr) bool {
 	_, ok := e.(*ir.Make)
 	return ok || u.taken[e]

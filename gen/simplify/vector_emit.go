@@ -55,7 +55,7 @@ func (d *vectorLoop) emit() ir.Block {
 	}
 	few, size := vectorCosts.few, vectorCosts.call
 	if !slices.Contains(d.inKernel, false) {
-		if list := e.recordFirst(); list != nil {
+		if list := e.recordFirst(kernel); list != nil {
 			size, inBlock = vectorCosts.record, list
 		}
 	}
@@ -95,10 +95,11 @@ func (d *vectorLoop) emit() ir.Block {
 	return ir.Block{&ir.If{At: at, Cond: cond, Then: append(then, remaining(d.l, from, e.names)), Else: ir.Block{d.l}}}
 }
 
-// recordFirst returns kernels for a block of iterations of a long loop, if some of its statements record old values on
-// the tape, as s[i] = u[i]: one for each of these, and one for the others. They store past the caches if much of the
-// tape comes after them, as that is read first in the reverse sweep.
-func (e *vectorEmitter) recordFirst() (out []*vectorKernel) {
+// recordFirst returns kernels for a block of iterations of a long loop, if some of its statements copy to memory of the
+// workspace, as s[i] = u[i] does to record old values on the tape: one for each of these, and one for the others. All
+// is the kernel with all statements. The machine code of a copy may store past the caches; see package print. The
+// forward sweep counts up, so loops that count down have no such kernels.
+func (e *vectorEmitter) recordFirst(all *vectorKernel) (out []*vectorKernel) {
 	records := make([]bool, len(e.body))
 	for i, s := range e.body {
 		set, ok := s.(*ir.Set)
@@ -106,18 +107,32 @@ func (e *vectorEmitter) recordFirst() (out []*vectorKernel) {
 			continue
 		}
 		from := ir.PlaceOf(set.E)
-		if from != nil && len(from.Path) > 0 && e.isElement(from) && from.Root != set.P.Root {
+		if from != nil && len(from.Path) > 0 && e.isElement(from) && from.Root != set.P.Root && !e.readsBefore(i) {
 			records[i] = true
 			out = append(out, e.kernel(func(j int) bool { return j == i }))
 		}
 	}
-	if out == nil {
+	switch {
+	case out == nil:
 		return nil
-	}
-	if slices.Contains(records, false) {
+	case len(records) == 1:
+		return []*vectorKernel{all}
+	case slices.Contains(records, false):
 		out = append(out, e.kernel(func(j int) bool { return !records[j] }))
 	}
 	return out
+}
+
+// readsBefore reports whether a statement before statement i reads memory that this stores.
+func (e *vectorEmitter) readsBefore(i int) bool {
+	for j := range i {
+		for _, r := range e.facts[j].effects.reads {
+			if e.mayAlias(e.stored(i), r) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // blocks returns the loop that calls kernels for blocks of iterations, up to mid or down to it, and does the rest of

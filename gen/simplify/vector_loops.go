@@ -58,8 +58,8 @@ func Vectors(f *ir.Func, distinct bool, work *ir.Var) (g *ir.Func, kernels []*ir
 const vectorBlock = 16
 
 // vectorCosts has the number of iterations from which a call of a kernel pays, and from which one with a loop for the
-// rest does; that from which kernels of their own record old values, see recordFirst; and the largest number that a
-// call does, as the goroutine cannot be preempted in it. If always is set, every kernel pays.
+// rest does; that from which kernels of their own record old values, in blocks of as many, see recordFirst; and the
+// largest number that a call does, as the goroutine cannot be preempted in it. If always is set, every kernel pays.
 var vectorCosts = struct {
 	few, many, record, call int64
 	always                  bool
@@ -90,7 +90,7 @@ func (v *vectorizer) loop(l *ir.Loop) ir.Block {
 	} else {
 		d.lo, constant = constInt(l.Lo)
 	}
-	if !constant || d.lo < 0 {
+	if !constant || d.lo < 0 || d.lo > maxVectorOffset {
 		return ir.Block{l}
 	}
 	if end, ok := constInt(d.end); ok && end < d.lo+vectorCosts.few {
