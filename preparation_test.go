@@ -130,7 +130,11 @@ func TestCancelAnywhere(t *testing.T) {
 				t.Errorf("%s by %s: asked %d times", op.name, b.Name(), asked)
 			}
 			for _, at := range longtest.Sample([]int{0, asked / 4, asked / 2, 3 * asked / 4, asked - 1}, 2) {
-				_, err := op.prepare(nabla.Preparation{Backend: b, Context: newFuse(at)}, x)
+				f := newFuse(at)
+				_, err := op.prepare(nabla.Preparation{Backend: b, Context: f}, x)
+				if err == nil && sparse.Workers > 1 && f.left.Load() >= 0 {
+					continue // it depends on the turns that workers take how often they ask
+				}
 				var ce *nabla.CanceledError
 				if !errors.Is(err, context.Canceled) || !errors.As(err, &ce) || ce.Stage == "" {
 					t.Errorf("%s by %s, cancelled at %d of %d: %v", op.name, b.Name(), at, asked, err)
