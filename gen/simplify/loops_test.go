@@ -517,7 +517,7 @@ func TestVectors(t *testing.T) {
 	compareLoops(t, longtest.Cases(0, 200, 300, 2000), vectorLoops, pipelines)
 	simplify.AlwaysVectors(func() {
 		compareLoops(t, longtest.Cases(0, 200, 600, 8000), vectorLoops, pipelines)
-		compareLoops(t, longtest.Cases(0, 200, 600, 8000), bufferLoops, pipelines)
+		compareLoops(t, longtest.Cases(0, 100, 400, 3000), bufferLoops, pipelines)
 		compareLoops(t, longtest.Cases(0, 100, 300, 3000), recordLoops, pipelines)
 	})
 }
