@@ -132,8 +132,8 @@ func TestCancelAnywhere(t *testing.T) {
 			for _, at := range longtest.Sample([]int{0, asked / 4, asked / 2, 3 * asked / 4, asked - 1}, 2) {
 				f := newFuse(at)
 				_, err := op.prepare(nabla.Preparation{Backend: b, Context: f}, x)
-				if err == nil && sparse.Workers > 1 && f.left.Load() >= 0 {
-					continue // it depends on the turns that workers take how often they ask
+				if at == asked-1 && err == nil && sparse.Workers > 1 && f.left.Load() >= 0 {
+					continue // by the turns that workers take they may ask once less
 				}
 				var ce *nabla.CanceledError
 				if !errors.Is(err, context.Canceled) || !errors.As(err, &ce) || ce.Stage == "" {
