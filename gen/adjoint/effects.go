@@ -17,13 +17,13 @@ type write struct {
 	// Inverse is the old value as an expression of the new one, or nil: n - k after n += k. Such a value is not
 	// recorded but computed.
 	inverse ir.Expr
-	// Exchange is the run of assignments that permutes variables, or nil. Then the old value is that of another
-	// variable after the run, and is not recorded either.
-	exchange *exchange
+	// Exchanged means that the write is one of a run that permutes variables. The old value is that of another variable
+	// after the run, and is not recorded either.
+	exchanged bool
 }
 
 // stored reports whether the old value is stored if it is recorded.
-func (w *write) stored() bool { return w.inverse == nil && w.exchange == nil }
+func (w *write) stored() bool { return w.inverse == nil && !w.exchanged }
 
 // valueType returns the type of the overwritten value, that of an element for a slice.
 func (w *write) valueType() types.Type {

@@ -121,7 +121,7 @@ func (e *emitter) reverseStmt(n *node) (out ir.Block) {
 	case *ir.Loop:
 		return e.reverseLoop(n, s)
 	}
-	restored := ir.Block(e.emitExchange(n.at, n.exchange))
+	restored := e.emitExchange(n)
 	for i := len(n.writes) - 1; i >= 0; i-- {
 		if w := n.writes[i]; e.sp.plan.recorded[w] {
 			restored = append(restored, e.emitRestore(n.at, w)...)

@@ -143,7 +143,7 @@ func (e *emitter) emitRecord(at ir.At, w *write) []ir.Stmt {
 func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
 	to := e.storage[w]
 	switch {
-	case w.exchange != nil: // the node at the end of the run restores it
+	case w.exchanged: // the node at the end of the run restores it
 		return nil
 	case w.inverse != nil:
 		return []ir.Stmt{&ir.Set{At: at, P: w.place, E: w.inverse}}
@@ -157,17 +157,18 @@ func (e *emitter) emitRestore(at ir.At, w *write) []ir.Stmt {
 	return to.stack.popAll(at, w.slice.Load())
 }
 
-// emitExchange returns statements that give the variables of an exchange their old values again.
-func (e *emitter) emitExchange(at ir.At, x *exchange) (out []ir.Stmt) {
-	list := x.recorded(e.sp.plan)
+// emitExchange returns statements that give the variables of the exchange that ends with n their old values again.
+func (e *emitter) emitExchange(n *node) (out ir.Block) {
+	list := e.sp.plan.exchanged(n)
 	values := make([]*ir.Var, len(list))
 	for i, x := range list {
-		values[i] = e.sp.g.local("old", x.v.Type)
-		e.sp.standsFor[values[i]] = x.v
-		out = append(out, &ir.Let{At: at, V: values[i], E: x.now.Load()})
+		v := x.w.whole()
+		values[i] = e.sp.g.local("old", v.Type)
+		e.sp.standsFor[values[i]] = v
+		out = append(out, &ir.Let{At: n.at, V: values[i], E: x.now.Load()})
 	}
 	for i, x := range list {
-		out = append(out, &ir.Set{At: at, P: x.v.Place(), E: values[i].Load()})
+		out = append(out, &ir.Set{At: n.at, P: x.w.place, E: values[i].Load()})
 	}
 	return out
 }

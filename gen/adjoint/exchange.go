@@ -9,30 +9,23 @@ import "github.com/nabla-ad/nabla/gen/ir"
 // the old values of u and v are those of v and u: the reverse sweep exchanges them back, and records nothing. A cyclic
 // permutation of more variables is undone in the same way.
 
-// An exchange is a run of successive assignments of variables to variables that permutes the values of some.
-type exchange struct {
-	writes []*write
-	now    []*ir.Var // for each write, the variable that has its old value after the run
+// A permuted variable is one of a run of successive assignments of variables to variables that permutes their values.
+type permuted struct {
+	w   *write
+	now *ir.Var // has the old value after the run
 }
 
-// exchanged is one recorded write of an exchange.
-type exchanged struct{ v, now *ir.Var }
-
-// recorded returns the variables that the reversal restores.
-func (x *exchange) recorded(pl *plan) (out []exchanged) {
-	if x == nil {
-		return nil
-	}
-	for i, w := range x.writes {
-		if pl.recorded[w] {
-			out = append(out, exchanged{w.whole(), x.now[i]})
+// exchanged returns the variables that the reversal of n, the end of a run, restores.
+func (pl *plan) exchanged(n *node) (out []permuted) {
+	for _, x := range n.exchange {
+		if pl.recorded[x.w] {
+			out = append(out, x)
 		}
 	}
 	return out
 }
 
-// findExchanges finds the exchanges in list and in nested nodes, and sets them for their writes and for the nodes at
-// the end of the runs.
+// findExchanges finds the exchanges in list and in nested nodes, and notes them at the nodes at the end of the runs.
 func (sp *specialization) findExchanges(list []*node) {
 	for len(list) > 0 {
 		n := 0
@@ -99,16 +92,12 @@ func (sp *specialization) findExchange(run []*node) {
 	for _, n := range run {
 		v, _ := n.moved()
 		if sets[v] != nil && sp.isPermuted(v, old, sets) {
-			if last.exchange == nil {
-				last.exchange = &exchange{}
-			}
-			x := last.exchange
 			now := v
 			for old[now] != v {
 				now = old[now]
 			}
-			x.writes, x.now = append(x.writes, sets[v]), append(x.now, now)
-			sets[v].exchange = x
+			last.exchange = append(last.exchange, permuted{sets[v], now})
+			sets[v].exchanged = true
 		}
 	}
 	if last.exchange != nil {

@@ -25,8 +25,8 @@ type node struct {
 	callee       *summary  // specialisation that a call statement runs
 	call         *ir.Call  // the call in the primal, if callee is set
 
-	writes   []*write  // the places that the statement assigns
-	exchange *exchange // that ends with the statement
+	writes   []*write   // the places that the statement assigns
+	exchange []permuted // the variables of the run of assignments that ends with the statement
 
 	// Linked marks nodes whose adjoints share temporaries with that of a neighbour, so that fusion must not separate
 	// them.

@@ -130,7 +130,7 @@ func (pl *planner) reversalReads(n *node) locationSet {
 			pl.addRestoreReads(out, w)
 		}
 	}
-	for _, x := range n.exchange.recorded(pl.plan) {
+	for _, x := range pl.exchanged(n) {
 		pl.addVariable(out, x.now)
 	}
 	switch {

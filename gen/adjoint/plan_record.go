@@ -198,7 +198,7 @@ func (pl *planner) transfer(n *node, in locationSet) locationSet {
 			delete(out, location{v: v})
 		}
 	}
-	for _, x := range n.exchange.recorded(pl.plan) { // the reversal reads the new values
+	for _, x := range pl.exchanged(n) { // the reversal reads the new values
 		out[location{v: x.now}] = true
 	}
 	if n.callee != nil {

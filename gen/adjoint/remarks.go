@@ -99,7 +99,7 @@ func (sp *specialization) describe(w *write) string {
 	switch {
 	case !sp.plan.recorded[w] || sp.locations.isShadow(root):
 		return ""
-	case w.exchange != nil:
+	case w.exchanged:
 		return "exchanges " + sourceName(root) + " back"
 	case w.inverse != nil:
 		return "computes the old " + sourceName(root) + " from the new one"

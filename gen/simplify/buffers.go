@@ -12,8 +12,8 @@ type buffers struct {
 	// variable → the workspace that it points to: -1 for the parameter, otherwise the index of the field that holds
 	// the pointer
 	spaces map[*ir.Var]int
-	// field → a variable that stands for its memory; for fields that are assigned make, append to themselves and slices
-	// of themselves only
+	// field → a variable that stands for its memory, if that is always its own: the field is assigned nothing but new
+	// memory and parts of itself
 	fields map[field]*ir.Var
 	// the slice of a field in a declaration outside of loops, if nothing else slices the field: as of new memory, no
 	// other variable has it

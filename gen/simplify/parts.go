@@ -1,6 +1,10 @@
 package simplify
 
-import "github.com/nabla-ad/nabla/gen/ir"
+import (
+	"maps"
+
+	"github.com/nabla-ad/nabla/gen/ir"
+)
 
 // partsOf returns, for the label of each loop of f, the slice variables that lead to memory of one of members where the
 // loop begins, or of a field of the workspace, with that member or a variable for the field. Two slices with different
@@ -14,11 +18,11 @@ func partsOf(f *ir.Func, members map[*ir.Var]bool, b *buffers) map[*ir.Label]map
 		return nil
 	}
 	p := &partition{use: usageOf(f.Body), members: members, buffers: b, loops: map[*ir.Label]map[*ir.Var]*ir.Var{}}
-	p.block(f.Body, nil)
+	p.block(f.Body, map[*ir.Var]*ir.Var{})
 	return p.loops
 }
 
-// A partition finds what partsOf returns.
+// A partition finds the parts.
 type partition struct {
 	use     *usage
 	members map[*ir.Var]bool
@@ -28,7 +32,7 @@ type partition struct {
 
 // block visits b, at whose beginning slices lead to memory of members as in has.
 func (p *partition) block(b ir.Block, has map[*ir.Var]*ir.Var) {
-	has = p.without(has, nil)
+	has = maps.Clone(has)
 	for _, s := range b {
 		switch s := s.(type) {
 		case *ir.Let:
@@ -45,7 +49,7 @@ func (p *partition) block(b ir.Block, has map[*ir.Var]*ir.Var) {
 			continue
 		case *ir.Loop:
 			has = p.without(has, s.Body) // an earlier iteration may have assigned to members
-			p.loops[s.L] = p.without(has, nil)
+			p.loops[s.L] = maps.Clone(has)
 			for m := range p.members {
 				p.loops[s.L][m] = m
 			}

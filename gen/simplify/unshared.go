@@ -244,11 +244,8 @@ func (u *exchange) shrink() bool {
 // An allocation represents new memory in a run, by the expression for it.
 type allocation struct{ at ir.Expr }
 
-// isNew reports whether e is memory that no variable holds: a make, or what is taken from a buffer.
-func (u *exchange) isNew(e ir.Expr) bool {
-	_, ok := e.(*ir.Make)
-	return ok || u.taken[e]
-}
+// isNew reports whether e is memory that no variable holds: a make, or a slice of a buffer that no other expression is.
+func (u *exchange) isNew(e ir.Expr) bool { return isMake(e) || u.taken[e] }
 
 // check adds to remove the members that may share memory after r with others, given that they do not before it.
 func (u *exchange) check(r *run, remove map[*ir.Var]bool) {

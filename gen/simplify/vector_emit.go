@@ -20,7 +20,7 @@ type vectorEmitter struct {
 	*vectorKernel                     // that is being written
 }
 
-// A vectorKernel is a kernel and what it is called with.
+// A vectorKernel is a kernel and its arguments.
 type vectorKernel struct {
 	fn      *ir.Func
 	params  map[*ir.Var]*ir.Var // slice, array or variable → the parameter of the kernel
