@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/internal/bench"
 	"github.com/nabla-ad/nabla/internal/engines"
 	"github.com/nabla-ad/nabla/internal/problems"
@@ -183,10 +184,14 @@ func (a *app) benchConfig(c *cli.Command) (cfg bench.Config, format string, err 
 	return cfg, format, nil
 }
 
-// growthDefaults sets the flags that are not given to those of -growth.
+// growthDefaults sets the flags that are not given to those of -growth. Recordings of ten million inputs need a limit
+// above the default one.
 func (a *app) growthDefaults(c *cli.Command) error {
 	fast := slices.DeleteFunc([]string{"by hand", "source(reverse)", "reversediff(compile)"},
 		func(name string) bool { return !slices.Contains(a.engineNames(), name) })
+	if i := slices.Index(fast, "reversediff(compile)"); i >= 0 {
+		fast[i] = reversediff.Backend{Compile: true, Limit: 200_000_000}.Name()
+	}
 	for _, d := range [][2]string{{"tasks", "T1,T3"}, {"sizes", "1000,10000,100000,1000000,10000000"},
 		{"engines", strings.Join(fast, ",")}} {
 		if c.IsSet(d[0]) || d[1] == "" {

@@ -317,6 +317,15 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// TestGrowthLimit: recordings of ten million inputs are not refused.
+func TestGrowthLimit(t *testing.T) {
+	r := run(t, []bench.Engine{fake("reversediff(compile)", 0)}, "bench", "-growth", "-tasks", "T1", "-sizes", "1000",
+		"-time", "10us")
+	if r.code != 0 || !strings.Contains(r.out, "reversediff(compile, limit=200000000)") {
+		t.Errorf("exit code %d, %q, stderr %q", r.code, r.out, r.err)
+	}
+}
+
 // TestUnwritable finds out before anything is measured.
 func TestUnwritable(t *testing.T) {
 	e := bench.Engine{Name: "one", Prepare: func(*problems.Problem) (bench.Derivative, error) {

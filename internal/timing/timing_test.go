@@ -66,6 +66,7 @@ func TestCalibrate(t *testing.T) {
 		{50 * time.Microsecond, 110 * time.Millisecond, false, Rounds},
 		{4 * time.Millisecond, 11 * time.Millisecond, true, 3},
 		{12 * time.Millisecond, time.Millisecond, true, 1},
+		{120 * time.Millisecond, time.Millisecond, true, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) { // whose clock is that of the sleeps alone
 			s := &Timing{derivatives: 1, f: func() error { time.Sleep(tt.sleep); return nil }}
@@ -73,6 +74,9 @@ func TestCalibrate(t *testing.T) {
 			if s.err != nil || s.turns != tt.turns || tt.few != (s.calls == 1) {
 				t.Errorf("%v: %d calls in %d rounds, error %v, want %d rounds", tt.sleep, s.calls, s.turns, s.err,
 					tt.turns)
+			}
+			if samples := len(s.Samples().NS); samples > 0 != (tt.turns == 0) {
+				t.Errorf("%v: %d samples before the first round", tt.sleep, samples)
 			}
 		})
 	}
