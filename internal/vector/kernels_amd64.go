@@ -2,29 +2,19 @@ package vector
 
 import "github.com/nabla-ad/nabla/internal/processor"
 
-// supported reports whether the processor and the system have AVX2 and FMA.
+// supported reports whether the processor and the system have AVX2 and FMA, and wide whether they have AVX-512 too.
 func supported() bool { return processor.AVX2 && processor.FMA }
 
-//go:noescape
-func expBlocks(dst, src *float64, blocks int) int
+func wide() bool { return supported() && processor.AVX512 }
 
-//go:noescape
-func logBlocks(dst, src *float64, blocks int) int
+// entry returns the entry of a kernel: the numbers of those of blocks of eight follow those of blocks of four.
+func entry(number int) uintptr
 
+// run calls the kernel at an entry, which computes one or more blocks, and returns their number before one that it
+// leaves out. The calls by entries are in assembly, so that arguments do not escape as those of a function value do.
+//
 //go:noescape
-func log1pBlocks(dst, src *float64, blocks int) int
-
-//go:noescape
-func expm1Blocks(dst, src *float64, blocks int) int
-
-//go:noescape
-func sinBlocks(dst, src *float64, blocks int) int
-
-//go:noescape
-func cosBlocks(dst, src *float64, blocks int) int
-
-//go:noescape
-func tanhBlocks(dst, src *float64, blocks int) int
+func run(entry uintptr, dst, src *float64, blocks int) int
 
 // nanBlocks reports whether one or more blocks of 16 numbers have a NaN.
 //

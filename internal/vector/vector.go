@@ -10,77 +10,83 @@ package vector
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 )
 
-// A function is one of package math, with a kernel for blocks of four numbers.
+//go:generate go run ./internal/genkernels
+
+// A function is one of package math, with kernels that compute several numbers at a time.
 type function struct {
-	one     func(float64) float64
-	kernel  kernel
-	checked func() bool // reports whether the kernel returns the bits of one
+	one    func(float64) float64
+	number int     // of its kernels
+	center float64 // of the arguments with which they are checked
+
+	once    sync.Once
+	chosen  atomic.Bool
+	kernels kernels // those that return the bits of one, once they are chosen
 }
 
-// A kernel is the number of a function in assembly.
-type kernel int
+// kernels are the entries of those for blocks of eight and of four numbers, or 0.
+type kernels struct{ eight, four uintptr }
 
-const (
-	expKernel kernel = iota
-	logKernel
-	log1pKernel
-	expm1Kernel
-	sinKernel
-	cosKernel
-	tanhKernel
-)
-
-// run computes blocks of four numbers and returns their number before one that it leaves out. It calls the functions by
-// their names, so that its arguments do not escape.
-func (k kernel) run(dst, src []float64) int {
-	blocks := len(src) / 4
-	switch k {
-	case expKernel:
-		return expBlocks(&dst[0], &src[0], blocks)
-	case logKernel:
-		return logBlocks(&dst[0], &src[0], blocks)
-	case log1pKernel:
-		return log1pBlocks(&dst[0], &src[0], blocks)
-	case expm1Kernel:
-		return expm1Blocks(&dst[0], &src[0], blocks)
-	case sinKernel:
-		return sinBlocks(&dst[0], &src[0], blocks)
-	case cosKernel:
-		return cosBlocks(&dst[0], &src[0], blocks)
-	}
-	return tanhBlocks(&dst[0], &src[0], blocks)
-}
-
+// The order is that of package genkernels.
 var (
-	exp   = newFunction(math.Exp, expKernel, 0)
-	log   = newFunction(math.Log, logKernel, 1)
-	log1p = newFunction(math.Log1p, log1pKernel, 0)
-	expm1 = newFunction(math.Expm1, expm1Kernel, 0)
-	sin   = newFunction(math.Sin, sinKernel, 0)
-	cos   = newFunction(math.Cos, cosKernel, 0)
-	tanh  = newFunction(math.Tanh, tanhKernel, 0)
+	exp   = &function{one: math.Exp, number: 0}
+	log   = &function{one: math.Log, number: 1, center: 1}
+	log1p = &function{one: math.Log1p, number: 2}
+	expm1 = &function{one: math.Expm1, number: 3}
+	sin   = &function{one: math.Sin, number: 4}
+	cos   = &function{one: math.Cos, number: 5}
+	tanh  = &function{one: math.Tanh, number: 6}
 )
 
-// newFunction returns a function whose arguments are around a center.
-func newFunction(one func(float64) float64, k kernel, center float64) *function {
-	f := &function{one: one, kernel: k}
-	f.checked = sync.OnceValue(func() bool { return supported() && f.agrees(center) })
-	return f
+const functionCount = 7
+
+// all returns the kernels for which the processor has instructions.
+func (f *function) all() kernels {
+	var k kernels
+	if supported() {
+		k.four = entry(f.number)
+	}
+	if wide() {
+		k.eight = entry(f.number + functionCount)
+	}
+	return k
 }
 
-// agrees compares the kernel with the function, at distances from center between 1e-12 and 1e3 to both sides.
-func (f *function) agrees(center float64) bool {
+// checked returns the kernels that return the bits of package math.
+func (f *function) checked() kernels {
+	if !f.chosen.Load() {
+		f.choose()
+	}
+	return f.kernels
+}
+
+func (f *function) choose() {
+	f.once.Do(func() {
+		k := f.all()
+		if !f.agrees(kernels{four: k.four}) {
+			k.four = 0
+		}
+		if !f.agrees(kernels{eight: k.eight}) {
+			k.eight = 0
+		}
+		f.kernels = k
+		f.chosen.Store(true)
+	})
+}
+
+// agrees compares a kernel with the function, at distances from the center between 1e-12 and 1e3 to both sides.
+func (f *function) agrees(k kernels) bool {
 	const n = 1 << 12
 	src, dst := make([]float64, n), make([]float64, n)
 	for i := range src {
 		d := math.Pow(10, 15*float64(i)/n-12)
-		if src[i] = center + d; i%2 == 1 {
-			src[i] = center - math.Mod(d, 700)
+		if src[i] = f.center + d; i%2 == 1 {
+			src[i] = f.center - math.Mod(d, 700)
 		}
 	}
-	f.blocks(dst, src)
+	f.compute(k, dst, src)
 	for i, x := range src {
 		if !same(dst[i], f.one(x)) {
 			return false
@@ -89,27 +95,34 @@ func (f *function) agrees(center float64) bool {
 	return true
 }
 
-// blocks computes dst = f(src), whose length is a multiple of 4.
-func (f *function) blocks(dst, src []float64) {
-	for len(src) > 0 {
-		n := 4 * f.kernel.run(dst, src)
-		dst, src = dst[n:], src[n:]
-		for i := range min(4, len(src)) {
-			dst[i] = f.one(src[i])
-		}
-		dst, src = dst[min(4, len(src)):], src[min(4, len(src)):]
-	}
-}
+func (f *function) apply(dst, src []float64) { f.compute(f.checked(), dst[:len(src)], src) }
 
-func (f *function) apply(dst, src []float64) {
-	dst = dst[:len(src)]
-	n := 0
-	if len(src) >= 4 && f.checked() {
-		n = len(src) &^ 3
-		f.blocks(dst[:n], src[:n])
+// compute sets dst, which has the length of src, by kernels: a block that one leaves out is left to the next one.
+func (f *function) compute(k kernels, dst, src []float64) {
+	if k.eight != 0 {
+		for len(src) >= 8 {
+			n := 8 * run(k.eight, &dst[0], &src[0], len(src)/8)
+			dst, src = dst[n:], src[n:]
+			if len(src) >= 8 {
+				f.compute(kernels{four: k.four}, dst[:8], src[:8])
+				dst, src = dst[8:], src[8:]
+			}
+		}
 	}
-	for i, x := range src[n:] {
-		dst[n+i] = f.one(x)
+	if k.four != 0 {
+		for len(src) >= 4 {
+			n := 4 * run(k.four, &dst[0], &src[0], len(src)/4)
+			dst, src = dst[n:], src[n:]
+			if len(src) >= 4 {
+				for i, x := range src[:4] {
+					dst[i] = f.one(x)
+				}
+				dst, src = dst[4:], src[4:]
+			}
+		}
+	}
+	for i, x := range src {
+		dst[i] = f.one(x)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/nabla-ad/nabla/internal/longtest"
@@ -51,39 +52,59 @@ func arguments(rng *rand.Rand, n int) []float64 {
 	return src
 }
 
-// TestBits: results have the bits of package math, for all lengths, in place too.
+// levels returns the kernels of a function, by the names of what they need.
+func (f *function) levels() map[string]kernels {
+	k := f.all()
+	levels := map[string]kernels{"math": {}}
+	if supported() {
+		levels["avx2"] = kernels{four: k.four}
+	}
+	if wide() {
+		levels["avx512"] = kernels{eight: k.eight}
+		levels["both"] = k
+	}
+	return levels
+}
+
+// TestBits: results of all kernels have the bits of package math, for all lengths, in place too.
 func TestBits(t *testing.T) {
 	rounds := longtest.Cases(0, 100, 1000, 30000)
 	for _, f := range functions {
-		t.Run(f.name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(1, 2))
-			for range rounds {
-				src := arguments(rng, rng.IntN(1000))
-				if rng.IntN(2) == 0 { // blocks without exceptions
-					for i := range src {
-						src[i] = math.Abs(5 * rng.NormFloat64())
+		for name, k := range f.levels() {
+			t.Run(f.name+"/"+name, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(1, 2))
+				for i := range rounds {
+					n := i
+					if i > 40 {
+						n = rng.IntN(1000)
+					}
+					src := arguments(rng, n)
+					if rng.IntN(2) == 0 { // blocks without exceptions
+						for i := range src {
+							src[i] = math.Abs(5 * rng.NormFloat64())
+						}
+					}
+					dst := make([]float64, len(src)+8)
+					f.compute(k, dst[:len(src)], src)
+					if slices.ContainsFunc(dst[len(src):], func(x float64) bool { return x != 0 }) {
+						t.Fatal("it has written behind")
+					}
+					for i, x := range src {
+						if want := f.one(x); !same(dst[i], want) {
+							t.Fatalf("%s(%v), element %d of %d, is %v (%x), want %v (%x)", f.name, x, i, len(src),
+								dst[i], math.Float64bits(dst[i]), want, math.Float64bits(want))
+						}
+					}
+					again := slices.Clone(src)
+					f.compute(k, again, again)
+					for i := range again {
+						if !same(again[i], dst[i]) {
+							t.Fatalf("in place: element %d is %v, want %v", i, again[i], dst[i])
+						}
 					}
 				}
-				dst := make([]float64, len(src)+1)
-				f.apply(dst, src)
-				if dst[len(src)] != 0 {
-					t.Fatal("it has written behind")
-				}
-				for i, x := range src {
-					if want := f.one(x); !same(dst[i], want) {
-						t.Fatalf("%s(%v), element %d of %d, is %v (%x), want %v (%x)", f.name, x, i, len(src), dst[i],
-							math.Float64bits(dst[i]), want, math.Float64bits(want))
-					}
-				}
-				again := append([]float64(nil), src...)
-				f.apply(again, again)
-				for i := range again {
-					if !same(again[i], dst[i]) {
-						t.Fatalf("in place: element %d is %v, want %v", i, again[i], dst[i])
-					}
-				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -179,14 +200,14 @@ func TestChecked(t *testing.T) {
 		t.Skip("no kernels here")
 	}
 	for _, f := range functions {
-		if !f.checked() {
-			t.Errorf("%s has other bits than package math here, and is computed by it", f.name)
+		if got := f.checked(); got != f.all() {
+			t.Errorf("%s has other bits than package math here, and is computed by it: %v", f.name, got)
 		}
 	}
-	wrong := newFunction(math.Exp2, expKernel, 0)
-	dst := make([]float64, 4)
-	wrong.apply(dst, []float64{1, 2, 3, 4})
-	if wrong.checked() || dst[3] != 16 {
+	wrong := &function{one: math.Exp2}
+	dst := make([]float64, 16)
+	wrong.apply(dst, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
+	if wrong.checked() != (kernels{}) || dst[3] != 16 || dst[15] != 1<<16 {
 		t.Errorf("a kernel of another function is taken: %v", dst)
 	}
 }
@@ -214,25 +235,22 @@ func BenchmarkPow(b *testing.B) {
 	}
 }
 
+// BenchmarkFunctions measures a long slice, and one of the length that generated code has.
 func BenchmarkFunctions(b *testing.B) {
 	for _, f := range functions {
-		src, dst := make([]float64, 1000), make([]float64, 1000)
-		for i := range src {
-			src[i] = 0.01 + float64(i)/500
+		for _, n := range []int{16, 1000} {
+			src, dst := make([]float64, n), make([]float64, n)
+			for i := range src {
+				src[i] = 0.01 + 2*float64(i)/float64(n)
+			}
+			for name, k := range f.levels() {
+				b.Run(fmt.Sprintf("%s/%d/%s", f.name, n, name), func(b *testing.B) {
+					for b.Loop() {
+						f.compute(k, dst, src)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/number")
+				})
+			}
 		}
-		b.Run(f.name, func(b *testing.B) {
-			for b.Loop() {
-				f.apply(dst, src)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/number")
-		})
-		b.Run(fmt.Sprintf("%s/math", f.name), func(b *testing.B) {
-			for b.Loop() {
-				for i, x := range src {
-					dst[i] = f.one(x)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/number")
-		})
 	}
 }
