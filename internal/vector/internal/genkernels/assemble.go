@@ -7,349 +7,288 @@ import (
 	"strings"
 )
 
-// assembler makes machine instructions of a kernel: it assigns registers, which are free again behind the last use of
-// their values. Some constants stay in registers, others are operands in memory.
+// An assembler makes instructions of a kernel. It assigns registers, which are free again behind the last use of their
+// values. Constants are operands in memory: as many loads before a loop would take longer than a call with 16 numbers
+// gains by them.
 type assembler struct {
 	*code
-	lines  []string
-	vector []bool          // which registers are taken
-	mask   []bool          // which registers of masks are; K0 selects all lanes and is not used
-	held   map[value]int   // registers of constants
-	last   map[value]int   // the operation that uses the value last
-	in     []map[value]int // registers of the values of each vector
-	failed bool            // there were too few registers
+	lines   []string
+	vectors []bool          // the registers of vectors that are taken
+	masks   []bool          // and those of masks, of which K0 selects all lanes
+	last    map[value]int   // the operation that uses a value last
+	in      []map[value]int // the registers of values, for each vector that is computed at once
+	failed  bool            // there were too few registers
 }
 
-// assemble returns the kernel, whose loop computes so many vectors at once, and a second loop those that are left.
-func (c *code) assemble(times int) ([]string, error) {
-	order := c.byUse()
-	for n := len(order); n >= 0; n-- {
-		if lines, ok := c.hold(order[:n], times); ok {
-			return lines, nil
+// assemble returns the kernel: a loop over pairs of vectors, if there are registers for two, whose instructions alternate
+// so that those of one fill the time that those of the other wait for results, and a loop over single ones for the last
+// vector, and for a pair of which one is left out.
+func (c *code) assemble() ([]string, error) {
+	for _, pairs := range []bool{true, false} {
+		if a := c.attempt(pairs); !a.failed {
+			return a.lines, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: too few registers for %d vectors of %d", c.name, times, c.lanes)
+	return nil, fmt.Errorf("%s has too few registers", c.symbol())
 }
 
-// byUse returns the constants, those that save the most instructions in a register first.
-func (c *code) byUse() []value {
-	uses := make([]int, len(c.constants))
-	for _, op := range c.ops {
-		for i, v := range op.args {
-			if v < 0 && op.inMemory(i) {
-				uses[-1-v]++
-			} else if v < 0 {
-				uses[-1-v] += 100
-			}
-		}
-	}
-	order := make([]value, len(c.constants))
-	for i := range order {
-		order[i] = value(-1 - i)
-	}
-	slices.SortStableFunc(order, func(a, b value) int { return uses[-1-b] - uses[-1-a] })
-	return order
-}
-
-// inMemory reports whether an operand may be in memory.
-func (op operation) inMemory(i int) bool {
-	return i == op.memory(len(op.args)) || op.commutes || op.fused && i > 0
-}
-
-func (c *code) hold(constants []value, times int) ([]string, bool) {
-	a := &assembler{code: c, vector: make([]bool, 16), held: map[value]int{}}
+func (c *code) attempt(pairs bool) *assembler {
+	a := &assembler{code: c, vectors: make([]bool, 16), last: map[value]int{}}
 	if c.lanes == 8 {
-		a.vector, a.mask = make([]bool, 32), make([]bool, 8)
-		a.mask[0] = true
+		a.vectors, a.masks = make([]bool, 32), make([]bool, 8)
+		a.masks[0] = true
 	}
-	a.last = map[value]int{}
 	for i, op := range c.ops {
 		for _, v := range append(op.args, op.mask) {
 			a.last[v] = i
 		}
 	}
-	a.printf("// blocks of %d numbers", c.lanes)
-	a.printf("TEXT ·%s%d<>(SB), NOSPLIT, $0-40", c.name, c.lanes)
-	a.printf("MOVQ dst+8(FP), DI")
-	a.printf("MOVQ src+16(FP), SI")
-	a.printf("MOVQ blocks+24(FP), CX")
-	for _, v := range constants {
-		r, ok := take(a.vector)
-		if !ok {
-			return nil, false
-		}
-		a.held[v] = r
-		a.fetch(v, r)
+	a.lines = append(a.lines, fmt.Sprintf("TEXT ·%s(SB), NOSPLIT, $0-40", c.symbol()))
+	a.print("MOVQ dst+8(FP), DI")
+	a.print("MOVQ src+16(FP), SI")
+	a.print("MOVQ blocks+24(FP), CX")
+	if pairs {
+		a.print("SUBQ $2, CX")
+		a.print("JLT rest")
+		a.label("pair")
+		a.compute(2, "rest")
+		a.print("SUBQ $2, CX")
+		a.print("JGE pair")
+		a.label("rest")
+		a.print("ADDQ $2, CX")
+		a.print("JEQ end")
 	}
-	if times > 1 {
-		a.printf("SUBQ $%d, CX", times)
-		a.printf("JLT rest")
-		a.printf("PCALIGN $32")
-		a.printf("several:")
-		a.vectors(times, "rest")
-		a.printf("SUBQ $%d, CX", times)
-		a.printf("JGE several")
-		a.printf("rest:")
-		a.printf("ADDQ $%d, CX", times)
-		a.printf("JEQ end")
-	}
-	a.printf("PCALIGN $32")
-	a.printf("next:")
-	a.vectors(1, "end")
-	a.printf("DECQ CX")
-	a.printf("JNE next")
-	a.printf("end:")
-	a.printf("VZEROUPPER")
-	a.printf("MOVQ blocks+24(FP), AX")
-	a.printf("SUBQ CX, AX")
-	a.printf("MOVQ AX, ret+32(FP)")
-	a.printf("RET")
-	return a.lines, !a.failed
+	a.label("single")
+	a.compute(1, "end")
+	a.print("DECQ CX")
+	a.print("JNE single")
+	a.label("end")
+	a.print("VZEROUPPER")
+	a.print("MOVQ blocks+24(FP), AX")
+	a.print("SUBQ CX, AX")
+	a.print("MOVQ AX, ret+32(FP)")
+	a.print("RET")
+	return a
 }
 
-func (a *assembler) printf(format string, args ...any) {
-	a.lines = append(a.lines, fmt.Sprintf(format, args...))
+// symbol returns the name of the kernel in assembly.
+func (c *code) symbol() string { return fmt.Sprintf("%s%d<>", c.name, c.lanes) }
+
+func (a *assembler) print(format string, args ...any) {
+	a.lines = append(a.lines, "\t"+fmt.Sprintf(format, args...))
 }
 
-// take returns the first register that is free.
-func take(taken []bool) (int, bool) {
-	r := slices.Index(taken, false)
-	if r < 0 {
-		return 0, false
-	}
-	taken[r] = true
-	return r, true
-}
+func (a *assembler) label(name string) { a.lines = append(a.lines, name+":") }
 
-func (a *assembler) take(k class) int {
-	registers := a.vector
-	if k == mask {
-		registers = a.mask
-	}
-	r, ok := take(registers)
-	a.failed = a.failed || !ok
-	return r
-}
-
-// register returns the name of a register.
-func (a *assembler) register(k class, r int) string {
-	switch {
-	case k == mask:
-		return fmt.Sprint("K", r)
-	case k == half:
-		return fmt.Sprint("X", r)
-	case a.lanes == 8:
-		return fmt.Sprint("Z", r)
-	}
-	return fmt.Sprint("Y", r)
-}
-
-func (a *assembler) symbol(v value) string { return fmt.Sprintf("c%016x<>(SB)", a.constants[-1-v]) }
-
-// fetch sets a register to a constant.
-func (a *assembler) fetch(v value, r int) {
-	name := "VMOVUPD"
-	if a.lanes == 8 {
-		name = "VBROADCASTSD"
-	}
-	a.printf("%s %s, %s", name, a.symbol(v), a.register(vector, r))
-}
-
-// vectors computes some vectors at once: one instruction for each of them, and then the next one. It goes on at exit if
-// one is left out.
-func (a *assembler) vectors(times int, exit string) {
-	a.in = make([]map[value]int, times)
-	for i := range a.in {
-		a.in[i] = map[value]int{}
+// compute computes some vectors at once: one instruction for each of them, and then the next one. It continues at exit
+// if one is left out.
+func (a *assembler) compute(count int, exit string) {
+	a.in = make([]map[value]int, count)
+	for t := range a.in {
+		a.in[t] = map[value]int{}
 	}
 	for i, op := range a.ops {
-		for t := range times {
+		for t := range a.in {
 			a.operation(op, i, t, exit)
 		}
 	}
-	a.printf("ADDQ $%d, SI", 8*a.lanes*times)
-	a.printf("ADDQ $%d, DI", 8*a.lanes*times)
+	a.print("ADDQ $%d, SI", 8*a.lanes*count)
+	a.print("ADDQ $%d, DI", 8*a.lanes*count)
 }
 
+// operation prints operation number i for vector t.
 func (a *assembler) operation(op operation, i, t int, exit string) {
 	switch op.name {
 	case "load":
-		a.printf("VMOVUPD %d(SI), %s", 8*a.lanes*t, a.result(op, t))
-		return
+		a.print("VMOVUPD %d(SI), %s", 8*a.lanes*t, a.result(op, t))
 	case "store":
-		a.printf("VMOVUPD %s, %d(DI)", a.operand(op.args[0], t), 8*a.lanes*t)
+		a.print("VMOVUPD %s, %d(DI)", a.operand(op.args[0], t), 8*a.lanes*t)
 		a.release(op, i, t, none)
-		return
 	case "require":
 		m := a.operand(op.args[0], t)
 		if a.lanes == 8 {
-			a.printf("KORTESTB %s, %s", m, m)
-			a.printf("JCC %s", exit)
+			a.print("KORTESTB %s, %s", m, m)
+			a.print("JCC %s", exit)
 		} else {
-			a.printf("VMOVMSKPD %s, AX", m)
-			a.printf("CMPL AX, $15")
-			a.printf("JNE %s", exit)
+			a.print("VMOVMSKPD %s, AX", m)
+			a.print("CMPL AX, $15")
+			a.print("JNE %s", exit)
 		}
 		a.release(op, i, t, none)
-		return
+	default:
+		a.instruction(op, i, t)
 	}
-	name, args, first := op.name, op.args, none
+}
+
+func (a *assembler) instruction(op operation, i, t int) {
+	name, args, first := op.name, op.args, none // the operand that the result overwrites
 	switch {
 	case op.fused:
-		// The product and sum overwrites one of its operands: a factor, or the term that is added.
 		x, y, z := args[0], args[1], args[2]
-		if first, args, name = x, args[1:], name+"213PD"; a.dies(z, i) && (a.memory(y) || !a.dies(x, i)) {
-			first, args, name = z, []value{x, y}, op.name+"231PD"
+		if a.dies(z, i) && (y < 0 || !a.dies(x, i)) {
+			name, first, args = name+"231PD", z, []value{x, y}
+		} else {
+			name, first, args = name+"213PD", x, []value{y, z}
 		}
 	case op.merges:
 		first, args = args[0], args[1:]
-	case op.commutes && a.memory(args[0]) && !a.memory(args[1]):
+	case op.commutes && args[0] < 0:
 		args = []value{args[1], args[0]}
 	}
-	reused := none
-	if first != none { // the result is in the register of this operand if that is not used later, otherwise in a copy
-		if a.dies(first, i) {
-			reused = first
-			a.in[t][op.to] = a.in[t][first]
-		} else if to := a.result(op, t); a.memory(first) {
-			a.fetch(first, a.in[t][op.to])
-		} else {
-			a.printf("VMOVAPD %s, %s", a.operand(first, t), to)
-		}
+	kept := none
+	switch {
+	case first == none:
+	case a.dies(first, i):
+		kept = first
+		a.in[t][op.to] = a.in[t][first]
+	case first < 0:
+		a.fetch(first, a.result(op, t))
+	default:
+		a.print("VMOVAPD %s, %s", a.operand(first, t), a.result(op, t))
 	}
+	var operands []string
 	var loaded []int
-	var text []string
 	for j, v := range args {
+		memory := len(args) - 1
+		if name == "VBLENDVPD" {
+			memory--
+		}
 		switch {
-		case v < 0 && !a.memory(v) && a.classes[op.to] == half:
-			text = append(text, a.register(half, a.held[v]))
-		case !a.memory(v):
-			text = append(text, a.operand(v, t))
+		case v >= 0:
+			operands = append(operands, a.operand(v, t))
 		case name == "VMOVAPD.Z":
 			name = "VBROADCASTSD.Z"
-			text = append(text, a.symbol(v))
-		case j == op.memory(len(args)):
+			operands = append(operands, a.constant(v))
+		case j == memory:
 			if a.lanes == 8 {
 				name += ".BCST"
 			}
-			text = append(text, a.symbol(v))
+			operands = append(operands, a.constant(v))
 		default:
 			r := a.take(vector)
 			loaded = append(loaded, r)
-			a.fetch(v, r)
-			text = append(text, a.register(vector, r))
+			operands = append(operands, a.fetch(v, a.register(vector, r)))
 		}
 	}
-	slices.Reverse(text) // the order of Go's assembler
+	slices.Reverse(operands) // the order of Go's assembler
 	if op.imm != "" {
-		text = slices.Insert(text, 0, op.imm)
+		operands = slices.Insert(operands, 0, op.imm)
 	}
 	if op.mask != none {
-		text = append(text, a.operand(op.mask, t))
+		operands = append(operands, a.operand(op.mask, t))
 	}
 	for _, r := range loaded {
-		a.vector[r] = false
+		a.vectors[r] = false
 	}
-	a.release(op, i, t, reused)
+	a.release(op, i, t, kept)
 	if first == none {
 		a.result(op, t)
 	}
-	a.printf("%s %s", name, strings.Join(append(text, a.operand(op.to, t)), ", "))
+	a.print("%s %s", name, strings.Join(append(operands, a.operand(op.to, t)), ", "))
 }
 
-// memory returns which of n operands may be in memory.
-func (op operation) memory(n int) int {
-	if op.name == "VBLENDVPD" {
-		return 1
-	}
-	return n - 1
-}
-
-// dies reports whether no operation after i uses v, which is no constant.
+// dies reports whether v is no constant, and no operation after i uses it.
 func (a *assembler) dies(v value, i int) bool { return v >= 0 && a.last[v] == i }
 
-// release frees the registers of operands that are not used later, except one.
+// release frees the registers of operands that no operation after i uses, except one.
 func (a *assembler) release(op operation, i, t int, except value) {
 	for _, v := range append(op.args, op.mask) {
 		if !a.dies(v, i) || v == except {
 			continue
 		}
 		if a.classes[v] == mask {
-			a.mask[a.in[t][v]] = false
+			a.masks[a.in[t][v]] = false
 		} else {
-			a.vector[a.in[t][v]] = false
+			a.vectors[a.in[t][v]] = false
 		}
 	}
 }
 
-// memory reports whether v is a constant in memory.
-func (a *assembler) memory(v value) bool {
-	_, held := a.held[v]
-	return v < 0 && !held
-}
-
-// operand returns the register of a value.
-func (a *assembler) operand(v value, t int) string {
-	if v < 0 {
-		return a.register(vector, a.held[v])
+// fetch sets a register to a constant, and returns the name of the register.
+func (a *assembler) fetch(v value, register string) string {
+	name := "VMOVUPD"
+	if a.lanes == 8 {
+		name = "VBROADCASTSD"
 	}
-	return a.register(a.classes[v], a.in[t][v])
+	a.print("%s %s, %s", name, a.constant(v), register)
+	return register
 }
 
-// result takes a register for the result.
+func (a *assembler) constant(v value) string { return constantName(a.constants[-1-v]) + "<>(SB)" }
+
+func constantName(bits uint64) string { return fmt.Sprintf("c%016x", bits) }
+
+// result takes a register for the result, and returns its name.
 func (a *assembler) result(op operation, t int) string {
 	a.in[t][op.to] = a.take(a.classes[op.to])
 	return a.operand(op.to, t)
 }
 
-// source returns the file of kernels.
+// take returns the first register that is free.
+func (a *assembler) take(k class) int {
+	registers := a.vectors
+	if k == mask {
+		registers = a.masks
+	}
+	r := slices.Index(registers, false)
+	if r < 0 {
+		a.failed = true
+		return 0
+	}
+	registers[r] = true
+	return r
+}
+
+// operand returns the name of the register of a value.
+func (a *assembler) operand(v value, t int) string { return a.register(a.classes[v], a.in[t][v]) }
+
+func (a *assembler) register(k class, r int) string {
+	name := "Y"
+	switch {
+	case k == mask:
+		name = "K"
+	case k == half:
+		name = "X"
+	case a.lanes == 8:
+		name = "Z"
+	}
+	return fmt.Sprint(name, r)
+}
+
+// source returns the file of kernels: their constants, those for four and those for eight numbers, and the functions
+// that call them.
 func source() ([]byte, error) {
 	var text, table strings.Builder
 	var constants []uint64
-	for _, f := range functions {
-		for j, lanes := range []int{4, 8} {
+	for i, lanes := range []int{4, 8} {
+		for j, f := range functions {
 			c := &code{name: f.name, lanes: lanes}
 			f.build(c)
-			lines, err := c.assemble(times(f.name, lanes))
+			lines, err := c.assemble()
 			if err != nil {
 				return nil, err
 			}
-			text.WriteString("\n")
-			for _, line := range lines {
-				if !strings.HasSuffix(line, ":") && !strings.HasPrefix(line, "TEXT") && !strings.HasPrefix(line, "//") {
-					line = "\t" + line
-				}
-				text.WriteString(line + "\n")
-			}
+			fmt.Fprintf(&text, "\n%s\n", strings.Join(lines, "\n"))
+			fmt.Fprintf(&table, "DATA entries<>+%d(SB)/8, $·%s(SB)\n", 8*(i*len(functions)+j), c.symbol())
 			for _, k := range c.constants {
 				if !slices.Contains(constants, k) {
 					constants = append(constants, k)
 				}
 			}
-			_ = j
-		}
-	}
-	for lanes := 4; lanes <= 8; lanes += 4 {
-		for i, f := range functions {
-			fmt.Fprintf(&table, "DATA entries<>+%d(SB)/8, $·%s%d<>(SB)\n", 8*(i+(lanes/4-1)*len(functions)), f.name, lanes)
 		}
 	}
 	var b strings.Builder
 	b.WriteString(head)
 	for _, k := range constants {
+		comment := ""
 		if x := math.Float64frombits(k); math.Abs(x) > 1e-100 && math.Abs(x) < 1e100 {
-			fmt.Fprintf(&b, "CONSTANT(c%016x, %#016[1]x) // %v\n", k, x)
-		} else {
-			fmt.Fprintf(&b, "CONSTANT(c%016x, %#016[1]x)\n", k)
+			comment = fmt.Sprintf(" // %v", x)
 		}
+		fmt.Fprintf(&b, "CONSTANT(%s, 0x%016x)%s\n", constantName(k), k, comment)
 	}
-	b.WriteString(text.String())
-	fmt.Fprintf(&b, "\n%sGLOBL entries<>(SB), NOPTR, $%d\n", table.String(), 16*len(functions))
-	b.WriteString(tail)
+	fmt.Fprintf(&b, "%s\n%sGLOBL entries<>(SB), NOPTR, $%d\n%s", &text, &table, 16*len(functions), tail)
 	return []byte(b.String()), nil
 }
-
-func times(name string, lanes int) int { return 1 }
 
 const head = `// Code generated by go generate; DO NOT EDIT.
 
