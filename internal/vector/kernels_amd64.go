@@ -2,16 +2,15 @@ package vector
 
 import "github.com/nabla-ad/nabla/internal/processor"
 
-// supported reports whether the processor and the system have AVX2 and FMA, and wide whether they have AVX-512 too.
+// supported reports whether the processor and the system have AVX2 and FMA, and wide whether they have AVX-512 as well.
 func supported() bool { return processor.AVX2 && processor.FMA }
+func wide() bool      { return processor.AVX512 }
 
-func wide() bool { return supported() && processor.AVX512 }
+// entry returns the entry of the kernel for blocks of four or eight numbers.
+func entry(function, lanes int) uintptr
 
-// entry returns the entry of a kernel: the numbers of those of blocks of eight follow those of blocks of four.
-func entry(number int) uintptr
-
-// run calls the kernel at an entry, which computes one or more blocks, and returns their number before one that it
-// leaves out. The calls by entries are in assembly, so that arguments do not escape as those of a function value do.
+// run calls the kernel at an entry for one or more blocks, and returns their number before one that it leaves out.
+// It is in assembly, since arguments of an unknown function would escape.
 //
 //go:noescape
 func run(entry uintptr, dst, src *float64, blocks int) int

@@ -3,10 +3,9 @@
 package vector
 
 func supported() bool { return false }
+func wide() bool      { return false }
 
-func wide() bool { return false }
-
-func entry(number int) uintptr { panic("vector: not supported") }
+func entry(function, lanes int) uintptr { panic("vector: not supported") }
 
 func run(entry uintptr, dst, src *float64, blocks int) int { panic("vector: not supported") }
 

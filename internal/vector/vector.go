@@ -1,103 +1,96 @@
 // Package vector computes functions of package math for many numbers at once, with the same bits.
 //
-// Where the processor has AVX2 and FMA, four numbers are computed at a time, by the operations that package math
-// performs for one, in their order; of powers the exponentials and logarithms. Whether the results are the same is
-// checked once, on some thousand numbers: with a version of Go, or for a level of the processor, that computes a
-// function in another way, package math does all. Numbers near the ends of the range, and those that are not finite,
-// are left to package math.
+// Where the processor has AVX2 and FMA, four numbers are computed at a time, and eight with AVX-512, by the operations
+// that package math performs for one, in their order; of powers the exponentials and logarithms. Whether the results
+// are the same is checked once, on some thousand numbers: with a version of Go, or for a level of the processor, that
+// computes a function in another way, the kernels for four numbers or package math do all. Numbers near the ends of the
+// range, and those that are not finite, are left to package math.
 package vector
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
 
 //go:generate go run ./internal/genkernels
 
-// A function is one of package math, with kernels that compute several numbers at a time.
+// A function is one of package math, with kernels that compute blocks of numbers.
 type function struct {
 	one    func(float64) float64
-	number int     // of its kernels
-	center float64 // of the arguments with which they are checked
+	number int     // its place in the list of package genkernels
+	center float64 // of the numbers by which the kernels are checked
 
-	once    sync.Once
 	chosen  atomic.Bool
-	kernels kernels // those that return the bits of one, once they are chosen
+	once    sync.Once
+	kernels kernels // valid once chosen is true
 }
 
-// kernels are the entries of those for blocks of eight and of four numbers, or 0.
+// kernels are the entries of those for blocks of eight and of four numbers, or 0 for none.
 type kernels struct{ eight, four uintptr }
 
-// The order is that of package genkernels.
 var (
-	exp   = &function{one: math.Exp, number: 0}
-	log   = &function{one: math.Log, number: 1, center: 1}
-	log1p = &function{one: math.Log1p, number: 2}
-	expm1 = &function{one: math.Expm1, number: 3}
-	sin   = &function{one: math.Sin, number: 4}
-	cos   = &function{one: math.Cos, number: 5}
-	tanh  = &function{one: math.Tanh, number: 6}
+	exp   = &function{number: 0, one: math.Exp}
+	log   = &function{number: 1, one: math.Log, center: 1}
+	log1p = &function{number: 2, one: math.Log1p}
+	expm1 = &function{number: 3, one: math.Expm1}
+	sin   = &function{number: 4, one: math.Sin}
+	cos   = &function{number: 5, one: math.Cos}
+	tanh  = &function{number: 6, one: math.Tanh}
 )
 
-const functionCount = 7
-
-// all returns the kernels for which the processor has instructions.
-func (f *function) all() kernels {
-	var k kernels
-	if supported() {
-		k.four = entry(f.number)
-	}
-	if wide() {
-		k.eight = entry(f.number + functionCount)
-	}
-	return k
-}
-
-// checked returns the kernels that return the bits of package math.
+// checked returns the kernels that return the bits of package math. The first call compares them, others cost a load,
+// since a call for the 16 numbers of generated code takes some nanoseconds.
 func (f *function) checked() kernels {
 	if !f.chosen.Load() {
-		f.choose()
+		f.once.Do(f.choose)
 	}
 	return f.kernels
 }
 
+// choose compares the kernels with the function, at distances from the center between 1e-12 and 1e3 to both sides.
 func (f *function) choose() {
-	f.once.Do(func() {
-		k := f.all()
-		if !f.agrees(kernels{four: k.four}) {
-			k.four = 0
+	const n = 1 << 12
+	src, want, got := make([]float64, n), make([]float64, n), make([]float64, n)
+	agrees := func(k kernels) bool {
+		f.compute(k, got, src)
+		return slices.EqualFunc(got, want, same)
+	}
+	if all := f.available(); all != (kernels{}) {
+		for i := range src {
+			d := math.Pow(10, 15*float64(i)/n-12)
+			if src[i] = f.center + d; i%2 == 1 {
+				src[i] = f.center - math.Mod(d, 700)
+			}
+			want[i] = f.one(src[i])
 		}
-		if !f.agrees(kernels{eight: k.eight}) {
-			k.eight = 0
+		if agrees(kernels{four: all.four}) {
+			f.kernels.four = all.four
 		}
-		f.kernels = k
-		f.chosen.Store(true)
-	})
+		if agrees(kernels{eight: all.eight}) {
+			f.kernels.eight = all.eight
+		}
+	}
+	f.chosen.Store(true)
 }
 
-// agrees compares a kernel with the function, at distances from the center between 1e-12 and 1e3 to both sides.
-func (f *function) agrees(k kernels) bool {
-	const n = 1 << 12
-	src, dst := make([]float64, n), make([]float64, n)
-	for i := range src {
-		d := math.Pow(10, 15*float64(i)/n-12)
-		if src[i] = f.center + d; i%2 == 1 {
-			src[i] = f.center - math.Mod(d, 700)
+// available returns the kernels for which the processor has instructions.
+func (f *function) available() kernels {
+	var k kernels
+	if supported() {
+		k.four = entry(f.number, 4)
+		if wide() {
+			k.eight = entry(f.number, 8)
 		}
 	}
-	f.compute(k, dst, src)
-	for i, x := range src {
-		if !same(dst[i], f.one(x)) {
-			return false
-		}
-	}
-	return true
+	return k
 }
 
 func (f *function) apply(dst, src []float64) { f.compute(f.checked(), dst[:len(src)], src) }
 
-// compute sets dst, which has the length of src, by kernels: a block that one leaves out is left to the next one.
+// compute sets dst, which has the length of src. A block that a kernel leaves out is computed without it, and so are
+// the numbers that do not fill one.
 func (f *function) compute(k kernels, dst, src []float64) {
 	if k.eight != 0 {
 		for len(src) >= 8 {

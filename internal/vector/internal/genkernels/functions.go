@@ -1,7 +1,7 @@
 package main
 
-// functions are the kernels, in the order of their numbers in package vector. Constants and the order of operations are
-// those of package math: archExp and archLog of amd64, log1p, expm1, sin, cos and tanh.
+// functions are in the order of their numbers in package vector. Constants and the order of operations are those of
+// package math: archExp and archLog of amd64, log1p, expm1, sin, cos and tanh.
 var functions = []struct {
 	name  string
 	build func(c *code)
@@ -9,15 +9,18 @@ var functions = []struct {
 	{"exp", exp}, {"log", log}, {"log1p", log1p}, {"expm1", expm1}, {"sin", sin}, {"cos", cos}, {"tanh", tanh},
 }
 
-// Coefficients, of logarithms, sines and cosines, tangents, and exponentials minus one.
+// The coefficients of polynomials.
 const (
-	l1   = 6.666666666666735130e-01
-	l2   = 3.999999999940941908e-01
-	l3   = 2.857142874366239149e-01
-	l4   = 2.222219843214978396e-01
-	l5   = 1.818357216161805012e-01
-	l6   = 1.531383769920937332e-01
-	l7   = 1.479819860511658591e-01
+	// log and log1p
+	l1 = 6.666666666666735130e-01
+	l2 = 3.999999999940941908e-01
+	l3 = 2.857142874366239149e-01
+	l4 = 2.222219843214978396e-01
+	l5 = 1.818357216161805012e-01
+	l6 = 1.531383769920937332e-01
+	l7 = 1.479819860511658591e-01
+
+	// sin and cos
 	sin0 = 1.58962301576546568060e-10
 	sin1 = -2.50507477628578072866e-8
 	sin2 = 2.75573136213857245213e-6
@@ -30,13 +33,16 @@ const (
 	cos3 = 2.48015872888517045348e-5
 	cos4 = -1.38888888888730564116e-3
 	cos5 = 4.16666666666665929218e-2
-	p0   = -9.64399179425052238628e-1
-	p1   = -9.92877231001918586564e1
-	p2   = -1.61468768441708447952e3
-	q0   = 1.12811678491632931402e2
-	q1   = 2.23548839060100448583e3
-	q2   = 4.84406305325125486048e3
 
+	// tanh, a quotient
+	p0 = -9.64399179425052238628e-1
+	p1 = -9.92877231001918586564e1
+	p2 = -1.61468768441708447952e3
+	q0 = 1.12811678491632931402e2
+	q1 = 2.23548839060100448583e3
+	q2 = 4.84406305325125486048e3
+
+	// expm1
 	m1 = -3.33333333333331316428e-02
 	m2 = 1.58730158725481460165e-03
 	m3 = -7.93650757867487942473e-05
@@ -44,6 +50,7 @@ const (
 	m5 = -2.01099218183624371326e-07
 )
 
+func (c *code) zero() value     { return c.number(0) }
 func (c *code) one() value      { return c.number(1) }
 func (c *code) two() value      { return c.number(2) }
 func (c *code) half() value     { return c.number(0.5) }
@@ -55,55 +62,9 @@ func (c *code) ln2Lo() value    { return c.number(1.90821492927058770002e-10) }
 
 func (c *code) abs(x value) value { return c.and(x, c.bits(1<<63-1)) }
 
-func exp(c *code) {
-	x := c.load()
-	c.require(c.compare(c.abs(x), atMost, c.number(708)))
-	c.store(c.exponential(x))
-}
-
-func (c *code) exponential(x value) value {
-	n := c.round(c.mul(x, c.number(1.4426950408889634073599246810018920)))
-	k := c.float(n)
-	x = c.nmadd(k, c.number(0.69314718055966295651160180568695068359375), x)
-	x = c.nmadd(k, c.number(0.28235290563031577122588448175013436025525412068e-12), x)
-	x = c.mul(x, c.number(0.0625))
-	y := c.number(2.4801587301587301587e-5)
-	y = c.madd(y, x, c.number(1.9841269841269841270e-4))
-	y = c.madd(y, x, c.number(1.3888888888888888889e-3))
-	y = c.madd(y, x, c.number(8.3333333333333333333e-3))
-	y = c.madd(y, x, c.number(4.1666666666666666667e-2))
-	y = c.madd(y, x, c.number(1.6666666666666666667e-1))
-	y = c.madd(y, x, c.half())
-	y = c.madd(y, x, c.one())
-	x = c.mul(x, y)
-	for range 3 {
-		x = c.mul(x, c.add(x, c.two()))
-	}
-	x = c.madd(x, c.add(x, c.two()), c.one())
-	return c.mul(x, c.shiftLeft(c.addInts(c.wide(n), c.bias()), 52))
-}
-
-// exponent52 has the bits of 2⁵².
-func (c *code) exponent52() value { return c.bits(0x4330000000000000) }
-
-func log(c *code) {
-	x := c.load()
-	positive := c.above(x, c.bits(1<<52-1))
-	c.require(c.above(c.bits(0x7ff<<52), x, positive))
-	k := c.sub(c.or(c.shiftRight(x, 52), c.exponent52()), c.number(1<<52+1022))
-	f := c.andOr(x, c.mantissa(), c.half()) // from 1/2 to 1
-	low := c.compare(c.number(7.07106781186547524401e-01), atLeast, f)
-	k = c.subIn(low, k, c.one())
-	f = c.sub(c.addIn(low, f, f), c.one())
-	s := c.div(f, c.add(f, c.two()))
-	s2 := c.mul(s, s)
-	s4 := c.mul(s2, s2)
-	t1 := c.mul(s2, c.polynomial(s4, l7, l5, l3, l1))
-	t2 := c.mul(s4, c.polynomial(s4, l6, l4, l2))
-	r := c.add(t1, t2)
-	hfsq := c.mul(c.mul(f, c.half()), f)
-	r = c.add(c.mul(s, c.add(hfsq, r)), c.mul(k, c.ln2Lo()))
-	c.store(c.sub(c.mul(k, c.ln2Hi()), c.sub(c.sub(hfsq, r), f)))
+// exponent returns the exponent of a positive number: its upper bits as the lower ones of a number from 2⁵² on.
+func (c *code) exponent(x value, bias float64) value {
+	return c.sub(c.or(c.shiftRight(x, 52), c.number(1<<52)), c.number(1<<52+bias))
 }
 
 // polynomial returns that of x with these coefficients, the highest one first, by Horner's rule.
@@ -115,27 +76,75 @@ func (c *code) polynomial(x value, coefficients ...float64) value {
 	return y
 }
 
+func exp(c *code) {
+	x := c.load()
+	c.require(c.compare(c.abs(x), atMost, c.number(708)))
+	c.store(c.exponential(x))
+}
+
+// exponential returns that of x, which is at most 708 in absolute value.
+func (c *code) exponential(x value) value {
+	n := c.toInts(c.mul(x, c.number(1.4426950408889634073599246810018920)))
+	k := c.fromInts(n)
+	x = c.subProduct(x, k, c.number(0.69314718055966295651160180568695068359375))
+	x = c.subProduct(x, k, c.number(0.28235290563031577122588448175013436025525412068e-12))
+	x = c.mul(x, c.number(0.0625))
+	y := c.number(2.4801587301587301587e-5)
+	y = c.addProduct(c.number(1.9841269841269841270e-4), y, x)
+	y = c.addProduct(c.number(1.3888888888888888889e-3), y, x)
+	y = c.addProduct(c.number(8.3333333333333333333e-3), y, x)
+	y = c.addProduct(c.number(4.1666666666666666667e-2), y, x)
+	y = c.addProduct(c.number(1.6666666666666666667e-1), y, x)
+	y = c.addProduct(c.half(), y, x)
+	y = c.addProduct(c.one(), y, x)
+	x = c.mul(x, y)
+	for range 3 {
+		x = c.mul(x, c.add(x, c.two()))
+	}
+	x = c.addProduct(c.one(), x, c.add(x, c.two()))
+	return c.mul(x, c.shiftLeft(c.addInts(c.wide(n), c.bias()), 52))
+}
+
+func log(c *code) {
+	x := c.load()
+	positive := c.above(x, c.bits(1<<52-1))
+	c.require(c.above(c.bits(0x7ff<<52), x, positive))
+	k := c.exponent(x, 1022)
+	f := c.andOr(x, c.mantissa(), c.half()) // from 1/2 to 1
+	low := c.compare(c.number(7.07106781186547524401e-01), atLeast, f)
+	k = c.subWhere(low, k, c.one())
+	f = c.sub(c.addWhere(low, f, f), c.one())
+	s := c.div(f, c.add(f, c.two()))
+	s2 := c.mul(s, s)
+	s4 := c.mul(s2, s2)
+	t1 := c.mul(s2, c.polynomial(s4, l7, l5, l3, l1))
+	t2 := c.mul(s4, c.polynomial(s4, l6, l4, l2))
+	r := c.add(t1, t2)
+	hfsq := c.mul(c.mul(f, c.half()), f)
+	r = c.add(c.mul(s, c.add(hfsq, r)), c.mul(k, c.ln2Lo()))
+	c.store(c.sub(c.mul(k, c.ln2Hi()), c.sub(c.sub(hfsq, r), f)))
+}
+
 func log1p(c *code) {
 	x := c.load()
 	value := c.abs(x)
 	inside := c.compare(value, less, c.number(1<<53))
 	inside = c.compare(x, greater, c.number(-1), inside)
 	near := c.compare(value, less, c.number(4.142135623730950488017e-01))
-	near = c.compare(x, greater, c.number(-2.928932188134524755992e-01), near) // x is f
+	near = c.compare(x, greater, c.number(-2.928932188134524755992e-01), near) // x is f, and k = 0
 	u := c.add(x, c.one())
 	m := c.and(u, c.mantissa())
-	// Mantissas that are almost 2 have a series of their own.
-	series := c.above(c.bits(0x000ffffffffffffd), m)
-	c.require(c.both(inside, c.either(near, series)))
-	k := c.sub(c.or(c.shiftRight(u, 52), c.exponent52()), c.number(1<<52+1023))
+	// Package math has other formulas for a u just below a power of two, and for the power itself, where f is zero: the
+	// one here returns the same for the latter.
+	c.require(c.both(inside, c.either(near, c.above(c.bits(0x000ffffffffffffd), m))))
+	k := c.exponent(u, 1023)
 	more := c.compare(k, greater, c.zero())
 	e := c.choose(more, c.sub(c.one(), c.sub(u, x)), c.sub(x, c.sub(u, c.one())))
 	e = c.div(e, u)
 	halved := c.above(m, c.bits(0x0006a09e667f3bcc)) // the mantissa of √2, -1
 	f := c.or(m, c.one())
-	// Half of it has an exponent less by one.
-	f = c.subInts(f, c.keep(halved, c.bits(1<<52)))
-	k = c.addIn(halved, k, c.one())
+	f = c.subInts(f, c.keep(halved, c.bits(1<<52))) // an exponent less by one
+	k = c.addWhere(halved, k, c.one())
 	f = c.choose(near, x, c.sub(f, c.one()))
 	k = c.choose(near, c.zero(), k)
 	e = c.keep(c.compare(k, notEqual, c.zero()), e)
@@ -146,18 +155,17 @@ func log1p(c *code) {
 	r = c.mul(s, c.add(hfsq, r))
 	r = c.add(r, c.add(c.mul(k, c.ln2Lo()), e))
 	y := c.sub(c.mul(k, c.ln2Hi()), c.sub(c.sub(hfsq, r), f))
+	// Below 2⁻⁵⁴, where package math returns x, hfsq is less than half of the last bit of x.
 	c.store(c.choose(c.compare(value, less, c.number(1.0/(1<<29))), c.sub(x, hfsq), y))
 }
-
-func (c *code) zero() value { return c.number(0) }
 
 // octant returns x, the even octant j of |x|, and the distance of |x| from it.
 func (c *code) octant() (x, j, rest value) {
 	x = c.load()
 	value := c.abs(x)
 	c.require(c.compare(value, less, c.number(1<<29)))
-	j = c.even(c.truncated(c.mul(value, c.number(1.2732395447351626862))))
-	y := c.float(j)
+	j = c.even(c.truncToInts(c.mul(value, c.number(1.2732395447351626862))))
+	y := c.fromInts(j)
 	rest = c.sub(value, c.mul(y, c.number(7.85398125648498535156e-1)))
 	rest = c.sub(rest, c.mul(y, c.number(3.77489470793079817668e-8)))
 	rest = c.sub(rest, c.mul(y, c.number(2.69515142907905952645e-15)))
@@ -175,7 +183,7 @@ func (c *code) series(x value) (sin, cos value) {
 func sin(c *code) {
 	x, j, rest := c.octant()
 	s, t := c.series(rest)
-	y := c.choose(c.bit(j, 1), t, s) // in octants 2 and 6
+	y := c.choose(c.hasBit(j, 1), t, s) // in octants 2 and 6
 	y = c.xor(y, c.and(c.xor(c.shiftLeft(j, 61), x), c.signs()))
 	c.store(c.choose(c.compare(x, equal, c.zero()), x, y)) // the sine of a zero is that zero
 }
@@ -183,7 +191,7 @@ func sin(c *code) {
 func cos(c *code) {
 	_, j, rest := c.octant()
 	s, t := c.series(rest)
-	y := c.choose(c.bit(j, 1), s, t) // in octants 2 and 6
+	y := c.choose(c.hasBit(j, 1), s, t) // in octants 2 and 6
 	sign := c.xor(c.shiftLeft(j, 61), c.shiftLeft(j, 62))
 	c.store(c.xor(y, c.and(sign, c.signs())))
 }
@@ -208,12 +216,12 @@ func tanh(c *code) {
 func expm1(c *code) {
 	x := c.load()
 	value := c.abs(x)
-	c.require(c.compare(value, less, c.bits(0x4043687a9f1af2b1))) // 56·ln 2
-	k := c.mul(x, c.bits(0x3ff71547652b82fe))
-	k = c.towardsZero(c.add(k, c.andOr(x, c.signs(), c.half())))
-	k = c.choose(c.compare(value, less, c.bits(0x3ff0a2b23f3bab73)),
-		c.andOr(x, c.signs(), c.one()), k)
-	k = c.keep(c.compare(value, greater, c.bits(0x3fd62e42fefa39ef)), k)
+	c.require(c.compare(value, less, c.number(3.88162421113569373274e+01))) // 56·ln 2
+	k := c.mul(x, c.number(1.44269504088896338700e+00))
+	k = c.trunc(c.add(k, c.andOr(x, c.signs(), c.half())))
+	low := c.compare(value, less, c.number(1.03972077083991796413e+00)) // 1.5·ln 2
+	k = c.choose(low, c.andOr(x, c.signs(), c.one()), k)
+	k = c.keep(c.compare(value, greater, c.number(3.46573590279972654709e-01)), k) // 0.5·ln 2
 	hi := c.sub(x, c.mul(k, c.ln2Hi()))
 	lo := c.mul(k, c.ln2Lo())
 	r := c.sub(hi, lo) // the reduced x
@@ -226,24 +234,22 @@ func expm1(c *code) {
 	zero := c.sub(r, c.sub(c.mul(r, e), hxs)) // the result for k = 0
 	e = c.sub(c.sub(c.mul(r, c.sub(e, rest)), rest), hxs)
 
-	n := c.wide(c.round(k))
-	low := c.compare(k, atMost, c.number(-2))
-	// 1 - 2⁻ᵏ
-	power := c.subInts(c.one(), c.shiftRightBy(c.bits(1<<53), n))
+	n := c.wide(c.toInts(k))
+	low = c.compare(k, atMost, c.number(-2))
+	power := c.subInts(c.one(), c.shiftRightBy(c.bits(1<<53), n)) // 1 - 2⁻ᵏ
 	few := c.sub(c.choose(low, c.one(), power), c.sub(e, r))
-	// 2⁻ᵏ
-	power = c.shiftLeft(c.subInts(c.bias(), n), 52)
+	power = c.shiftLeft(c.subInts(c.bias(), n), 52) // 2⁻ᵏ
 	many := c.add(c.sub(r, c.add(e, power)), c.one())
 	y := c.choose(c.compare(k, less, c.number(20)), few, many)
-	y = c.subIn(low, c.addInts(y, c.shiftLeft(n, 52)), c.one()) // for k < -1 or k > 1
+	y = c.subWhere(low, c.addInts(y, c.shiftLeft(n, 52)), c.one()) // for k < -1 or k > 1
 
 	d := c.sub(r, e)
 	minus := c.sub(c.mul(d, c.half()), c.half())
 	y = c.choose(c.compare(k, equal, c.number(-1)), minus, y)
 	plus := c.add(c.mul(d, c.two()), c.one())
-	plus = c.choose(c.compare(r, less, c.number(-0.25)),
-		c.mul(c.sub(e, c.add(r, c.half())), c.number(-2)), plus)
+	minusQuarter := c.compare(r, less, c.number(-0.25))
+	plus = c.choose(minusQuarter, c.mul(c.sub(e, c.add(r, c.half())), c.number(-2)), plus)
 	y = c.choose(c.compare(k, equal, c.one()), plus, y)
 	y = c.choose(c.compare(k, equal, c.zero()), zero, y)
-	c.store(c.choose(c.compare(value, less, c.bits(0x3c90000000000000)), x, y))
+	c.store(c.choose(c.compare(value, less, c.number(1.0/(1<<54))), x, y))
 }
