@@ -44,35 +44,40 @@ var (
 // since a call for the 16 numbers of generated code takes some nanoseconds.
 func (f *function) checked() kernels {
 	if !f.chosen.Load() {
-		f.once.Do(f.choose)
+		f.once.Do(func() {
+			f.kernels = f.agreeing(f.available())
+			f.chosen.Store(true)
+		})
 	}
 	return f.kernels
 }
 
-// choose compares the kernels with the function, at distances from the center between 1e-12 and 1e3 to both sides.
-func (f *function) choose() {
+// agreeing returns those kernels that agree with the function, at distances from the center between 1e-12 and 1e3 to
+// both sides.
+func (f *function) agreeing(k kernels) kernels {
+	if k == (kernels{}) {
+		return k
+	}
 	const n = 1 << 12
 	src, want, got := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range src {
+		d := math.Pow(10, 15*float64(i)/n-12)
+		if src[i] = f.center + d; i%2 == 1 {
+			src[i] = f.center - math.Mod(d, 700)
+		}
+		want[i] = f.one(src[i])
+	}
 	agrees := func(k kernels) bool {
 		f.compute(k, got, src)
 		return slices.EqualFunc(got, want, same)
 	}
-	if all := f.available(); all != (kernels{}) {
-		for i := range src {
-			d := math.Pow(10, 15*float64(i)/n-12)
-			if src[i] = f.center + d; i%2 == 1 {
-				src[i] = f.center - math.Mod(d, 700)
-			}
-			want[i] = f.one(src[i])
-		}
-		if agrees(kernels{four: all.four}) {
-			f.kernels.four = all.four
-		}
-		if agrees(kernels{eight: all.eight}) {
-			f.kernels.eight = all.eight
-		}
+	if !agrees(kernels{four: k.four}) {
+		k.four = 0
 	}
-	f.chosen.Store(true)
+	if !agrees(kernels{eight: k.eight}) {
+		k.eight = 0
+	}
+	return k
 }
 
 // available returns the kernels for which the processor has instructions.

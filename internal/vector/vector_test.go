@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -291,6 +292,13 @@ func TestChecked(t *testing.T) {
 	}
 	if wrong.apply(src, src); wrong.checked() != (kernels{}) || src[2] != 4 || src[15] != 1<<15 {
 		t.Errorf("a kernel of another function is taken: %v", src)
+	}
+	for _, k := range []kernels{{four: exp.available().four}, {eight: exp.available().eight}} {
+		other := sin.available()
+		mixed := kernels{cmp.Or(k.eight, other.eight), cmp.Or(k.four, other.four)}
+		if got := exp.agreeing(mixed); got != k {
+			t.Errorf("of kernels %v, of which %v agree, %v are taken", mixed, k, got)
+		}
 	}
 }
 
