@@ -11,29 +11,34 @@ import (
 	"github.com/nabla-ad/nabla/internal/longtest"
 )
 
-var functions = []struct {
-	name  string
-	apply func(dst, src []float64)
-	*function
-}{{"Exp", Exp, exp}, {"Log", Log, log}, {"Log1p", Log1p, log1p},
-	{"Expm1", Expm1, expm1}, {"Sin", Sin, sin}, {"Cos", Cos, cos},
-	{"Tanh", Tanh, tanh}}
-
-// A level is a set of kernels, by the name of the instructions that they need.
-type level struct {
+// An exported function of the package.
+type exported struct {
 	name string
-	kernels
+	call func(dst, src []float64)
+	*function
 }
 
-// levels returns the kernels that the processor can run, each one alone, and both.
-func (f *function) levels() []level {
+var functions = []exported{{"Exp", Exp, exp}, {"Log", Log, log}, {"Log1p", Log1p, log1p}, {"Expm1", Expm1, expm1},
+	{"Sin", Sin, sin}, {"Cos", Cos, cos}, {"Tanh", Tanh, tanh}}
+
+// A level computes a function by some of its kernels, which need the instructions of its name.
+type level struct {
+	name    string
+	compute func(dst, src []float64)
+}
+
+// levels returns those of the processor: with each kernel alone, without any, and the choice of the package.
+func (f exported) levels() []level {
+	only := func(k kernels) func(dst, src []float64) {
+		return func(dst, src []float64) { f.compute(k, dst, src) }
+	}
+	levels := []level{{"math", only(kernels{})}, {"all", f.call}}
 	k := f.available()
-	levels := []level{{"math", kernels{}}}
 	if k.four != 0 {
-		levels = append(levels, level{"AVX2", kernels{four: k.four}})
+		levels = append(levels, level{"AVX2", only(kernels{four: k.four})})
 	}
 	if k.eight != 0 {
-		levels = append(levels, level{"AVX512", kernels{eight: k.eight}}, level{"both", k})
+		levels = append(levels, level{"AVX512", only(kernels{eight: k.eight})})
 	}
 	return levels
 }
@@ -76,8 +81,8 @@ func arguments(rng *rand.Rand, n int) []float64 {
 	return src
 }
 
-// compare compares the results of kernels for src with those of package math, in other memory and in place.
-func (f *function) compare(t *testing.T, k kernels, src []float64) {
+// compare compares the results for src with those of package math, in other memory and in place.
+func (f *function) compare(t *testing.T, l level, src []float64) {
 	t.Helper()
 	const border = 16
 	memory := make([]float64, border+len(src)+border)
@@ -85,14 +90,14 @@ func (f *function) compare(t *testing.T, k kernels, src []float64) {
 		memory[i] = 7
 	}
 	dst := memory[border : border+len(src)]
-	f.compute(k, dst, src)
+	l.compute(dst, src)
 	for i, x := range memory {
 		if (i < border || i >= border+len(src)) && x != 7 {
 			t.Fatalf("of %d numbers, number %d is written", len(src), i-border)
 		}
 	}
 	again := slices.Clone(src)
-	f.compute(k, again, again)
+	l.compute(again, again)
 	for i, x := range src {
 		want := f.one(x)
 		for _, got := range []float64{dst[i], again[i]} {
@@ -107,12 +112,12 @@ func (f *function) compare(t *testing.T, k kernels, src []float64) {
 // TestBits: the results of all kernels have the bits of package math.
 func TestBits(t *testing.T) {
 	for _, f := range functions {
-		for _, k := range f.levels() {
-			t.Run(f.name+"/"+k.name, func(t *testing.T) {
+		for _, l := range f.levels() {
+			t.Run(f.name+"/"+l.name, func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, 2))
 				for range longtest.Cases(0, 3, 10, 1000) {
 					for n := range 41 {
-						f.compare(t, k.kernels, arguments(rng, n))
+						f.compare(t, l, arguments(rng, n))
 					}
 				}
 				for range longtest.Cases(0, 30, 500, 20000) {
@@ -122,7 +127,7 @@ func TestBits(t *testing.T) {
 							src[i] = math.Abs(5 * rng.NormFloat64())
 						}
 					}
-					f.compare(t, k.kernels, src)
+					f.compare(t, l, src)
 				}
 			})
 		}
@@ -132,8 +137,8 @@ func TestBits(t *testing.T) {
 // TestExponents: the results have the bits of package math for blocks of numbers of each exponent and of both signs.
 func TestExponents(t *testing.T) {
 	for _, f := range functions {
-		for _, k := range f.levels() {
-			t.Run(f.name+"/"+k.name, func(t *testing.T) {
+		for _, l := range f.levels() {
+			t.Run(f.name+"/"+l.name, func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(5, 6))
 				for range longtest.Cases(0, 1, 4, 500) {
 					src := make([]float64, 16)
@@ -141,7 +146,7 @@ func TestExponents(t *testing.T) {
 						for i := range src {
 							src[i] = math.Float64frombits(exponent<<52 | rng.Uint64()>>12)
 						}
-						f.compare(t, k.kernels, src)
+						f.compare(t, l, src)
 					}
 				}
 			})
@@ -333,13 +338,10 @@ func BenchmarkFunctions(b *testing.B) {
 			for i := range src {
 				src[i] = 0.01 + 2*float64(i)/float64(n)
 			}
-			for _, k := range f.levels() {
-				if k.name == "both" {
-					continue
-				}
-				b.Run(fmt.Sprintf("%s/%d/%s", f.name, n, k.name), func(b *testing.B) {
+			for _, l := range f.levels() {
+				b.Run(fmt.Sprintf("%s/%d/%s", f.name, n, l.name), func(b *testing.B) {
 					for b.Loop() {
-						f.compute(k.kernels, dst, src)
+						l.compute(dst, src)
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/number")
 				})

@@ -21,8 +21,8 @@ type assembler struct {
 }
 
 // assemble returns the kernel: a loop over pairs of vectors, if there are registers for two, and a loop over single
-// ones for the last vector, and for a pair of which one is left out. The instructions of a pair alternate, so that those of
-// one fill the time that those of the other wait for results.
+// ones for the last vector, and for a pair of which one is left out. The instructions of a pair alternate, so that
+// those of one fill the time that those of the other wait for results.
 func (c *code) assemble() ([]string, error) {
 	for _, pairs := range []bool{true, false} {
 		if a := c.attempt(pairs); !a.failed {
