@@ -225,6 +225,7 @@ var layering = []struct{ path, contents, imports string }{
 		"internal/processor"},
 	{"internal/vector", "functions of package math for many numbers at once, with the same bits",
 		"internal/processor"},
+	{"internal/vector/internal/genkernels", "a tool: prints the kernels of internal/vector", ""},
 	{"internal/processor", "the instructions that the processor has", ""},
 	{errorNames, "names of errors, with which their texts end; any package may import it", ""},
 	{"internal/mmio", "Matrix Market files", ""},

@@ -2,29 +2,18 @@ package vector
 
 import "github.com/nabla-ad/nabla/internal/processor"
 
-// supported reports whether the processor and the system have AVX2 and FMA.
+// supported reports whether the processor and the system have AVX2 and FMA, and wide whether they have AVX-512 as well.
 func supported() bool { return processor.AVX2 && processor.FMA }
+func wide() bool      { return processor.AVX512 }
 
-//go:noescape
-func expBlocks(dst, src *float64, blocks int) int
+// entry returns the entry of the kernel for blocks of four or eight numbers.
+func entry(function, lanes int) uintptr
 
+// run calls the kernel at an entry for one or more blocks, and returns their number before one that it leaves out.
+// It is in assembly, since arguments of an unknown function would escape.
+//
 //go:noescape
-func logBlocks(dst, src *float64, blocks int) int
-
-//go:noescape
-func log1pBlocks(dst, src *float64, blocks int) int
-
-//go:noescape
-func expm1Blocks(dst, src *float64, blocks int) int
-
-//go:noescape
-func sinBlocks(dst, src *float64, blocks int) int
-
-//go:noescape
-func cosBlocks(dst, src *float64, blocks int) int
-
-//go:noescape
-func tanhBlocks(dst, src *float64, blocks int) int
+func run(entry uintptr, dst, src *float64, blocks int) int
 
 // nanBlocks reports whether one or more blocks of 16 numbers have a NaN.
 //

@@ -1,115 +1,143 @@
 // Package vector computes functions of package math for many numbers at once, with the same bits.
 //
-// Where the processor has AVX2 and FMA, four numbers are computed at a time, by the operations that package math
-// performs for one, in their order; of powers the exponentials and logarithms. Whether the results are the same is
-// checked once, on some thousand numbers: with a version of Go, or for a level of the processor, that computes a
-// function in another way, package math does all. Numbers near the ends of the range, and those that are not finite,
-// are left to package math.
+// Where the processor has AVX2 and FMA, four numbers are computed at a time, and eight with AVX-512, by the operations
+// that package math performs for one, in their order; of powers the exponentials and logarithms. Whether the results
+// are the same is checked once, on some thousand numbers: with a version of Go, or for a level of the processor, that
+// computes a function in another way, the kernels for four numbers or package math do all. Numbers near the ends of the
+// range, and those that are not finite, are left to package math.
 package vector
 
 import (
 	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
-// A function is one of package math, with a kernel for blocks of four numbers.
+//go:generate go run ./internal/genkernels
+
+// A function is one of package math, with kernels that compute blocks of numbers.
 type function struct {
-	one     func(float64) float64
-	kernel  kernel
-	checked func() bool // reports whether the kernel returns the bits of one
+	one    func(float64) float64
+	number int     // its place in the list of package genkernels
+	center float64 // of the numbers by which the kernels are checked
+
+	chosen  atomic.Bool
+	once    sync.Once
+	kernels kernels // valid once chosen is true
 }
 
-// A kernel is the number of a function in assembly.
-type kernel int
-
-const (
-	expKernel kernel = iota
-	logKernel
-	log1pKernel
-	expm1Kernel
-	sinKernel
-	cosKernel
-	tanhKernel
-)
-
-// run computes blocks of four numbers and returns their number before one that it leaves out. It calls the functions by
-// their names, so that its arguments do not escape.
-func (k kernel) run(dst, src []float64) int {
-	blocks := len(src) / 4
-	switch k {
-	case expKernel:
-		return expBlocks(&dst[0], &src[0], blocks)
-	case logKernel:
-		return logBlocks(&dst[0], &src[0], blocks)
-	case log1pKernel:
-		return log1pBlocks(&dst[0], &src[0], blocks)
-	case expm1Kernel:
-		return expm1Blocks(&dst[0], &src[0], blocks)
-	case sinKernel:
-		return sinBlocks(&dst[0], &src[0], blocks)
-	case cosKernel:
-		return cosBlocks(&dst[0], &src[0], blocks)
-	}
-	return tanhBlocks(&dst[0], &src[0], blocks)
-}
+// kernels are the entries of those for blocks of eight and of four numbers, or 0 for none.
+type kernels struct{ eight, four uintptr }
 
 var (
-	exp   = newFunction(math.Exp, expKernel, 0)
-	log   = newFunction(math.Log, logKernel, 1)
-	log1p = newFunction(math.Log1p, log1pKernel, 0)
-	expm1 = newFunction(math.Expm1, expm1Kernel, 0)
-	sin   = newFunction(math.Sin, sinKernel, 0)
-	cos   = newFunction(math.Cos, cosKernel, 0)
-	tanh  = newFunction(math.Tanh, tanhKernel, 0)
+	exp   = &function{number: 0, one: math.Exp}
+	log   = &function{number: 1, one: math.Log, center: 1}
+	log1p = &function{number: 2, one: math.Log1p}
+	expm1 = &function{number: 3, one: math.Expm1}
+	sin   = &function{number: 4, one: math.Sin}
+	cos   = &function{number: 5, one: math.Cos}
+	tanh  = &function{number: 6, one: math.Tanh}
 )
 
-// newFunction returns a function whose arguments are around a center.
-func newFunction(one func(float64) float64, k kernel, center float64) *function {
-	f := &function{one: one, kernel: k}
-	f.checked = sync.OnceValue(func() bool { return supported() && f.agrees(center) })
-	return f
+// checked returns the kernels that return the bits of package math. It is inlined.
+func (f *function) checked() kernels {
+	if !f.chosen.Load() {
+		f.choose()
+	}
+	return f.kernels
 }
 
-// agrees compares the kernel with the function, at distances from center between 1e-12 and 1e3 to both sides.
-func (f *function) agrees(center float64) bool {
+func (f *function) choose() {
+	f.once.Do(func() {
+		f.kernels = f.agreeing(f.available())
+		f.chosen.Store(true)
+	})
+}
+
+// agreeing returns those kernels that agree with the function, at distances from the center between 1e-12 and 1e3 to
+// both sides.
+func (f *function) agreeing(k kernels) kernels {
+	if k == (kernels{}) {
+		return k
+	}
 	const n = 1 << 12
-	src, dst := make([]float64, n), make([]float64, n)
+	src, want, got := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range src {
 		d := math.Pow(10, 15*float64(i)/n-12)
-		if src[i] = center + d; i%2 == 1 {
-			src[i] = center - math.Mod(d, 700)
+		if src[i] = f.center + d; i%2 == 1 {
+			src[i] = f.center - math.Mod(d, 700)
 		}
+		want[i] = f.one(src[i])
 	}
-	f.blocks(dst, src)
-	for i, x := range src {
-		if !same(dst[i], f.one(x)) {
-			return false
-		}
+	agrees := func(k kernels) bool {
+		f.compute(k, got, src)
+		return slices.EqualFunc(got, want, same)
 	}
-	return true
+	if !agrees(kernels{four: k.four}) {
+		k.four = 0
+	}
+	if !agrees(kernels{eight: k.eight}) {
+		k.eight = 0
+	}
+	return k
 }
 
-// blocks computes dst = f(src), whose length is a multiple of 4.
-func (f *function) blocks(dst, src []float64) {
-	for len(src) > 0 {
-		n := 4 * f.kernel.run(dst, src)
-		dst, src = dst[n:], src[n:]
-		for i := range min(4, len(src)) {
-			dst[i] = f.one(src[i])
+// available returns the kernels for which the processor has instructions.
+func (f *function) available() kernels {
+	var k kernels
+	if supported() {
+		k.four = entry(f.number, 4)
+		if wide() {
+			k.eight = entry(f.number, 8)
 		}
-		dst, src = dst[min(4, len(src)):], src[min(4, len(src)):]
 	}
+	return k
 }
 
+// apply is compute with the kernels of this processor, in less time where one call of a kernel computes all: that for
+// the 16 numbers of generated code takes some nanoseconds.
 func (f *function) apply(dst, src []float64) {
 	dst = dst[:len(src)]
-	n := 0
-	if len(src) >= 4 && f.checked() {
-		n = len(src) &^ 3
-		f.blocks(dst[:n], src[:n])
+	k, n := f.checked(), 0
+	switch {
+	case len(src) >= 8 && k.eight != 0:
+		n = 8 * run(k.eight, &dst[0], &src[0], len(src)/8)
+	case len(src) >= 4 && k.four != 0:
+		n = 4 * run(k.four, &dst[0], &src[0], len(src)/4)
 	}
-	for i, x := range src[n:] {
-		dst[n+i] = f.one(x)
+	if n < len(src) {
+		f.compute(k, dst[n:], src[n:])
+	}
+}
+
+// compute sets dst, which has the length of src. A block that a kernel leaves out is computed without it, and so are
+// the numbers that do not fill one.
+func (f *function) compute(k kernels, dst, src []float64) {
+	if k.eight != 0 {
+		for len(src) >= 8 {
+			n := 8 * run(k.eight, &dst[0], &src[0], len(src)/8)
+			dst, src = dst[n:], src[n:]
+			if len(src) >= 8 {
+				f.compute(kernels{four: k.four}, dst[:8], src[:8])
+				dst, src = dst[8:], src[8:]
+			}
+		}
+	}
+	if k.four != 0 {
+		for len(src) >= 4 {
+			n := 4 * run(k.four, &dst[0], &src[0], len(src)/4)
+			dst, src = dst[n:], src[n:]
+			if len(src) >= 4 {
+				for i, x := range src[:4] {
+					dst[i] = f.one(x)
+				}
+				dst, src = dst[4:], src[4:]
+			}
+		}
+	}
+	for i, x := range src {
+		dst[i] = f.one(x)
 	}
 }
 
