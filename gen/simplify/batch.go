@@ -15,13 +15,14 @@ import (
 // later iteration, and the effects of those before it are missing then.
 //
 //	for i := 0; i < n; i++ {          mid := 0
-//	    z := x[i] * t                 if 15 < n {
-//	    e := math.Exp(z)                  mid = n - n%16
+//	    z := x[i] * t                 if 3 < n {
+//	    e := math.Exp(z)                  mid = n - n%4
 //	    s += e * z                        var z1, e1 [16]float64
 //	}                                     for b := 0; b < mid; b += 16 {
-//	                                          for k := 0; k < 16; k++ { z1[k] = x[b+k] * t }
-//	                                          batch math.Exp(e1[:], z1[:])
-//	                                          for k := 0; k < 16; k++ { s += e1[k] * z1[k] }
+//	                                          c := min(16, mid-b)
+//	                                          for k := 0; k < c; k++ { z1[k] = x[b+k] * t }
+//	                                          batch math.Exp(e1[:c], z1[:c])
+//	                                          for k := 0; k < c; k++ { s += e1[k] * z1[k] }
 //	                                      }
 //	                                  }
 //	                                  for i := mid; i < n; i++ { … }
@@ -34,9 +35,10 @@ func Batch(f *ir.Func, distinct bool, work *ir.Var) {
 }
 
 const (
-	// batchSize is the number of iterations of a block: enough to make up for the calls, and few enough that loops of
-	// some dozen iterations have one.
-	batchSize = 16
+	// batchSize is the largest number of iterations of a block: enough to make up for the calls, and few enough that
+	// values of a block stay near the processor. batchStep divides all of them: four numbers are computed as fast as one
+	// or two.
+	batchSize, batchStep = 16, 4
 	// maxBatchedSize is the largest size of the body of a loop, which is there twice.
 	maxBatchedSize = 1000
 )
@@ -74,7 +76,7 @@ func (b *batcher) loop(l *ir.Loop) ir.Block {
 		size(l.Body) > maxBatchedSize {
 		return ir.Block{l}
 	}
-	if hi, ok := constInt(l.Hi); ok && hi < lo+batchSize || containsCall(l.Body) {
+	if hi, ok := constInt(l.Hi); ok && hi < lo+batchStep || containsCall(l.Body) {
 		return ir.Block{l}
 	}
 	d := &distribution{batcher: b, l: l, body: b.separateCalls(l.Body)}

@@ -15,22 +15,28 @@ func (d *distribution) emit(lo int64) ir.Block {
 	mid := &ir.Var{Name: d.names.Name("mid"), Type: integer}
 	first := &ir.Var{Name: d.names.Name("block"), Type: integer}
 	number := &ir.Var{Name: d.names.Name("k"), Type: integer}
-	e := &distributor{distribution: d, first: first, number: number, arrays: map[*ir.Var]*ir.Var{}}
+	count := &ir.Var{Name: d.names.Name("count"), Type: integer}
+	e := &distributor{distribution: d, first: first, count: count, number: number, arrays: map[*ir.Var]*ir.Var{}}
+	left := ir.NewBinary(integer, token.SUB, mid.Load(), first.Load())
 	blocks := &ir.Loop{At: at, L: e.label("loop"), Next: e.label("next"), V: first, Lo: ir.IntConst(integer, lo),
-		Hi: mid.Load(), Step: batchSize}
+		Hi: mid.Load(), Step: batchSize, Body: ir.Block{
+			&ir.Let{At: at, V: count, E: ir.Count(batchSize)},
+			&ir.If{At: at, Cond: ir.Compare(token.LSS, left, ir.Count(batchSize)),
+				Then: ir.Block{&ir.Set{At: at, P: count.Place(), E: left}}},
+		}}
 	for p := range d.phases {
 		blocks.Body = append(blocks.Body, e.phase(p)...)
 	}
 	blocks.Body = append(blocks.Body, e.phase(d.phases)...)
 	many := addConst(l.Hi, -lo)
-	rest := ir.NewBinary(integer, token.REM, many, ir.Count(batchSize))
+	rest := ir.NewBinary(integer, token.REM, many, ir.Count(batchStep))
 	then := ir.Block{&ir.Set{At: at, P: mid.Place(), E: ir.NewBinary(integer, token.SUB, l.Hi, rest)}}
 	then = append(append(then, e.declarations...), blocks)
 	last := *l
 	last.Lo = mid.Load()
 	return ir.Block{
 		&ir.Let{At: at, V: mid, E: ir.IntConst(integer, lo)},
-		&ir.If{At: at, Cond: ir.Compare(token.LSS, ir.IntConst(integer, lo+batchSize-1), l.Hi), Then: then},
+		&ir.If{At: at, Cond: ir.Compare(token.LSS, ir.IntConst(integer, lo+batchStep-1), l.Hi), Then: then},
 		&last,
 	}
 }
@@ -38,9 +44,10 @@ func (d *distribution) emit(lo int64) ir.Block {
 // A distributor writes the phases of a distribution.
 type distributor struct {
 	*distribution
-	first, number *ir.Var // the first iteration of the block, and the number of an iteration in it
-	arrays        map[*ir.Var]*ir.Var
-	declarations  ir.Block // of arrays
+	// The first iteration of the block, the number of its iterations, and that of the current one.
+	first, count, number *ir.Var
+	arrays               map[*ir.Var]*ir.Var
+	declarations         ir.Block // of arrays
 }
 
 func (e *distributor) label(name string) *ir.Label { return &ir.Label{Name: e.names.Name(name)} }
@@ -153,9 +160,9 @@ func (e *distributor) phase(p int) (out ir.Block) {
 	return append(out, calls...)
 }
 
-// all returns the slice of all elements of an array.
+// all returns the slice of the elements of an array for the iterations of the block.
 func (e *distributor) all(a *ir.Var) ir.Expr {
-	return &ir.SliceAt{Typed: ir.Typed{T: types.NewSlice(types.Typ[types.Float64])}, P: a.Place()}
+	return &ir.SliceAt{Typed: ir.Typed{T: types.NewSlice(types.Typ[types.Float64])}, P: a.Place(), Hi: e.count.Load()}
 }
 
 // saved returns the variables that phase p computes and later ones read, in the order of their declarations.
@@ -189,7 +196,7 @@ func (e *distributor) iterations(body ir.Block) ir.Stmt {
 	k := *e.number
 	k.Name = e.names.Name("k")
 	l := &ir.Loop{At: e.l.At, L: e.label("loop"), Next: e.label("next"), V: &k, Lo: ir.Count(0),
-		Hi: ir.Count(batchSize), Step: 1}
+		Hi: e.count.Load(), Step: 1}
 	vars, labels := renamed(body, e.names)
 	vars[e.number] = &k
 	labels[e.l.Next] = l.Next

@@ -216,13 +216,17 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 	s1 := r.Y
 	hi1 := len(s1)
 	mid := 0
-	if 15 < hi1 {
-		mid = hi1 - hi1%16
+	if 3 < hi1 {
+		mid = hi1 - hi1%4
 		var exp1 [16]float64
 		var z1 [16]float64
 		var l1 [16]float64
 		for block := 0; block < mid; block += 16 {
-			for k1 := 0; k1 < 16; k1++ {
+			count := 16
+			if mid-block < 16 {
+				count = mid - block
+			}
+			for k1 := 0; k1 < count; k1++ {
 				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
 				z2 := 0.0
 				hi2 := len(row1)
@@ -236,9 +240,9 @@ func LogisticLossPlainAdjoint(w []float64, r *Regression, wBar []float64, r1Bar 
 				z1[k1] = z2
 				exp1[k1] = -math.Abs(z2)
 			}
-			rt.Exp(exp1[:], exp1[:])
-			rt.Log1p(l1[:], exp1[:])
-			for k2 := 0; k2 < 16; k2++ {
+			rt.Exp(exp1[:count], exp1[:count])
+			rt.Log1p(l1[:count], exp1[:count])
+			for k2 := 0; k2 < count; k2++ {
 				y1 := s1[block+k2]
 				row2 := r.X[(block+k2)*r.Cols : (block+k2+1)*r.Cols]
 				z3 := z1[k2]
@@ -360,12 +364,16 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 	s1 := r.Y
 	hi1 := len(s1)
 	mid := 0
-	if 15 < hi1 {
-		mid = hi1 - hi1%16
+	if 3 < hi1 {
+		mid = hi1 - hi1%4
 		var exp1 [16]float64
 		var z1 [16]float64
 		for block := 0; block < mid; block += 16 {
-			for k1 := 0; k1 < 16; k1++ {
+			count := 16
+			if mid-block < 16 {
+				count = mid - block
+			}
+			for k1 := 0; k1 < count; k1++ {
 				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
 				z2 := 0.0
 				hi2 := len(row1)
@@ -379,8 +387,8 @@ func LogisticLossPlainAdjointOnly(w []float64, r *Regression, wBar []float64, r1
 				z1[k1] = z2
 				exp1[k1] = -math.Abs(z2)
 			}
-			rt.Exp(exp1[:], exp1[:])
-			for k2 := 0; k2 < 16; k2++ {
+			rt.Exp(exp1[:count], exp1[:count])
+			for k2 := 0; k2 < count; k2++ {
 				y1 := s1[block+k2]
 				row2 := r.X[(block+k2)*r.Cols : (block+k2+1)*r.Cols]
 				z3 := z1[k2]
@@ -495,15 +503,19 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 	s1 := r.Y
 	hi1 := len(s1)
 	mid := 0
-	if 15 < hi1 {
-		mid = hi1 - hi1%16
+	if 3 < hi1 {
+		mid = hi1 - hi1%4
 		var t31 [16]float64
 		var zDot1 [16]float64
 		var z1 [16]float64
 		var t51 [16]float64
 		var exp1 [16]float64
 		for block := 0; block < mid; block += 16 {
-			for k1 := 0; k1 < 16; k1++ {
+			count := 16
+			if mid-block < 16 {
+				count = mid - block
+			}
+			for k1 := 0; k1 < count; k1++ {
 				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
 				var zDot2 float64
 				z2 := 0.0
@@ -523,14 +535,14 @@ func LogisticLossPlainAdjointTangent(w []float64, r *Regression, wBar []float64,
 				z1[k1] = z2
 				t31[k1] = t21
 			}
-			rt.Exp(t31[:], t31[:])
-			for k2 := 0; k2 < 16; k2++ {
+			rt.Exp(t31[:count], t31[:count])
+			for k2 := 0; k2 < count; k2++ {
 				t32 := t31[k2]
 				exp2 := t32
 				exp1[k2] = exp2
 			}
-			rt.Log1p(t51[:], exp1[:])
-			for k3 := 0; k3 < 16; k3++ {
+			rt.Log1p(t51[:count], exp1[:count])
+			for k3 := 0; k3 < count; k3++ {
 				y1 := s1[block+k3]
 				row2 := r.X[(block+k3)*r.Cols : (block+k3+1)*r.Cols]
 				zDot3 := zDot1[k3]
@@ -707,13 +719,17 @@ func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *Adjoint
 	s1 := r.Y
 	hi1 := len(s1)
 	mid := 0
-	if 15 < hi1 {
-		mid = hi1 - hi1%16
+	if 3 < hi1 {
+		mid = hi1 - hi1%4
 		var t31 [16]float64
 		var zDot1 [16]float64
 		var z1 [16]float64
 		for block := 0; block < mid; block += 16 {
-			for k1 := 0; k1 < 16; k1++ {
+			count := 16
+			if mid-block < 16 {
+				count = mid - block
+			}
+			for k1 := 0; k1 < count; k1++ {
 				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
 				var zDot2 float64
 				z2 := 0.0
@@ -733,8 +749,8 @@ func LogisticLossPlainHVP(w []float64, r *Regression, r1Bar float64, ws *Adjoint
 				z1[k1] = z2
 				t31[k1] = t21
 			}
-			rt.Exp(t31[:], t31[:])
-			for k2 := 0; k2 < 16; k2++ {
+			rt.Exp(t31[:count], t31[:count])
+			for k2 := 0; k2 < count; k2++ {
 				_ = s1[block+k2]
 				row2 := r.X[(block+k2)*r.Cols : (block+k2+1)*r.Cols]
 				zDot3 := zDot1[k2]

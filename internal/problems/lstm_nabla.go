@@ -59,12 +59,16 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 			cellDot := madeDot[(2*k+1)*b:]
 			cell := made[(2*k+1)*b:]
 			mid := 0
-			if 15 < b {
-				mid = b - b%16
+			if 3 < b {
+				mid = b - b%4
 				var t71 [16]float64
 				var t211 [16]float64
 				for block := 0; block < mid; block += 16 {
-					for k2 := 0; k2 < 16; k2++ {
+					count := 16
+					if mid-block < 16 {
+						count = mid - block
+					}
+					for k2 := 0; k2 < count; k2++ {
 						t46 := t1[block+k2]
 						t51 := w[block+k2]
 						x11 := t46*t51 + bias[block+k2]
@@ -76,9 +80,9 @@ func RecurrentLossPlainTangent(p []float64, d *Recurrent, pDot []float64) (r, rD
 						t71[k2] = t61
 						t211[k2] = t201
 					}
-					rt.Exp(t71[:], t71[:])
-					rt.Exp(t211[:], t211[:])
-					for k3 := 0; k3 < 16; k3++ {
+					rt.Exp(t71[:count], t71[:count])
+					rt.Exp(t211[:count], t211[:count])
+					for k3 := 0; k3 < count; k3++ {
 						t47 := t1[block+k3]
 						t52 := w[block+k3]
 						x1Dot1 := t1Dot[block+k3]*t52 + t47*wDot[block+k3] + biasDot[block+k3]
@@ -297,12 +301,16 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 			cellDot := madeDot[(2*k+1)*b:]
 			cell := made[(2*k+1)*b:]
 			mid := 0
-			if 15 < b {
-				mid = b - b%16
+			if 3 < b {
+				mid = b - b%4
 				var t71 [16]float64
 				var t211 [16]float64
 				for block := 0; block < mid; block += 16 {
-					for k2 := 0; k2 < 16; k2++ {
+					count := 16
+					if mid-block < 16 {
+						count = mid - block
+					}
+					for k2 := 0; k2 < count; k2++ {
 						t44 := t1[block+k2]
 						t51 := w[block+k2]
 						x11 := t44*t51 + bias[block+k2]
@@ -314,9 +322,9 @@ func RecurrentLossPlainTangent4(p []float64, d *Recurrent, pDot [][4]float64) (r
 						t71[k2] = t61
 						t211[k2] = t201
 					}
-					rt.Exp(t71[:], t71[:])
-					rt.Exp(t211[:], t211[:])
-					for k3 := 0; k3 < 16; k3++ {
+					rt.Exp(t71[:count], t71[:count])
+					rt.Exp(t211[:count], t211[:count])
+					for k3 := 0; k3 < count; k3++ {
 						t45 := t1[block+k3]
 						t52 := w[block+k3]
 						t1DotRow11 := &t1Dot[block+k3]
@@ -944,12 +952,16 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 				}
 				stack1 := ws.recurrentLossPlainFrames[at1:][:b]
 				mid := 0
-				if 15 < b {
-					mid = b - b%16
+				if 3 < b {
+					mid = b - b%4
 					var t91 [16]float64
 					var t171 [16]float64
 					for block := 0; block < mid; block += 16 {
-						for k3 := 0; k3 < 16; k3++ {
+						count := 16
+						if mid-block < 16 {
+							count = mid - block
+						}
+						for k3 := 0; k3 < count; k3++ {
 							x11 := t12[block+k3]*w2[block+k3] + bias1[block+k3]
 							arg5 := -x11
 							x31 := t12[block+k3]*w4[block+k3] + bias3[block+k3]
@@ -957,9 +969,9 @@ func RecurrentLossPlainAdjoint(p []float64, d *Recurrent, pBar []float64, rBar f
 							t91[k3] = arg5
 							t171[k3] = arg21
 						}
-						rt.Exp(t91[:], t91[:])
-						rt.Exp(t171[:], t171[:])
-						for k4 := 0; k4 < 16; k4++ {
+						rt.Exp(t91[:count], t91[:count])
+						rt.Exp(t171[:count], t171[:count])
+						for k4 := 0; k4 < count; k4++ {
 							top2 := &stack1[block+k4]
 							top2.exp = exp
 							t92 := t91[k4]

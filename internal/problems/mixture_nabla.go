@@ -49,16 +49,20 @@ func LogPosteriorPlainTangent(x []float64, c *Mixture, xDot []float64) (r, rDot 
 	sums := make([]float64, k)
 	for j := 0; j < k; j++ {
 		mid := 0
-		if 15 < d {
-			mid = d - d%16
+		if 3 < d {
+			mid = d - d%4
 			var t23 [16]float64
 			for block := 0; block < mid; block += 16 {
-				for k2 := 0; k2 < 16; k2++ {
+				count := 16
+				if mid-block < 16 {
+					count = mid - block
+				}
+				for k2 := 0; k2 < count; k2++ {
 					q1 := icf[j*tri+(block+k2)]
 					t23[k2] = q1
 				}
-				rt.Exp(t23[:], t23[:])
-				for k3 := 0; k3 < 16; k3++ {
+				rt.Exp(t23[:count], t23[:count])
+				for k3 := 0; k3 < count; k3++ {
 					qDot1 := icfDot[j*tri+(block+k3)]
 					q2 := icf[j*tri+(block+k3)]
 					t24 := t23[k3]
@@ -264,16 +268,20 @@ func LogPosteriorPlainTangent4(x []float64, c *Mixture, xDot [][4]float64) (r, r
 	sums := make([]float64, k)
 	for j := 0; j < k; j++ {
 		mid := 0
-		if 15 < d {
-			mid = d - d%16
+		if 3 < d {
+			mid = d - d%4
 			var t19 [16]float64
 			for block := 0; block < mid; block += 16 {
-				for k2 := 0; k2 < 16; k2++ {
+				count := 16
+				if mid-block < 16 {
+					count = mid - block
+				}
+				for k2 := 0; k2 < count; k2++ {
 					q1 := icf[j*tri+(block+k2)]
 					t19[k2] = q1
 				}
-				rt.Exp(t19[:], t19[:])
-				for k3 := 0; k3 < 16; k3++ {
+				rt.Exp(t19[:count], t19[:count])
+				for k3 := 0; k3 < count; k3++ {
 					icfDotRow3 := &icfDot[j*tri+(block+k3)]
 					q2 := icf[j*tri+(block+k3)]
 					t25 := t19[k3]
@@ -832,16 +840,20 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			}
 			stack := ws.exp[at:][:d]
 			mid := 0
-			if 15 < d {
-				mid = d - d%16
+			if 3 < d {
+				mid = d - d%4
 				var t91 [16]float64
 				for block := 0; block < mid; block += 16 {
-					for k2 := 0; k2 < 16; k2++ {
+					count := 16
+					if mid-block < 16 {
+						count = mid - block
+					}
+					for k2 := 0; k2 < count; k2++ {
 						q1 := icf1[block+k2]
 						t91[k2] = q1
 					}
-					rt.Exp(t91[:], t91[:])
-					for k3 := 0; k3 < 16; k3++ {
+					rt.Exp(t91[:count], t91[:count])
+					for k3 := 0; k3 < count; k3++ {
 						q2 := icf1[block+k3]
 						stack[block+k3] = exp
 						t92 := t91[k3]
@@ -942,17 +954,21 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 		}
 		stack2 := ws.exp2[at2:][:hi14]
 		mid1 := 0
-		if 15 < hi14 {
-			mid1 = hi14 - hi14%16
+		if 3 < hi14 {
+			mid1 = hi14 - hi14%4
 			var t101 [16]float64
 			for block1 := 0; block1 < mid1; block1 += 16 {
-				for k5 := 0; k5 < 16; k5++ {
+				count1 := 16
+				if mid1-block1 < 16 {
+					count1 = mid1 - block1
+				}
+				for k5 := 0; k5 < count1; k5++ {
 					v111 := alphas[block1+k5]
 					arg11 := v111 - shift1
 					t101[k5] = arg11
 				}
-				rt.Exp(t101[:], t101[:])
-				for k6 := 0; k6 < 16; k6++ {
+				rt.Exp(t101[:count1], t101[:count1])
+				for k6 := 0; k6 < count1; k6++ {
 					stack2[block1+k6] = exp2
 					t102 := t101[k6]
 					exp2 = t102
@@ -1064,17 +1080,21 @@ func LogPosteriorPlainAdjoint(x []float64, c *Mixture, xBar []float64, rBar floa
 			}
 			stack5 := ws.exp1[at5:][:hi8]
 			mid2 := 0
-			if 15 < hi8 {
-				mid2 = hi8 - hi8%16
+			if 3 < hi8 {
+				mid2 = hi8 - hi8%4
 				var t111 [16]float64
 				for block2 := 0; block2 < mid2; block2 += 16 {
-					for k8 := 0; k8 < 16; k8++ {
+					count2 := 16
+					if mid2-block2 < 16 {
+						count2 = mid2 - block2
+					}
+					for k8 := 0; k8 < count2; k8++ {
 						v12 := terms[block2+k8]
 						arg2 := v12 - shift
 						t111[k8] = arg2
 					}
-					rt.Exp(t111[:], t111[:])
-					for k9 := 0; k9 < 16; k9++ {
+					rt.Exp(t111[:count2], t111[:count2])
+					for k9 := 0; k9 < count2; k9++ {
 						stack5[block2+k9] = exp1
 						t112 := t111[k9]
 						exp1 = t112
@@ -1428,16 +1448,20 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 			}
 			stack1 := tape.exp[at1:][:d]
 			mid := 0
-			if 15 < d {
-				mid = d - d%16
+			if 3 < d {
+				mid = d - d%4
 				var t91 [16]float64
 				for block := 0; block < mid; block += 16 {
-					for k2 := 0; k2 < 16; k2++ {
+					count := 16
+					if mid-block < 16 {
+						count = mid - block
+					}
+					for k2 := 0; k2 < count; k2++ {
 						q1 := icf1[block+k2]
 						t91[k2] = q1
 					}
-					rt.Exp(t91[:], t91[:])
-					for k3 := 0; k3 < 16; k3++ {
+					rt.Exp(t91[:count], t91[:count])
+					for k3 := 0; k3 < count; k3++ {
 						qDot1 := icf1Dot[block+k3]
 						q2 := icf1[block+k3]
 						stack[block+k3] = expDot
@@ -1621,17 +1645,21 @@ func LogPosteriorPlainAdjointTangent(x []float64, c *Mixture, xBar []float64, rB
 		}
 		stack5 := tape.exp2[at5:][:hi14]
 		mid1 := 0
-		if 15 < hi14 {
-			mid1 = hi14 - hi14%16
+		if 3 < hi14 {
+			mid1 = hi14 - hi14%4
 			var t141 [16]float64
 			for block1 := 0; block1 < mid1; block1 += 16 {
-				for k5 := 0; k5 < 16; k5++ {
+				count1 := 16
+				if mid1-block1 < 16 {
+					count1 = mid1 - block1
+				}
+				for k5 := 0; k5 < count1; k5++ {
 					v111 := alphas[block1+k5]
 					arg11 := v111 - shift1
 					t141[k5] = arg11
 				}
-				rt.Exp(t141[:], t141[:])
-				for k6 := 0; k6 < 16; k6++ {
+				rt.Exp(t141[:count1], t141[:count1])
+				for k6 := 0; k6 < count1; k6++ {
 					v11Dot1 := alphasDot[block1+k6]
 					arg1Dot1 := v11Dot1 - shift1Dot
 					stack4[block1+k6] = exp2Dot

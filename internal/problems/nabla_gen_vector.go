@@ -51,13 +51,17 @@ func logisticLossPlainAdjointVectors(w []float64, r *Regression, wBar []float64,
 	s1 := r.Y
 	hi1 := len(s1)
 	mid := 0
-	if 15 < hi1 {
-		mid = hi1 - hi1%16
+	if 3 < hi1 {
+		mid = hi1 - hi1%4
 		var exp1 [16]float64
 		var z1 [16]float64
 		var l1 [16]float64
 		for block := 0; block < mid; block += 16 {
-			for k1 := 0; k1 < 16; k1++ {
+			count := 16
+			if mid-block < 16 {
+				count = mid - block
+			}
+			for k1 := 0; k1 < count; k1++ {
 				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
 				z2 := 0.0
 				hi2 := len(row1)
@@ -71,9 +75,9 @@ func logisticLossPlainAdjointVectors(w []float64, r *Regression, wBar []float64,
 				z1[k1] = z2
 				exp1[k1] = -math.Abs(z2)
 			}
-			rt.Exp(exp1[:], exp1[:])
-			rt.Log1p(l1[:], exp1[:])
-			for k2 := 0; k2 < 16; k2++ {
+			rt.Exp(exp1[:count], exp1[:count])
+			rt.Log1p(l1[:count], exp1[:count])
+			for k2 := 0; k2 < count; k2++ {
 				y1 := s1[block+k2]
 				row2 := r.X[(block+k2)*r.Cols : (block+k2+1)*r.Cols]
 				z3 := z1[k2]
@@ -223,12 +227,16 @@ func logisticLossPlainAdjointOnlyVectors(w []float64, r *Regression, wBar []floa
 	s1 := r.Y
 	hi1 := len(s1)
 	mid := 0
-	if 15 < hi1 {
-		mid = hi1 - hi1%16
+	if 3 < hi1 {
+		mid = hi1 - hi1%4
 		var exp1 [16]float64
 		var z1 [16]float64
 		for block := 0; block < mid; block += 16 {
-			for k1 := 0; k1 < 16; k1++ {
+			count := 16
+			if mid-block < 16 {
+				count = mid - block
+			}
+			for k1 := 0; k1 < count; k1++ {
 				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
 				z2 := 0.0
 				hi2 := len(row1)
@@ -242,8 +250,8 @@ func logisticLossPlainAdjointOnlyVectors(w []float64, r *Regression, wBar []floa
 				z1[k1] = z2
 				exp1[k1] = -math.Abs(z2)
 			}
-			rt.Exp(exp1[:], exp1[:])
-			for k2 := 0; k2 < 16; k2++ {
+			rt.Exp(exp1[:count], exp1[:count])
+			for k2 := 0; k2 < count; k2++ {
 				y1 := s1[block+k2]
 				row2 := r.X[(block+k2)*r.Cols : (block+k2+1)*r.Cols]
 				z3 := z1[k2]
@@ -372,15 +380,19 @@ func logisticLossPlainAdjointTangentVectors(w []float64, r *Regression, wBar []f
 	s1 := r.Y
 	hi1 := len(s1)
 	mid := 0
-	if 15 < hi1 {
-		mid = hi1 - hi1%16
+	if 3 < hi1 {
+		mid = hi1 - hi1%4
 		var t31 [16]float64
 		var zDot1 [16]float64
 		var z1 [16]float64
 		var t51 [16]float64
 		var exp1 [16]float64
 		for block := 0; block < mid; block += 16 {
-			for k1 := 0; k1 < 16; k1++ {
+			count := 16
+			if mid-block < 16 {
+				count = mid - block
+			}
+			for k1 := 0; k1 < count; k1++ {
 				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
 				var zDot2 float64
 				z2 := 0.0
@@ -400,14 +412,14 @@ func logisticLossPlainAdjointTangentVectors(w []float64, r *Regression, wBar []f
 				z1[k1] = z2
 				t31[k1] = t21
 			}
-			rt.Exp(t31[:], t31[:])
-			for k2 := 0; k2 < 16; k2++ {
+			rt.Exp(t31[:count], t31[:count])
+			for k2 := 0; k2 < count; k2++ {
 				t32 := t31[k2]
 				exp2 := t32
 				exp1[k2] = exp2
 			}
-			rt.Log1p(t51[:], exp1[:])
-			for k3 := 0; k3 < 16; k3++ {
+			rt.Log1p(t51[:count], exp1[:count])
+			for k3 := 0; k3 < count; k3++ {
 				y1 := s1[block+k3]
 				row2 := r.X[(block+k3)*r.Cols : (block+k3+1)*r.Cols]
 				zDot3 := zDot1[k3]
@@ -611,13 +623,17 @@ func logisticLossPlainHVPVectors(w []float64, r *Regression, r1Bar float64, ws *
 	s1 := r.Y
 	hi1 := len(s1)
 	mid := 0
-	if 15 < hi1 {
-		mid = hi1 - hi1%16
+	if 3 < hi1 {
+		mid = hi1 - hi1%4
 		var t31 [16]float64
 		var zDot1 [16]float64
 		var z1 [16]float64
 		for block := 0; block < mid; block += 16 {
-			for k1 := 0; k1 < 16; k1++ {
+			count := 16
+			if mid-block < 16 {
+				count = mid - block
+			}
+			for k1 := 0; k1 < count; k1++ {
 				row1 := r.X[(block+k1)*r.Cols : (block+k1+1)*r.Cols]
 				var zDot2 float64
 				z2 := 0.0
@@ -637,8 +653,8 @@ func logisticLossPlainHVPVectors(w []float64, r *Regression, r1Bar float64, ws *
 				z1[k1] = z2
 				t31[k1] = t21
 			}
-			rt.Exp(t31[:], t31[:])
-			for k2 := 0; k2 < 16; k2++ {
+			rt.Exp(t31[:count], t31[:count])
+			for k2 := 0; k2 < count; k2++ {
 				_ = s1[block+k2]
 				row2 := r.X[(block+k2)*r.Cols : (block+k2+1)*r.Cols]
 				zDot3 := zDot1[k2]
@@ -916,12 +932,16 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 				}
 				stack1 := ws.recurrentLossPlainFrames[at1:][:b]
 				mid := 0
-				if 15 < b {
-					mid = b - b%16
+				if 3 < b {
+					mid = b - b%4
 					var t91 [16]float64
 					var t171 [16]float64
 					for block := 0; block < mid; block += 16 {
-						for k3 := 0; k3 < 16; k3++ {
+						count := 16
+						if mid-block < 16 {
+							count = mid - block
+						}
+						for k3 := 0; k3 < count; k3++ {
 							x11 := t12[block+k3]*w2[block+k3] + bias1[block+k3]
 							arg5 := -x11
 							x31 := t12[block+k3]*w4[block+k3] + bias3[block+k3]
@@ -929,9 +949,9 @@ func recurrentLossPlainAdjointVectors(p []float64, d *Recurrent, pBar []float64,
 							t91[k3] = arg5
 							t171[k3] = arg21
 						}
-						rt.Exp(t91[:], t91[:])
-						rt.Exp(t171[:], t171[:])
-						for k4 := 0; k4 < 16; k4++ {
+						rt.Exp(t91[:count], t91[:count])
+						rt.Exp(t171[:count], t171[:count])
+						for k4 := 0; k4 < count; k4++ {
 							top2 := &stack1[block+k4]
 							top2.exp = exp
 							t92 := t91[k4]
@@ -2115,16 +2135,20 @@ func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rB
 			}
 			stack := ws.exp[at:][:d]
 			mid := 0
-			if 15 < d {
-				mid = d - d%16
+			if 3 < d {
+				mid = d - d%4
 				var t91 [16]float64
 				for block := 0; block < mid; block += 16 {
-					for k2 := 0; k2 < 16; k2++ {
+					count := 16
+					if mid-block < 16 {
+						count = mid - block
+					}
+					for k2 := 0; k2 < count; k2++ {
 						q1 := icf1[block+k2]
 						t91[k2] = q1
 					}
-					rt.Exp(t91[:], t91[:])
-					for k3 := 0; k3 < 16; k3++ {
+					rt.Exp(t91[:count], t91[:count])
+					for k3 := 0; k3 < count; k3++ {
 						q2 := icf1[block+k3]
 						stack[block+k3] = exp
 						t92 := t91[k3]
@@ -2225,17 +2249,21 @@ func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rB
 		}
 		stack2 := ws.exp2[at2:][:hi14]
 		mid1 := 0
-		if 15 < hi14 {
-			mid1 = hi14 - hi14%16
+		if 3 < hi14 {
+			mid1 = hi14 - hi14%4
 			var t101 [16]float64
 			for block1 := 0; block1 < mid1; block1 += 16 {
-				for k5 := 0; k5 < 16; k5++ {
+				count1 := 16
+				if mid1-block1 < 16 {
+					count1 = mid1 - block1
+				}
+				for k5 := 0; k5 < count1; k5++ {
 					v111 := alphas[block1+k5]
 					arg11 := v111 - shift1
 					t101[k5] = arg11
 				}
-				rt.Exp(t101[:], t101[:])
-				for k6 := 0; k6 < 16; k6++ {
+				rt.Exp(t101[:count1], t101[:count1])
+				for k6 := 0; k6 < count1; k6++ {
 					stack2[block1+k6] = exp2
 					t102 := t101[k6]
 					exp2 = t102
@@ -2365,17 +2393,21 @@ func logPosteriorPlainAdjointVectors(x []float64, c *Mixture, xBar []float64, rB
 			}
 			stack5 := ws.exp1[at5:][:hi8]
 			mid2 := 0
-			if 15 < hi8 {
-				mid2 = hi8 - hi8%16
+			if 3 < hi8 {
+				mid2 = hi8 - hi8%4
 				var t111 [16]float64
 				for block2 := 0; block2 < mid2; block2 += 16 {
-					for k8 := 0; k8 < 16; k8++ {
+					count2 := 16
+					if mid2-block2 < 16 {
+						count2 = mid2 - block2
+					}
+					for k8 := 0; k8 < count2; k8++ {
 						v12 := terms[block2+k8]
 						arg2 := v12 - shift
 						t111[k8] = arg2
 					}
-					rt.Exp(t111[:], t111[:])
-					for k9 := 0; k9 < 16; k9++ {
+					rt.Exp(t111[:count2], t111[:count2])
+					for k9 := 0; k9 < count2; k9++ {
 						stack5[block2+k9] = exp1
 						t112 := t111[k9]
 						exp1 = t112
@@ -2799,16 +2831,20 @@ func logPosteriorPlainAdjointTangentVectors(x []float64, c *Mixture, xBar []floa
 			}
 			stack1 := tape.exp[at1:][:d]
 			mid := 0
-			if 15 < d {
-				mid = d - d%16
+			if 3 < d {
+				mid = d - d%4
 				var t91 [16]float64
 				for block := 0; block < mid; block += 16 {
-					for k2 := 0; k2 < 16; k2++ {
+					count := 16
+					if mid-block < 16 {
+						count = mid - block
+					}
+					for k2 := 0; k2 < count; k2++ {
 						q1 := icf1[block+k2]
 						t91[k2] = q1
 					}
-					rt.Exp(t91[:], t91[:])
-					for k3 := 0; k3 < 16; k3++ {
+					rt.Exp(t91[:count], t91[:count])
+					for k3 := 0; k3 < count; k3++ {
 						qDot1 := icf1Dot[block+k3]
 						q2 := icf1[block+k3]
 						stack[block+k3] = expDot
@@ -2992,17 +3028,21 @@ func logPosteriorPlainAdjointTangentVectors(x []float64, c *Mixture, xBar []floa
 		}
 		stack5 := tape.exp2[at5:][:hi14]
 		mid1 := 0
-		if 15 < hi14 {
-			mid1 = hi14 - hi14%16
+		if 3 < hi14 {
+			mid1 = hi14 - hi14%4
 			var t141 [16]float64
 			for block1 := 0; block1 < mid1; block1 += 16 {
-				for k5 := 0; k5 < 16; k5++ {
+				count1 := 16
+				if mid1-block1 < 16 {
+					count1 = mid1 - block1
+				}
+				for k5 := 0; k5 < count1; k5++ {
 					v111 := alphas[block1+k5]
 					arg11 := v111 - shift1
 					t141[k5] = arg11
 				}
-				rt.Exp(t141[:], t141[:])
-				for k6 := 0; k6 < 16; k6++ {
+				rt.Exp(t141[:count1], t141[:count1])
+				for k6 := 0; k6 < count1; k6++ {
 					v11Dot1 := alphasDot[block1+k6]
 					arg1Dot1 := v11Dot1 - shift1Dot
 					stack4[block1+k6] = exp2Dot
