@@ -157,7 +157,7 @@ func vectorForms(visit func(text string, emit func(e *encoder))) {
 					wide(fmt.Sprintf("VMOVUPD %s, X15\nVINSERTF128 $1, %s, Y15, Y15\nVMOVUPD %s, X5\n"+
 						"VINSERTF128 $1, %s, Y5, Y5\nVUNPCKLPD Y5, Y15, Y%d\nVUNPCKHPD Y5, Y15, Y5",
 						at(p.slot, p.index), at(p.slot+2*stride, p.index), at(p.slot+stride, p.index),
-						at(p.slot+3*stride, p.index), d), func(e *encoder) { e.loadBoth(d, 5, apart) })
+						at(p.slot+3*stride, p.index), d), func(e *encoder) { e.loadBoth(d, 5, apart.lane) })
 				}
 				wide(strings.TrimSpace(store), func(e *encoder) { e.store(d, apart) })
 			}
@@ -312,7 +312,7 @@ func largeForms(visit func(text string, emit func(e *encoder))) {
 						}
 					}
 					large(fmt.Sprintf("%sVUNPCKLPD Z%d, Z31, Z%d\nVUNPCKHPD Z%d, Z31, Z%d", pair, next, d, next, next),
-						func(e *encoder) { e.loadBoth(d, next, apart) })
+						func(e *encoder) { e.loadBoth(d, next, apart.lane) })
 				}
 			}
 		}

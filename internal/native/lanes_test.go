@@ -145,7 +145,7 @@ func (k *lanesMaker) sum(n int32) Stmt {
 		size = k.loose
 	}
 	var slots []int32
-	choice := k.rng.IntN(4)
+	choice := k.rng.IntN(5)
 	if k.sums {
 		choice = 1
 	}
@@ -159,6 +159,19 @@ func (k *lanesMaker) sum(n int32) Stmt {
 			for t := range s.Terms {
 				slots = append(slots, ((size/2+l*across+t*along)%size+size)%size)
 			}
+		}
+	case 4: // terms of a lane are next to each other
+		if s.Terms = min(s.Terms, size); k.rng.IntN(4) > 0 {
+			s.Terms = min(manyTerms+1+k.rng.Int32N(20), size)
+		}
+		for range n {
+			first := k.rng.Int32N(size - s.Terms + 1)
+			for t := range s.Terms {
+				slots = append(slots, first+t)
+			}
+		}
+		if k.rng.IntN(8) == 0 {
+			slots[k.rng.IntN(len(slots))] = k.rng.Int32N(size)
 		}
 	case 1: // a result, with something around it
 		r := k.stmts[k.rng.IntN(len(k.stmts))]
@@ -532,13 +545,20 @@ func TestLongSums(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(9, 10))
 	const terms = 3*blockLength + 17
-	for _, n := range []int32{1, 3, 4, 9, 37} {
-		for _, across := range []int32{1, 2, 0} {
+	for _, n := range []int32{1, 3, 4, 9, 37, 71} {
+		for _, across := range []int32{1, 2, 0, -1} {
+			if n > 37 && across != 1 { // only lanes next to each other have blocks of so many
+				continue
+			}
 			s := Stmt{Op: Add, N: n, Terms: terms, D: 2 * terms, A: Operand{0, Gather}}
 			var list []int32
 			for l := range n {
+				first := l * across
+				if across < 0 { // anywhere
+					first = rng.Int32N(terms)
+				}
 				for k := range int32(terms) {
-					slot := l*across + k
+					slot := first + k
 					if across == 0 {
 						slot = rng.Int32N(2 * terms)
 					}
@@ -549,25 +569,29 @@ func TestLongSums(t *testing.T) {
 			for l := range n {
 				kept[s.D+l] = true
 			}
-			c := CompileLanes([]Stmt{s}, list, []int{1}, kept, Areas{}, 0)
-			if c == nil {
-				t.Fatal("not compiled")
-			}
-			if len(c.entries) < 3 {
-				t.Errorf("%d lanes: %d blocks, want more", n, len(c.entries))
-			}
 			m := make([]float64, len(kept))
 			for i := range 2 * terms {
 				m[i] = rng.NormFloat64()
 			}
-			c.Run(0, m, nil, nil)
-			for l := range n {
-				want := m[list[l*terms]]
-				for _, slot := range list[l*terms+1 : (l+1)*terms] {
-					want += m[slot]
+			for _, lanes := range Widths() {
+				c := CompileLanes([]Stmt{s}, list, []int{1}, kept, Areas{}, lanes)
+				if c == nil {
+					t.Fatal("not compiled")
 				}
-				if got := m[s.D+l]; got != want {
-					t.Errorf("%d lanes, %d apart, lane %d: got %v, want %v", n, across, l, got, want)
+				if len(c.entries) < 3 {
+					t.Errorf("%d lanes: %d blocks, want more", n, len(c.entries))
+				}
+				clear(m[s.D:])
+				c.Run(0, m, nil, nil)
+				for l := range n {
+					want := m[list[l*terms]]
+					for _, slot := range list[l*terms+1 : (l+1)*terms] {
+						want += m[slot]
+					}
+					if got := m[s.D+l]; got != want {
+						t.Errorf("%d lanes in vectors of %d, %d apart, lane %d: got %v, want %v", n, lanes, across, l, got,
+							want)
+					}
 				}
 			}
 		}
