@@ -159,6 +159,13 @@ func vectorForms(visit func(text string, emit func(e *encoder))) {
 						at(p.slot, p.index), at(p.slot+2*stride, p.index), at(p.slot+stride, p.index),
 						at(p.slot+3*stride, p.index), d), func(e *encoder) { e.loadBoth(d, 5, apart.lane) })
 				}
+				if stride != Gather && p.index == 1 { // without an index
+					fixed := place{slot: p.slot, stride: stride}
+					wide(fmt.Sprintf("VMOVUPD %s, X15\nVINSERTF128 $1, %s, Y15, Y15\nVMOVUPD %s, X9\n"+
+						"VINSERTF128 $1, %s, Y9, Y9\nVUNPCKLPD Y9, Y15, Y%d\nVUNPCKHPD Y9, Y15, Y9",
+						at(p.slot, 0), at(p.slot+2*stride, 0), at(p.slot+stride, 0), at(p.slot+3*stride, 0), d),
+						func(e *encoder) { e.loadBoth(d, 9, fixed.lane) })
+				}
 				wide(strings.TrimSpace(store), func(e *encoder) { e.store(d, apart) })
 			}
 		}
