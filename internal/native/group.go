@@ -316,7 +316,8 @@ func (w *group) prepare(g *laneGenerator) {
 	}
 }
 
-// Instructions that take as long as loading or storing a vector whose lanes are apart, and as adding its lanes to a sum.
+// Numbers of instructions that take as long as loading or storing a vector whose lanes are apart, and as adding its
+// lanes to a sum.
 const costApart, costSum = 4, 6
 
 // faster reports whether the loop is faster with the largest vectors. They save half of the instructions, but not of

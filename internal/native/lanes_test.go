@@ -399,8 +399,8 @@ func checkLanes(t *testing.T, rng *rand.Rand, n, count int, width ...int32) {
 						d = s.B.at(k.list, l)
 					}
 					if ok && !s.Op.guard() && (kept[d] || !s.Op.defines()) && !same(got[d], want[d]) {
-						t.Fatalf("%d lanes: statement %d of %d, %+v, lane %d: got %v, want %v", widths()[w], i, len(stmts),
-							s, l, got[d], want[d])
+						t.Fatalf("%d lanes: statement %d of %d, %+v, lane %d: got %v, want %v", widths()[w], i,
+							len(stmts), s, l, got[d], want[d])
 					}
 				}
 			}
@@ -589,8 +589,8 @@ func TestLongSums(t *testing.T) {
 						want += m[slot]
 					}
 					if got := m[s.D+l]; got != want {
-						t.Errorf("%d lanes in vectors of %d, %d apart, lane %d: got %v, want %v", n, lanes, across, l, got,
-							want)
+						t.Errorf("%d lanes in vectors of %d, %d apart, lane %d: got %v, want %v", n, lanes, across, l,
+							got, want)
 					}
 				}
 			}
