@@ -60,6 +60,9 @@ const (
 	vectors                    // arithmetic, in a scheduled program
 )
 
+// vectorLanes is the number of lanes of vectors, 0 if the fastest is chosen for each loop, as it is outside tests.
+var vectorLanes int32
+
 // newMachine returns a machine for p, or nil if machine code is wanted, and refused or of another kind. If d is not
 // nil, its workers run p.
 func newMachine(p *Program, c coding, d *division) *Machine {
@@ -170,7 +173,7 @@ func newMachine(p *Program, c coding, d *division) *Machine {
 	if len(code) > 0 {
 		x.parts = native.Compile(code, ends, read, areas)
 	} else if len(lanes) > 0 {
-		x.parts = native.CompileLanes(lanes, list, ends, read, areas)
+		x.parts = native.CompileLanes(lanes, list, ends, read, areas, vectorLanes)
 	}
 	if len(ends) > 0 && x.parts == nil {
 		return nil

@@ -242,6 +242,12 @@ func machines(p *Program) map[string]*Machine {
 			all[what] = x
 		}
 	}
+	defer func() { vectorLanes = 0 }()
+	for _, vectorLanes = range native.Widths() {
+		if x := newMachine(Schedule(p), vectors, nil); x != nil {
+			all[fmt.Sprintf("vectors of %d lanes", vectorLanes)] = x
+		}
+	}
 	return all
 }
 

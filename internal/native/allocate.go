@@ -264,9 +264,9 @@ func (a *allocator) load(id int32, pinned uint32) int8 {
 			}
 			a.slot[next], a.v.reg[other], a.clean[next], a.next[next] = other, next, true, a.v.first[other]
 			if side == 0 {
-				a.e.loadBoth(r, next, a.v.at(id))
+				a.e.loadBoth(r, next, a.v.at(id).lane)
 			} else {
-				a.e.loadBoth(next, r, a.v.at(other))
+				a.e.loadBoth(next, r, a.v.at(other).lane)
 			}
 			return r
 		}

@@ -32,14 +32,14 @@ func newOutside(rng *rand.Rand, n, first, last int32) *outside {
 			o.areas[k] = Area{r[0] + from, count}
 		}
 	}
-	if o.areas != (Areas{}) {
-		wanted++
-	}
 	return o
 }
 
 // used makes the memory for the areas of c.
 func (o *outside) used(c *Code) {
+	if o.areas != (Areas{}) {
+		wanted++
+	}
 	if o.areas = c.Areas(); o.areas != (Areas{}) {
 		outsides++
 	}

@@ -14,6 +14,9 @@ type place struct {
 	stride int32
 }
 
+// lane returns the place of lane l.
+func (p place) lane(l int32) place { return place{slot: p.slot + l*p.stride, index: p.index} }
+
 // span notes that one address is used for slots from first to last, in either order.
 func (e *encoder) span(first, last int32) {
 	e.mixed = e.mixed || e.areas.divide(first, last)

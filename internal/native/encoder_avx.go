@@ -240,12 +240,11 @@ func (e *encoder) load(r int8, from place) {
 	}
 }
 
-// loadBoth appends the loads of a value whose lanes are apart, and of the one in the slots behind them: two neighbours
+// loadBoth appends the loads of a value whose lanes are at two, and of the one in the slots behind them: two neighbours
 // at a time, which are put in order.
-func (e *encoder) loadBoth(r, next int8, from place) {
+func (e *encoder) loadBoth(r, next int8, two func(lane int32) place) {
 	spare := e.spare()
 	for k, to := range [2]int8{spare, next} {
-		two := func(l int32) place { return place{slot: from.slot + l*from.stride, index: from.index} }
 		e.file(prefix66, opLoad, to, 0, two(int32(k)))
 		for l := int32(2); l < e.width; l += 2 {
 			upper := two(int32(k) + l)
@@ -262,7 +261,7 @@ func (e *encoder) loadBoth(r, next int8, from place) {
 // lane appends an instruction of two registers and lane l of a value, a place at a stride or listed.
 func (e *encoder) lane(prefix, opcode uint8, reg, second int8, at place, l int32) {
 	if at.stride != Gather {
-		e.file(prefix, opcode, reg, second, place{slot: at.slot + l*at.stride, index: at.index})
+		e.file(prefix, opcode, reg, second, at.lane(l))
 		return
 	}
 	e.listed(at.slot+l, at.index)

@@ -157,7 +157,14 @@ func vectorForms(visit func(text string, emit func(e *encoder))) {
 					wide(fmt.Sprintf("VMOVUPD %s, X15\nVINSERTF128 $1, %s, Y15, Y15\nVMOVUPD %s, X5\n"+
 						"VINSERTF128 $1, %s, Y5, Y5\nVUNPCKLPD Y5, Y15, Y%d\nVUNPCKHPD Y5, Y15, Y5",
 						at(p.slot, p.index), at(p.slot+2*stride, p.index), at(p.slot+stride, p.index),
-						at(p.slot+3*stride, p.index), d), func(e *encoder) { e.loadBoth(d, 5, apart) })
+						at(p.slot+3*stride, p.index), d), func(e *encoder) { e.loadBoth(d, 5, apart.lane) })
+				}
+				if stride != Gather && p.index == 1 { // without an index
+					fixed := place{slot: p.slot, stride: stride}
+					wide(fmt.Sprintf("VMOVUPD %s, X15\nVINSERTF128 $1, %s, Y15, Y15\nVMOVUPD %s, X9\n"+
+						"VINSERTF128 $1, %s, Y9, Y9\nVUNPCKLPD Y9, Y15, Y%d\nVUNPCKHPD Y9, Y15, Y9",
+						at(p.slot, 0), at(p.slot+2*stride, 0), at(p.slot+stride, 0), at(p.slot+3*stride, 0), d),
+						func(e *encoder) { e.loadBoth(d, 9, fixed.lane) })
 				}
 				wide(strings.TrimSpace(store), func(e *encoder) { e.store(d, apart) })
 			}
@@ -312,7 +319,7 @@ func largeForms(visit func(text string, emit func(e *encoder))) {
 						}
 					}
 					large(fmt.Sprintf("%sVUNPCKLPD Z%d, Z31, Z%d\nVUNPCKHPD Z%d, Z31, Z%d", pair, next, d, next, next),
-						func(e *encoder) { e.loadBoth(d, next, apart) })
+						func(e *encoder) { e.loadBoth(d, next, apart.lane) })
 				}
 			}
 		}
@@ -370,6 +377,37 @@ func largeForms(visit func(text string, emit func(e *encoder))) {
 					e.buf = e.buf[:len(e.buf)-6] // without the jump
 				})
 			}
+		}
+	}
+	for _, sum := range []int8{28, 30} { // lanes of 0 and of 23 are added to sums
+		for _, x := range []int8{0, 23} {
+			for _, first := range []bool{true, false} {
+				for lane := range int32(8) {
+					var text string
+					from := x
+					if lane > 1 {
+						text, from = fmt.Sprintf("VEXTRACTF64X2 $%d, Z%d, X31\n", lane/2, x), 31
+					}
+					if lane%2 > 0 {
+						text += fmt.Sprintf("VUNPCKHPD X%d, X%d, X31\n", from, from)
+						from = 31
+					}
+					if first {
+						text += fmt.Sprintf("VMOVAPD X%d, X%d", from, sum)
+					} else {
+						text += fmt.Sprintf("VADDSD X%d, X%d, X%d", from, sum, sum)
+					}
+					large(text, func(e *encoder) { e.term(sum, x, lane, 0, first) })
+				}
+			}
+		}
+		for _, slot := range []int32{0, 100, 127, 128, 5000} {
+			large(fmt.Sprintf("VMOVSD %d(DI), X%d", 8*slot, sum), func(e *encoder) { e.term(sum, 0, -1, slot, true) })
+			large(fmt.Sprintf("VADDSD %d(DI), X%d, X%d", 8*slot, sum, sum),
+				func(e *encoder) { e.term(sum, 0, -1, slot, false) })
+			one := place{slot: slot}
+			visit(fmt.Sprintf("VMOVSD %d(DI), X%d", 8*slot, sum), func(e *encoder) { e.load(sum, one) })
+			visit(fmt.Sprintf("VMOVSD X%d, %d(DI)", sum, 8*slot), func(e *encoder) { e.store(sum, one) })
 		}
 	}
 	large("MOVQ $68, AX\nMOVQ $-34, CX", func(e *encoder) { e.set([]int32{4, -2}, 17) })

@@ -163,7 +163,7 @@ func (e *encoder) number(one, two transfer, r int8, at place, all bool) {
 // lane appends a transfer of lane l of a value, a place at a stride or listed.
 func (e *encoder) lane(t transfer, r int8, at place, l int32) {
 	if at.stride != Gather {
-		e.number(t, t, r, place{slot: at.slot + l*at.stride, index: at.index}, false)
+		e.number(t, t, r, at.lane(l), false)
 		return
 	}
 	e.listed(at.slot+l, at.index)
@@ -190,11 +190,11 @@ func (e *encoder) load(r int8, from place) {
 	}
 }
 
-// loadBoth appends the loads of a value whose lanes are apart, and of the one in the slots behind them: two neighbours
+// loadBoth appends the loads of a value whose lanes are at two, and of the one in the slots behind them: two neighbours
 // at a time, which are put in order.
-func (e *encoder) loadBoth(r, next int8, from place) {
+func (e *encoder) loadBoth(r, next int8, two func(lane int32) place) {
 	for k, to := range [2]int8{scratch, next} {
-		e.number(loadNumber, loadVector, to, place{slot: from.slot + int32(k)*from.stride, index: from.index}, true)
+		e.number(loadNumber, loadVector, to, two(int32(k)), true)
 	}
 	e.three(opFirsts, r, scratch, next)
 	e.three(opSeconds, next, scratch, next)

@@ -74,7 +74,7 @@ func neonForms(visit func(text string, emit func(e *encoder))) {
 					fmt.Sprintf("\nmov v%d.d[1], v31.d[0]", r), func(e *encoder) { e.load(r, p) })
 				wide(access("ldr q31", 4, at, index)+"\n"+access("ldr q5", 4, at+56, index)+
 					fmt.Sprintf("\nzip1 v%d.2d, v31.2d, v5.2d\nzip2 v5.2d, v31.2d, v5.2d", r),
-					func(e *encoder) { e.loadBoth(r, 5, p) })
+					func(e *encoder) { e.loadBoth(r, 5, p.lane) })
 				wide(access("str "+d, 3, at, index)+fmt.Sprintf("\nmov d31, v%d.d[1]\n", r)+
 					access("str d31", 3, at+56, index), func(e *encoder) { e.store(r, p) })
 			}

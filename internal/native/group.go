@@ -307,40 +307,43 @@ func (w *group) prepare(g *laneGenerator) {
 	for d := range w.columns {
 		w.keep[w.known[Operand{d, 1}]] = slices.Contains(g.a.whole.keep[d:d+w.n], true)
 	}
-	if w.lanes = lanes; w.heavy(&g.a.e) {
+	w.lanes = lanes
+	switch {
+	case g.width > 0 && g.width <= w.n:
+		w.lanes = g.width
+	case g.width == 0 && w.faster():
 		w.lanes = mostLanes
 	}
 }
 
-// fewLanes is the number of lanes below which the largest vectors save nothing, as some lanes are computed twice.
-var fewLanes int32 = 24
+// Numbers of instructions that take as long as loading or storing a vector whose lanes are apart, and as adding its
+// lanes to a sum.
+const costApart, costSum = 4, 6
 
-// costs has the number of instructions that take as long as loading or storing a large vector in one line of the cache,
-// in two lines, and of lanes apart.
-var costs = struct{ line, lines, apart int }{1, 3, 8}
-
-// heavy reports whether the time of the loop is that of its arithmetic, not of loads and stores, which large vectors do
-// not make faster. Sums wait for one addition after the other.
-func (w *group) heavy(e *encoder) bool {
-	if w.n < fewLanes || len(w.sums) > 0 {
+// faster reports whether the loop is faster with the largest vectors. They save half of the instructions, but not of
+// those for lanes that are loaded, stored or added one by one. Where these are most of the time, large vectors are
+// slower: the processor begins fewer iterations at a time. And they save nothing if many lanes are computed twice.
+func (w *group) faster() bool {
+	if w.n < 2*mostLanes || 5*vectors(w.n, mostLanes) >= 3*vectors(w.n, lanes) {
 		return false
 	}
-	cost := 0
+	halved, rest := len(w.code), costSum*len(w.sums)
 	for id, o := range w.where {
 		switch {
 		case w.defined[id] && !w.keep[id], o.Stride == 0:
-		case o.Stride != 1:
-			cost += costs.apart
+		case o.Stride == 1:
+			halved++
+		case w.beside[id] != [2]int32{-1, -1}: // two at a time
+			rest += costApart / 2
 		default:
-			if _, number := e.base(o.Base); number%mostLanes == 0 {
-				cost += costs.line
-			} else {
-				cost += costs.lines
-			}
+			rest += costApart
 		}
 	}
-	return len(w.code) >= cost
+	return halved > rest
 }
+
+// vectors returns the number of vectors of some lanes that n lanes need.
+func vectors(n, lanes int32) int32 { return (n + lanes - 1) / lanes }
 
 func (w *group) length() (n, most int32) {
 	return w.n, max(2*w.lanes, turnOf/max(1, int32(len(w.code)))/w.lanes*w.lanes)
@@ -434,6 +437,9 @@ func (w *group) loop(g *laneGenerator, from, to int32) {
 					lane = -1
 				}
 				a.e.term(w.register(int(k)), r, lane, slot, t == 0)
+			}
+			for lane := int32(lanes); lane < w.lanes; lane++ {
+				a.e.term(w.register(int(k)), r, lane, 0, false)
 			}
 		})
 		a.e.move(strides)

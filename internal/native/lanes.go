@@ -45,17 +45,26 @@ const (
 	mostRanges = 8   // stretches of equal distances in the terms of a sum; more are listed
 )
 
+// Widths returns the numbers of lanes that vectors may have, ascending.
+func Widths() []int32 {
+	if mostLanes > lanes {
+		return []int32{lanes, mostLanes}
+	}
+	return []int32{lanes}
+}
+
 // CompileLanes is [Compile] for statements of lanes, whose operands may be listed. A vector of lanes at a time is
-// computed by vector instructions, and statements of as many lanes that follow one another in one loop. The code keeps
-// a list of its own.
-func CompileLanes(stmts []Stmt, list []int32, ends []int, kept []bool, areas Areas) *Code {
+// computed by vector instructions, and statements of as many lanes that follow one another in one loop. The vectors
+// have width lanes, one of [Widths], if there are as many; if it is 0, those that are fastest in each loop. The code
+// keeps a list of its own.
+func CompileLanes(stmts []Stmt, list []int32, ends []int, kept []bool, areas Areas, width int32) *Code {
 	if !Supported() || len(kept) > MostSlots || len(stmts) == 0 {
 		return nil
 	}
-	g, starts, blocks := generateLanes(stmts, list, ends, slices.Clone(kept), areas)
+	g, starts, blocks := generateLanes(stmts, list, ends, slices.Clone(kept), areas, width)
 	if g.a.e.mixed {
 		areas = Areas{}
-		g, starts, blocks = generateLanes(stmts, list, ends, slices.Clone(kept), areas)
+		g, starts, blocks = generateLanes(stmts, list, ends, slices.Clone(kept), areas, width)
 	}
 	c := newCode(g.a.e.buf, starts, blocks, areas)
 	if c != nil {
@@ -65,9 +74,9 @@ func CompileLanes(stmts []Stmt, list []int32, ends []int, kept []bool, areas Are
 }
 
 // generateLanes is [generate] for statements of lanes. It returns the generator with the code.
-func generateLanes(stmts []Stmt, list []int32, ends []int, kept []bool, areas Areas) (g *laneGenerator,
+func generateLanes(stmts []Stmt, list []int32, ends []int, kept []bool, areas Areas, width int32) (g *laneGenerator,
 	starts, blocks []int) {
-	g = &laneGenerator{list: slices.Clone(list), slots: len(kept), writer: make([]int32, len(kept)),
+	g = &laneGenerator{list: slices.Clone(list), slots: len(kept), width: width, writer: make([]int32, len(kept)),
 		a: &allocator{whole: newValues(len(kept), kept)}}
 	g.a.e.areas = areas
 	var last []int // part → number of items up to its end
@@ -123,6 +132,7 @@ type item interface {
 type laneGenerator struct {
 	list   []int32
 	slots  int     // of the file
+	width  int32   // lanes of vectors, 0 if they are chosen
 	writer []int32 // slot → the item that writes it, +1; 0 if none does
 	part   int     // the first item of the part
 	a      *allocator

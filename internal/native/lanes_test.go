@@ -145,7 +145,7 @@ func (k *lanesMaker) sum(n int32) Stmt {
 		size = k.loose
 	}
 	var slots []int32
-	choice := k.rng.IntN(4)
+	choice := k.rng.IntN(5)
 	if k.sums {
 		choice = 1
 	}
@@ -159,6 +159,19 @@ func (k *lanesMaker) sum(n int32) Stmt {
 			for t := range s.Terms {
 				slots = append(slots, ((size/2+l*across+t*along)%size+size)%size)
 			}
+		}
+	case 4: // terms of a lane are next to each other
+		if s.Terms = min(s.Terms, size); k.rng.IntN(4) > 0 {
+			s.Terms = min(manyTerms+1+k.rng.Int32N(20), size)
+		}
+		for range n {
+			first := k.rng.Int32N(size - s.Terms + 1)
+			for t := range s.Terms {
+				slots = append(slots, first+t)
+			}
+		}
+		if k.rng.IntN(8) == 0 {
+			slots[k.rng.IntN(len(slots))] = k.rng.Int32N(size)
 		}
 	case 1: // a result, with something around it
 		r := k.stmts[k.rng.IntN(len(k.stmts))]
@@ -342,43 +355,53 @@ func checkLanes(t *testing.T, rng *rand.Rand, n, count int, width ...int32) {
 			out.areas[1] = Area{outputs, size - outputs}
 		}
 	}
-	c := CompileLanes(compiled, k.list, ends, needed, out.areas)
-	if c == nil {
-		t.Fatal("not compiled")
+	var codes []*Code
+	var outs []*outside
+	for _, lanes := range widths() {
+		c := CompileLanes(compiled, k.list, ends, needed, out.areas, lanes)
+		if c == nil {
+			t.Fatal("not compiled")
+		}
+		o := *out
+		o.used(c)
+		codes, outs = append(codes, c), append(outs, &o)
 	}
-	out.used(c)
 	code, all := expand(stmts, k.list, int(size))
 	want, got := make([]float64, all), make([]float64, size)
 	for range 2 {
 		clear(want)
-		clear(got)
 		copy(want, inputs)
-		copy(got, inputs)
 		ok := interpret(code, want)
-		out.take(got)
-		holds := c.Run(0, got, &out.in[0], &out.out[0])
-		file := slices.Concat(got, make([]float64, extra-int(size)))
-		copy(file, inputs)
-		holds = holds && interpret(between, file)
-		copy(got[n:], file[n:])
-		holds = holds && c.Run(1, got, &out.in[0], &out.out[0])
-		out.give(t, got)
-		if holds != ok {
-			t.Fatalf("guards: got %v, want %v", holds, ok)
-		}
-		for i := range inputs {
-			if !same(got[i], inputs[i]) {
-				t.Fatalf("input %d was overwritten", i)
+		for w, c := range codes {
+			clear(got)
+			copy(got, inputs)
+			out := outs[w]
+			out.take(got)
+			holds := c.Run(0, got, &out.in[0], &out.out[0])
+			file := slices.Concat(got, make([]float64, extra-int(size)))
+			copy(file, inputs)
+			holds = holds && interpret(between, file)
+			copy(got[n:], file[n:])
+			holds = holds && c.Run(1, got, &out.in[0], &out.out[0])
+			out.give(t, got)
+			if holds != ok {
+				t.Fatalf("%d lanes: guards: got %v, want %v", widths()[w], holds, ok)
 			}
-		}
-		for i, s := range stmts {
-			for l := range s.N {
-				d := s.D + l
-				if !s.Op.defines() && !s.Op.guard() {
-					d = s.B.at(k.list, l)
+			for i := range inputs {
+				if !same(got[i], inputs[i]) {
+					t.Fatalf("%d lanes: input %d was overwritten", widths()[w], i)
 				}
-				if ok && !s.Op.guard() && (kept[d] || !s.Op.defines()) && !same(got[d], want[d]) {
-					t.Fatalf("statement %d of %d, %+v, lane %d: got %v, want %v", i, len(stmts), s, l, got[d], want[d])
+			}
+			for i, s := range stmts {
+				for l := range s.N {
+					d := s.D + l
+					if !s.Op.defines() && !s.Op.guard() {
+						d = s.B.at(k.list, l)
+					}
+					if ok && !s.Op.guard() && (kept[d] || !s.Op.defines()) && !same(got[d], want[d]) {
+						t.Fatalf("%d lanes: statement %d of %d, %+v, lane %d: got %v, want %v", widths()[w], i,
+							len(stmts), s, l, got[d], want[d])
+					}
 				}
 			}
 		}
@@ -386,32 +409,14 @@ func checkLanes(t *testing.T, rng *rand.Rand, n, count int, width ...int32) {
 	}
 }
 
+// widths returns the numbers of lanes that vectors may have, and 0, for which CompileLanes chooses.
+func widths() []int32 { return append(Widths(), 0) }
+
 // TestLanes: random statements of lanes compute the bits of an interpreter.
 func TestLanes(t *testing.T) {
 	if !supported() {
 		t.Skip("no machine code here")
 	}
-	forWidths(t, testLanes)
-}
-
-// forWidths runs a test with vectors of each number of lanes that the processor has.
-func forWidths(t *testing.T, test func(t *testing.T)) {
-	eachWidth(func() { t.Run(fmt.Sprintf("%d lanes", mostLanes), test) })
-}
-
-// eachWidth calls do while all loops have vectors of as many lanes, for each number of lanes that the processor has.
-func eachWidth(do func()) {
-	defer func(most, few int32, was struct{ line, lines, apart int }) {
-		mostLanes, fewLanes, costs = most, few, was
-	}(mostLanes, fewLanes, costs)
-	costs.line, costs.lines, costs.apart = 0, 0, 0
-	for mostLanes = lanes; mostLanes <= largest(); mostLanes *= 2 {
-		fewLanes = mostLanes
-		do()
-	}
-}
-
-func testLanes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range longtest.Cases(0, 300, 1500, 20000) {
 		checkLanes(t, rng, 30+rng.IntN(50), 1+rng.IntN(60))
@@ -434,15 +439,58 @@ func TestTurns(t *testing.T) {
 	if !supported() {
 		t.Skip("no machine code here")
 	}
-	forWidths(t, func(t *testing.T) {
-		defer func(least, of int32) { leastTurn, turnOf = least, of }(leastTurn, turnOf)
-		leastTurn, turnOf = mostLanes, 4*mostLanes
-		rng := rand.New(rand.NewPCG(11, 12))
-		for range longtest.Cases(0, 100, 500, 10000) {
-			n := 60 + rng.Int32N(200)
-			checkLanes(t, rng, 400, 2+rng.IntN(40), n, n+rng.Int32N(3), n-rng.Int32N(3))
+	defer func(least, of int32) { leastTurn, turnOf = least, of }(leastTurn, turnOf)
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range longtest.Cases(0, 100, 500, 10000) {
+		leastTurn = lanes << rng.IntN(2)
+		turnOf = 4 * leastTurn
+		n := 60 + rng.Int32N(200)
+		checkLanes(t, rng, 400, 2+rng.IntN(40), n, n+rng.Int32N(3), n-rng.Int32N(3))
+	}
+}
+
+// TestFaster: the largest vectors are those of loops whose instructions they halve.
+func TestFaster(t *testing.T) {
+	if len(Widths()) == 1 {
+		t.Skip("vectors have one number of lanes here")
+	}
+	stmts := func(n int32, a, b Operand, operations, sums int) (stmts []Stmt) {
+		d := 4 * n
+		for range operations {
+			stmts = append(stmts, Stmt{Op: Mul, N: n, D: d, A: a, B: b})
+			a, d = Operand{d, 1}, d+n
 		}
-	})
+		for range sums {
+			stmts = append(stmts, Stmt{Op: Add, N: 1, Terms: n, D: d, A: a})
+			d++
+		}
+		return stmts
+	}
+	next, after := Operand{0, 1}, Operand{0, 3}
+	const n = 512
+	for _, c := range []struct {
+		what  string
+		stmts []Stmt
+		large bool
+	}{
+		{"one operation", stmts(n, next, Operand{n, 1}, 1, 0), true},
+		{"half of the lanes of the last vector", stmts(100, next, Operand{n, 1}, 1, 0), true},
+		{"few lanes", stmts(15, next, Operand{n, 1}, 40, 0), false},
+		{"two vectors", stmts(16, next, Operand{n, 1}, 1, 0), true},
+		{"one lane more than two vectors", stmts(17, next, Operand{n, 1}, 40, 0), false},
+		{"apart", stmts(n, after, Operand{3, 0}, 4, 0), false},
+		{"apart, and more operations", stmts(n, after, Operand{3, 0}, 5, 0), true},
+		{"two next to each other apart", stmts(n, after, Operand{1, 3}, 5, 0), true},
+		{"two apart", stmts(n, after, Operand{2, 3}, 8, 0), false},
+		{"a sum", stmts(n, next, Operand{n, 1}, 3, 1), false},
+		{"a sum of more operations", stmts(n, next, Operand{n, 1}, 4, 1), true},
+	} {
+		kept := make([]bool, 4*n+n*len(c.stmts))
+		g, _, _ := generateLanes(c.stmts, nil, []int{len(c.stmts)}, kept, Areas{}, 0)
+		if got := g.items[0].(*group).lanes > lanes; got != c.large {
+			t.Errorf("%s: vectors have %d lanes", c.what, g.items[0].(*group).lanes)
+		}
+	}
 }
 
 // BenchmarkLanes shows the time of loops over 512 lanes with the vectors that they have, and with all of the same size:
@@ -452,7 +500,7 @@ func BenchmarkLanes(b *testing.B) {
 		b.Skip("no machine code here")
 	}
 	const n = 512
-	run := func(b *testing.B, operations int, stride int32) {
+	run := func(b *testing.B, operations int, stride, width int32) {
 		var stmts []Stmt
 		at := 2 * n * stride
 		values := []Operand{{0, stride}, {n * stride, stride}}
@@ -470,7 +518,7 @@ func BenchmarkLanes(b *testing.B) {
 		for i := range m {
 			m[i] = float64(i%7) / 8
 		}
-		c := CompileLanes(stmts, nil, []int{len(stmts)}, kept, Areas{})
+		c := CompileLanes(stmts, nil, []int{len(stmts)}, kept, Areas{}, width)
 		b.ReportAllocs()
 		for b.Loop() {
 			c.Run(0, m, nil, nil)
@@ -479,10 +527,13 @@ func BenchmarkLanes(b *testing.B) {
 	for _, stride := range []int32{1, 3} {
 		for _, operations := range []int{4, 12, 40} {
 			name := fmt.Sprintf("operations=%d/stride=%d/", operations, stride)
-			b.Run(name+"vectors=chosen", func(b *testing.B) { run(b, operations, stride) })
-			eachWidth(func() {
-				b.Run(fmt.Sprintf("%svectors=%d", name, mostLanes), func(b *testing.B) { run(b, operations, stride) })
-			})
+			for _, lanes := range widths() {
+				vectors := "chosen"
+				if lanes > 0 {
+					vectors = fmt.Sprint(lanes)
+				}
+				b.Run(name+"vectors="+vectors, func(b *testing.B) { run(b, operations, stride, lanes) })
+			}
 		}
 	}
 }
@@ -494,13 +545,20 @@ func TestLongSums(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(9, 10))
 	const terms = 3*blockLength + 17
-	for _, n := range []int32{1, 3, 4, 9, 37} {
-		for _, across := range []int32{1, 2, 0} {
+	for _, n := range []int32{1, 3, 4, 9, 37, 71} {
+		for _, across := range []int32{1, 2, 0, -1} {
+			if n > 37 && across != 1 { // only lanes next to each other have blocks of so many
+				continue
+			}
 			s := Stmt{Op: Add, N: n, Terms: terms, D: 2 * terms, A: Operand{0, Gather}}
 			var list []int32
 			for l := range n {
+				first := l * across
+				if across < 0 { // anywhere
+					first = rng.Int32N(terms)
+				}
 				for k := range int32(terms) {
-					slot := l*across + k
+					slot := first + k
 					if across == 0 {
 						slot = rng.Int32N(2 * terms)
 					}
@@ -511,25 +569,29 @@ func TestLongSums(t *testing.T) {
 			for l := range n {
 				kept[s.D+l] = true
 			}
-			c := CompileLanes([]Stmt{s}, list, []int{1}, kept, Areas{})
-			if c == nil {
-				t.Fatal("not compiled")
-			}
-			if len(c.entries) < 3 {
-				t.Errorf("%d lanes: %d blocks, want more", n, len(c.entries))
-			}
 			m := make([]float64, len(kept))
 			for i := range 2 * terms {
 				m[i] = rng.NormFloat64()
 			}
-			c.Run(0, m, nil, nil)
-			for l := range n {
-				want := m[list[l*terms]]
-				for _, slot := range list[l*terms+1 : (l+1)*terms] {
-					want += m[slot]
+			for _, lanes := range Widths() {
+				c := CompileLanes([]Stmt{s}, list, []int{1}, kept, Areas{}, lanes)
+				if c == nil {
+					t.Fatal("not compiled")
 				}
-				if got := m[s.D+l]; got != want {
-					t.Errorf("%d lanes, %d apart, lane %d: got %v, want %v", n, across, l, got, want)
+				if len(c.entries) < 3 {
+					t.Errorf("%d lanes: %d blocks, want more", n, len(c.entries))
+				}
+				clear(m[s.D:])
+				c.Run(0, m, nil, nil)
+				for l := range n {
+					want := m[list[l*terms]]
+					for _, slot := range list[l*terms+1 : (l+1)*terms] {
+						want += m[slot]
+					}
+					if got := m[s.D+l]; got != want {
+						t.Errorf("%d lanes in vectors of %d, %d apart, lane %d: got %v, want %v", n, lanes, across, l,
+							got, want)
+					}
 				}
 			}
 		}

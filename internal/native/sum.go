@@ -9,6 +9,9 @@ type sum struct {
 	ranges []termRange
 	across int32 // distance of the lanes
 	list   int32
+	// Columns has the slot of the first term of each lane, if the terms of a lane are next to each other, but not those
+	// of neighbouring lanes; otherwise it is nil.
+	columns []int32
 }
 
 // A termRange has n terms, of which those of lane 0 are in the slots first, first + step, …
@@ -22,6 +25,9 @@ func newSum(g *laneGenerator, s *Stmt) *sum {
 	at := func(l, t int32) int32 { return s.A.at(g.list, l*s.Terms+t) }
 	if s.N > 1 {
 		w.across = at(1, 0) - at(0, 0)
+	}
+	if s.N >= lanes && w.across != 1 && w.inColumns(at) {
+		return w
 	}
 	for t := int32(0); t < s.Terms && len(w.ranges) <= mostRanges; {
 		r := termRange{first: at(0, t), n: 1}
@@ -49,6 +55,21 @@ func newSum(g *laneGenerator, s *Stmt) *sum {
 		g.list = append(g.list, s.A.at(g.list, k))
 	}
 	return w
+}
+
+// inColumns sets columns, and reports whether there are some.
+func (w *sum) inColumns(at func(l, t int32) int32) bool {
+	columns := make([]int32, w.s.N)
+	for l := range columns {
+		columns[l] = at(int32(l), 0)
+		for t := int32(1); t < w.s.Terms; t++ {
+			if at(int32(l), t) != columns[l]+t {
+				return false
+			}
+		}
+	}
+	w.columns = columns
+	return true
 }
 
 // regular reports whether all lanes have the terms of lane 0 at the distance of the lanes.
@@ -79,6 +100,12 @@ func (w *sum) last(g *laneGenerator, _, _ int32, visit func(slot int32)) { w.rea
 
 func (w *sum) prepare(g *laneGenerator) {
 	g.span(Operand{w.s.D, 1}, w.s.N)
+	for _, first := range w.columns {
+		g.span(Operand{first, 1}, w.s.Terms)
+	}
+	if w.columns != nil {
+		return
+	}
 	for l := range w.s.N {
 		if w.ranges == nil {
 			g.span(Operand{w.list + l*w.s.Terms, Gather}, w.s.Terms)
@@ -97,8 +124,15 @@ func (w *sum) prepare(g *laneGenerator) {
 
 // generate translates the sum: lanes next to each other as vectors, the others one by one.
 func (w *sum) generate(g *laneGenerator, _, _ int32) {
+	if w.columns != nil {
+		w.transposed(g)
+		return
+	}
 	from := int32(0)
 	if w.ranges != nil && w.across == 1 {
+		if g.width != lanes {
+			from = w.blocks(g, from, mostLanes, sumLanes)
+		}
 		from = w.blocks(g, from, lanes, sumLanes)
 		from = w.blocks(g, from, lanes, 1)
 	}
@@ -106,6 +140,68 @@ func (w *sum) generate(g *laneGenerator, _, _ int32) {
 	if rest := w.s.N - from; rest > 0 {
 		w.blocks(g, from, 1, rest)
 	}
+}
+
+// transposed translates the sum of columns: vectors of lanes, the last one with those before it once more. Two terms of
+// each lane are loaded together, which are half as many loads as of one number each. Larger vectors would need as many.
+func (w *sum) transposed(g *laneGenerator) {
+	e := &g.a.e
+	e.setLanes(lanes)
+	count := vectors(w.s.N, lanes)
+	for from := int32(0); from < count; from += sumLanes {
+		now := min(sumLanes, count-from)
+		parts := max(1, w.s.Terms*now/blockLength) // of the terms, if one block takes too long
+		for p := range parts {
+			a, b := p*w.s.Terms/parts, (p+1)*w.s.Terms/parts
+			g.room(int((b - a) * now))
+			e.upper = true
+			w.pairs(e, from, from+now, a, b)
+		}
+	}
+}
+
+// pairs translates the terms from a to b of the vectors from one to before another. The sums of the terms before are
+// the results so far.
+func (w *sum) pairs(e *encoder, from, to, a, b int32) {
+	const first, second = sumLanes, sumLanes + 1 // registers of the terms
+	each := func(do func(sum int8, lane int32)) {
+		for v := from; v < to; v++ {
+			do(int8(v-from), min(v*lanes, w.s.N-lanes))
+		}
+	}
+	two := func(lane, term int32, index int8) func(l int32) place {
+		return func(l int32) place { return place{slot: w.columns[lane+l] + term, index: index} }
+	}
+	each(func(sum int8, lane int32) {
+		if a > 0 {
+			e.load(sum, place{slot: w.s.D + lane, stride: 1})
+			return
+		}
+		e.loadBoth(sum, second, two(lane, 0, 0))
+		e.binary(Add, sum, sum, second, place{})
+	})
+	if a == 0 {
+		a = 2
+	}
+	if n := (b - a) / 2; n > 0 {
+		e.clearIndex(termIndex)
+		e.count(countRegister, int(n))
+		start := len(e.buf)
+		each(func(sum int8, lane int32) {
+			e.loadBoth(first, second, two(lane, a, termIndex))
+			e.binary(Add, sum, sum, first, place{})
+			e.binary(Add, sum, sum, second, place{})
+		})
+		e.advance(termIndex, 16)
+		e.jump(countRegister, start)
+	}
+	each(func(sum int8, lane int32) {
+		if (b-a)%2 > 0 { // the last one, with that before it
+			e.loadBoth(first, second, two(lane, b-2, 0))
+			e.binary(Add, sum, sum, second, place{})
+		}
+		e.store(sum, place{slot: w.s.D + lane, stride: 1})
+	})
 }
 
 // blocks translates the lanes from a number on, several times some vectors, or single lanes if width is 1. It returns
