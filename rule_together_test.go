@@ -91,6 +91,45 @@ func checkGradient(t *testing.T, what string, r float64, x, got []float64) {
 	}
 }
 
+// TestPullbackOfAsManyInputs: the pullback of a call is not used for another call of the same rule with more inputs,
+// the first of which are the same.
+func TestPullbackOfAsManyInputs(t *testing.T) {
+	squares := nabla.Rule{
+		Name: "squares",
+		Value: func(y, x []float64) {
+			y[0] = 0
+			for _, v := range x {
+				y[0] += v * v
+			}
+		},
+		ValueVJP: func(y, x []float64) func(xbar, ybar []float64) {
+			y[0] = 0
+			for _, v := range x {
+				y[0] += v * v
+			}
+			return func(xbar, ybar []float64) {
+				for i, v := range x {
+					xbar[i] += 2 * v * ybar[0]
+				}
+			}
+		},
+	}.Func()
+	f := func(x []nabla.Real) nabla.Real { return squares(x...)[0].Mul(squares(x[0])[0]) }
+	for _, b := range []nabla.Backend{reversediff.Backend{}, reversediff.Backend{Compile: true}, tracker.Backend{}} {
+		p, err := nabla.PrepareGradient(f, b, []float64{2, 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := make([]float64, 2)
+		if _, err := p.Gradient(g, []float64{3, 5}); err != nil {
+			t.Fatal(err)
+		}
+		if g[0] != 258 || g[1] != 90 { // of (x0² + x1²)·x0²
+			t.Errorf("%s: the gradient is %v, want [258 90]", b.Name(), g)
+		}
+	}
+}
+
 // TestPullbackIsKept: engines in reverse mode do the work of a rule once for value and gradient, at every new point.
 // The first calls may take more, so the least of several is taken; comparisons with the function are turned off, as
 // each would be another call.

@@ -12,8 +12,8 @@ import (
 // Programs of less run as the flat ones that they were, up to mostCompiled operations, and so do those of less than
 // plenty lanes, or of many operands that are listed, up to fewCompiled operations, if the flat code is mostly loops: a
 // long body, in which values stay in registers, is faster than many short ones, and a listed operand takes as long as
-// some of the others.
-const (
+// some of the others. They are variables for tests, which set them to less.
+var (
 	manyLanes    = 16
 	plenty       = 256
 	fewCompiled  = 1 << 17
@@ -91,8 +91,8 @@ func (p *Program) equidistant(from, step, n int32) bool {
 	return true
 }
 
-// lanesPossible reports whether a schedule of p may have manyLanes lanes on average. It has at least a statement for
-// each operation of each level: the statements on a level need a result of the one before, apart from additions to a
+// lanesPossible estimates whether a schedule of p has manyLanes lanes on average: it has a statement for each operation
+// of each level, as a rule, since the statements on a level need a result of the one before, apart from additions to a
 // sum.
 func (p *Program) lanesPossible() bool {
 	most := p.Operations() / manyLanes
@@ -289,10 +289,8 @@ func (p *Program) instruction(s *Stmt) native.Instr {
 // vectorised reports whether s becomes machine code in a scheduled program.
 func (p *Program) vectorised(s *Stmt) bool {
 	switch {
-	case s.N == 0:
-		return false
 	case s.Op == Sum:
-		return s.K > 0
+		return true
 	case s.Op.Guard(): // the code compares all lanes with one outcome
 		outcomes := p.Outcomes[s.C.Base:][:s.N]
 		return nativeOps[s.Op] != native.None && !slices.Contains(outcomes, 1-outcomes[0])

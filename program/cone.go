@@ -73,13 +73,13 @@ func (c *cone) next() (i int, ok bool) {
 	return int(first), true
 }
 
-// readers returns, for each slot, the statements marked in wanted that read it, guards excepted: list[at[s]:at[s+1]]
+// readers returns, for each slot, the statements marked in wanted that read it: list[at[s]:at[s+1]]
 // for slot s, in program order and once per use.
 func (p *Program) readers(wanted []bool) (at, list []int32) {
 	each := func(f func(slot, reader int32)) {
 		for i := range p.Stmts {
 			s := &p.Stmts[i]
-			if !wanted[i] || s.Op.Guard() {
+			if !wanted[i] {
 				continue
 			}
 			for _, o := range s.Operands() {

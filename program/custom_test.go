@@ -155,6 +155,15 @@ func ruleG(order int) formula {
 	}
 }
 
+// ruleSink has two inputs and no outputs.
+func ruleSink() formula {
+	return formula{
+		name: "sink", n: 2,
+		value:   func([]float64) []float64 { return nil },
+		partial: func(int) formula { return ruleSink() },
+	}
+}
+
 // ruleH is x ↦ -0·x, which writes -0 for every positive x: its derivative is
 // zero, but depends on the values.
 type ruleH struct{ n int }
@@ -177,6 +186,8 @@ func (h ruleH) Outputs(n int) int {
 // programs call.
 var testCustoms = map[string]core.Custom{
 	"f": ruleF(0, 0), "f.jvp": ruleF(0, 0).tangent(), "f.vjp": ruleF(0, 0).cotangent(),
+	"sq": ruleSq(0, false), "sq.jvp": ruleSq(0, false).tangent(), "sq.vjp": ruleSq(0, false).cotangent(),
+	"sink": ruleSink(),
 	"none": formula{name: "none", value: func([]float64) []float64 { return nil }},
 	"two":  formula{name: "two", value: func([]float64) []float64 { return []float64{2, 3} }},
 	"h":    ruleH{1}, "h.jvp": ruleH{2}, "h.vjp": ruleH{2},

@@ -128,6 +128,17 @@ func TestDOTQuotes(t *testing.T) {
 	}
 }
 
+// TestDOTClips: the texts of nodes have at most 60 characters.
+func TestDOTClips(t *testing.T) {
+	text := strings.Repeat("é", 60)
+	if got := clipped(text); got != text {
+		t.Errorf("60 characters become %q", got)
+	}
+	if got, want := clipped(text+"é"), strings.Repeat("é", 59)+"…"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestDOTMalformed draws programs that Check refuses.
 func TestDOTMalformed(t *testing.T) {
 	p := record(t, goldens[0].f, goldens[0].x, 0)
@@ -147,6 +158,19 @@ func TestDOTMalformed(t *testing.T) {
 	q := *p
 	q.Result = nil
 	parsed(t, q.DOT())
+	for _, n := range []int{-1, 1000} {
+		q := *p
+		q.Outs = append([]Group{{"z", n}}, p.Outs...)
+		parsed(t, q.DOT())
+	}
+	q = *p
+	q.Result = []int32{1000}
+	_, edges := parsed(t, q.DOT())
+	for e := range edges {
+		if e[1] == "n"+strconv.Itoa(len(p.Stmts)) {
+			t.Errorf("an edge %v from a slot that is not defined", e)
+		}
+	}
 }
 
 func TestGraphviz(t *testing.T) {

@@ -46,7 +46,7 @@ func hunt(t *testing.T, seed uint64, operations, sweeps *int) {
 		}
 	}()
 	rng := rand.New(rand.NewPCG(seed, 31))
-	r := []recipe{anything, zeroes, smooth, kinked, smooth.withLanes(), kinked.withLanes()}[rng.IntN(6)]
+	r := []recipe{anything, zeroes, smooth, kinked, smooth.withLanes(), kinked.withLanes(), folds}[rng.IntN(7)]
 	r.size = 5 + rng.IntN(60)
 	// The sign of a NaN, which copysign reads, is that which the processor gives it.
 	r.binary = slices.DeleteFunc(slices.Clone(r.binary), func(op rules.Op) bool { return op == rules.Copysign })

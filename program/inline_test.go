@@ -22,6 +22,63 @@ type recordableF struct {
 	reads bool
 }
 
+// passiveF is ruleF without a derivative.
+type passiveF struct{ formula }
+
+func (passiveF) Passive()                    {}
+func (passiveF) JVP(ydot, _, _, _ []float64) { clear(ydot) }
+func (passiveF) VJP(_, _, _, _ []float64)    {}
+
+// nestedF is ruleF as a function over numbers that calls a rule.
+type nestedF struct{ formula }
+
+func (nestedF) Over(y, x []core.Rep) {
+	y[0], y[1] = core.Apply2(rules.Mul, x[0], x[1]), core.Call(ruleSin(0), x[:1])[0]
+}
+
+// ruleSin is the sine, or one of its derivatives.
+func ruleSin(order int) formula {
+	return formula{
+		name: "sin", n: 1,
+		value:   func(x []float64) []float64 { return []float64{math.Sin(x[0] + float64(order)*math.Pi/2)} },
+		partial: func(int) formula { return ruleSin(order + 1) },
+	}
+}
+
+// inlinedSq is (a, b) ↦ (a², 5) with derivatives over numbers, of which some are constants.
+type inlinedSq struct{ formula }
+
+func (inlinedSq) PushOver(x, _, xdot []core.Rep) []core.Rep {
+	return []core.Rep{core.Apply2(rules.Mul, core.Apply2(rules.Add, x[0], x[0]), xdot[0]), {}}
+}
+
+func (inlinedSq) PullOver(x, _, ybar []core.Rep) []core.Rep {
+	return []core.Rep{core.Apply2(rules.Mul, core.Apply2(rules.Add, x[0], x[0]), ybar[0]), {}}
+}
+
+// ruleSq is the function of inlinedSq, or its derivative of an order; with byB set, one by b.
+func ruleSq(order int, byB bool) formula {
+	return formula{
+		name: "sq", n: 2,
+		value: func(x []float64) []float64 {
+			switch {
+			case byB:
+				return []float64{0, 0}
+			case order == 0:
+				return []float64{x[0] * x[0], 5}
+			}
+			return []float64{[]float64{2 * x[0], 2, 0}[min(order, 3)-1], 0}
+		},
+		partial: func(j int) formula { return ruleSq(order+1, byB || j == 1) },
+	}
+}
+
+// formsOfF are ruleF in all forms, and another rule of as many inputs and outputs.
+var formsOfF = []Custom{
+	ruleF(0, 0), inlinedF{ruleF(0, 0), false}, inlinedF{ruleF(0, 0), true}, recordableF{ruleF(0, 0), false},
+	recordableF{ruleF(0, 0), true}, nestedF{ruleF(0, 0)}, passiveF{ruleF(0, 0)}, inlinedSq{ruleSq(0, false)},
+}
+
 // read reads the value of x if reads is set.
 func read(reads bool, x core.Rep) {
 	if reads {

@@ -82,9 +82,9 @@ func (p *Program) groupResult(group int) []int32 {
 	return p.Result[at : at+p.Outs[group].N]
 }
 
-// activeInput returns the index of the statement that defines input group 0.
+// activeInput returns the index of the statement that defines input group 0, the first of them.
 func (p *Program) activeInput() int {
-	return slices.IndexFunc(p.Stmts, func(s Stmt) bool { return s.Op == Input && s.K == 0 })
+	return slices.IndexFunc(p.Stmts, func(s Stmt) bool { return s.Op == Input })
 }
 
 // entries holds the result of the sweeps over a Jacobian.
@@ -97,7 +97,7 @@ type entries struct {
 
 // put records that slot holds the entry of row i and column j.
 func (e *entries) put(i, j int, slot int32) {
-	if i >= e.Rows || j >= e.Cols || e.Symmetric && i > j {
+	if j >= e.Cols || e.Symmetric && i > j {
 		return
 	}
 	if k, ok := slices.BinarySearch(e.Index[e.Ptr[j]:e.Ptr[j+1]], i); ok {
@@ -137,9 +137,8 @@ func (e *entries) wanted(byRow bool) []bool {
 // reverse computes the entries by rows: one reverse sweep for each output in outs, over the cone that it depends on. in
 // is the statement of input group 0.
 func (e *entries) reverse(b *builder, p *Program, outs []int32, in int) {
-	v := &reverser{builder: b, src: p, k: 1, strong: e.Strong, on: p.depends(false), own: p.owners(),
-		cone: newCone(p, true)}
-	v.reset()
+	v := newReverser(b, p, 1, e.Strong, false)
+	v.cone = newCone(p, true)
 	one := b.constant(1)
 	x := &p.Stmts[in]
 	rows := e.wanted(true)
@@ -166,7 +165,7 @@ func (e *entries) reverse(b *builder, p *Program, outs []int32, in int) {
 		} else {
 			v.cone.slots = compact(v.cone.slots)
 			for _, s := range v.cone.slots {
-				if j := s - x.D; j >= 0 && j < x.N {
+				if j := s - x.D; j < x.N { // no slot before the inputs depends on them
 					run, neg, _ := v.lane(s)
 					if neg {
 						run = v.op1(rules.Neg, 1, Run(run))
@@ -193,8 +192,7 @@ func compact(s []int32) []int32 {
 func (e *entries) forward(b *builder, p *Program, outs []int32, in int) {
 	own := p.owners()
 	at, list := p.readers(p.leading(outs, own))
-	f := &pusher{builder: b, src: p, k: 1, strong: e.Strong}
-	f.reset()
+	f := newPusher(b, p, 1, e.Strong)
 	c := newCone(p, false)
 	one := b.constant(1)
 	row := make(map[int32][]int, len(outs)) // slot → rows; an output may occur in several

@@ -16,15 +16,38 @@ import (
 func TestEntries(t *testing.T) {
 	each(t, 150, kinked.withLanes(), func(t *testing.T, r *rand.Rand, x sample) {
 		m, n := x.p.Outs[0].N, x.p.Ins[0].N
-		o := EntriesOptions{Rows: r.IntN(m + 1), Cols: r.IntN(n + 1), Others: r.IntN(2) == 0}
+		o := EntriesOptions{Rows: r.IntN(m + 1), Cols: r.IntN(n + 1), Others: r.IntN(2) == 0, Alone: r.IntN(3) == 0}
+		if r.IntN(3) == 0 { // a Hessian
+			x.p = Join(x.p, "y", 0)
+			x.p.Outs, x.p.Result = []Group{{"y", 1}}, x.p.Result[m-1:] // the last statement
+			x.p = Join(Simplify(VJP(x.p, VJPOptions{Unit: true})), "g", 1)
+			o.Rows = r.IntN(n + 1)
+			o.Cols, o.Symmetric = o.Rows, true
+		}
+		wanted := map[Entry]bool{}
+		for i := range o.Rows {
+			for j := range o.Cols {
+				at := Entry{i, j}
+				if wanted[at] = r.IntN(3) > 0; o.Symmetric && j < i {
+					wanted[at] = wanted[Entry{j, i}]
+				}
+			}
+		}
 		o.Ptr = []int{0}
-		for range o.Cols {
+		for j := range o.Cols {
 			for i := range o.Rows {
-				if r.IntN(3) > 0 {
+				if wanted[Entry{i, j}] {
 					o.Index = append(o.Index, i)
 				}
 			}
 			o.Ptr = append(o.Ptr, len(o.Index))
+		}
+		outs := len(x.p.Outs)
+		if o.Alone {
+			outs = 1
+		}
+		if o.Others {
+			outs++
 		}
 		for _, strong := range []bool{false, true} {
 			full := run(t, "jacobian", Jacobian(x.p, JacobianOptions{Strong: strong}), x.ins, x.params)
@@ -43,6 +66,9 @@ func TestEntries(t *testing.T) {
 				for what, q := range map[string]*Program{"entries": q, "scheduled": Schedule(Simplify(q))} {
 					what = fmt.Sprintf("%s, forward %v, strong %v", what, o.Forward, strong)
 					got := run(t, what, q, x.ins, x.params)
+					if len(got) != outs+1 || o.Alone && len(got[0]) > 0 {
+						t.Fatalf("%s: %d groups of outputs, want %d", what, len(got), outs+1)
+					}
 					var others []float64
 					if o.Others {
 						others, got = got[len(got)-1], got[:len(got)-1]
@@ -54,13 +80,15 @@ func TestEntries(t *testing.T) {
 					left := map[Entry]float64{}
 					for i := range o.Rows {
 						for j := range o.Cols {
-							left[Entry{i, j}] = jac[i*n+j]
+							if !o.Symmetric || i <= j {
+								left[Entry{i, j}] = jac[i*n+j]
+							}
 						}
 					}
 					for j := range o.Cols {
 						for k := o.Ptr[j]; k < o.Ptr[j+1]; k++ {
 							at := Entry{o.Index[k], j}
-							same(fmt.Sprintf("%s: %v", what, at), entries[k], left[at])
+							same(fmt.Sprintf("%s: %v", what, at), entries[k], jac[at.Row*n+at.Col])
 							delete(left, at)
 						}
 					}
@@ -82,6 +110,82 @@ func TestEntries(t *testing.T) {
 					}
 				}
 			}
+		}
+	})
+}
+
+// TestEntriesCostOfRandom compares the costs of random programs with the numbers of statements that can be reached.
+func TestEntriesCostOfRandom(t *testing.T) {
+	each(t, 100, kinked.withLanes(), func(t *testing.T, r *rand.Rand, x sample) {
+		m, n := x.p.Outs[0].N, x.p.Ins[0].N
+		o := EntriesOptions{Rows: m, Cols: n, Ptr: make([]int, n+1), Others: r.IntN(2) == 0}
+		for j := range n {
+			o.Ptr[j+1] = o.Ptr[j]
+			for i := range m {
+				if r.IntN(4) == 0 {
+					o.Index = append(o.Index, i)
+					o.Ptr[j+1]++
+				}
+			}
+		}
+		p := single(x.p)
+		on, own, in := p.depends(false), p.owners(), p.Stmts[p.activeInput()].D
+		outs := p.Result[:m]
+		leading := make([]bool, len(p.Stmts)) // an output depends on it
+		cost := func(k int) (forward, reverse int) {
+			s := &p.Stmts[k]
+			return 1 + int(s.terms())/8 + p.inlinedCost(s),
+				1 + int(s.terms())/8*len(s.Operands()) + p.inlinedCost(s)
+		}
+		// reached returns the statements that a slot depends on, by way of slots that are on.
+		reached := func(from int32, on func(slot int32) bool) []bool {
+			seen := make([]bool, len(p.Stmts))
+			seen[own[from]] = true
+			for k := len(p.Stmts) - 1; k >= 0; k-- {
+				if !seen[k] {
+					continue
+				}
+				for _, slot := range p.reads(nil, &p.Stmts[k]) {
+					seen[own[slot]] = seen[own[slot]] || on(slot)
+				}
+			}
+			return seen
+		}
+		forward, reverse := 0, 0
+		for i, s := range outs {
+			for k, yes := range reached(s, func(int32) bool { return true }) {
+				leading[k] = leading[k] || yes
+			}
+			if !on[s] || !o.Others && !slices.Contains(o.Index, i) {
+				continue
+			}
+			for k, yes := range reached(s, func(slot int32) bool { return on[slot] }) {
+				if yes {
+					_, c := cost(k)
+					reverse += c
+				}
+			}
+		}
+		for j := range n {
+			if !o.Others && o.Ptr[j] == o.Ptr[j+1] {
+				continue
+			}
+			depends := make([]bool, p.Slots)
+			depends[in+int32(j)] = true
+			for k := range p.Stmts {
+				s := &p.Stmts[k]
+				reads := func(slot int32) bool { return depends[slot] }
+				if leading[k] && slices.ContainsFunc(p.reads(nil, s), reads) {
+					c, _ := cost(k)
+					forward += c
+					for l := range s.N {
+						depends[s.D+l] = true
+					}
+				}
+			}
+		}
+		if f, r := EntriesCost(x.p, o, 1<<30); f != forward || r != reverse {
+			t.Errorf("got costs %d forward and %d in reverse, want %d and %d", f, r, forward, reverse)
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"slices"
+
 	"github.com/nabla-ad/nabla/internal/core"
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -26,8 +28,7 @@ type JVPOptions struct {
 // A run costs that of p and, per lane, one to three times that of the statements of p that depend on the inputs.
 func JVP(p *Program, o JVPOptions) *Program {
 	k := int32(max(o.Lanes, 1))
-	f := &pusher{builder: derive(p), k: k, strong: o.Strong, src: p}
-	f.reset()
+	f := newPusher(derive(p), p, k, o.Strong)
 	for i := range p.Stmts {
 		s := &p.Stmts[i]
 		if s.Op != Input || s.K > 0 && !o.Captured {
@@ -48,7 +49,7 @@ func JVP(p *Program, o JVPOptions) *Program {
 			if t := f.tan[s]; t >= 0 {
 				out = append(out, t+j)
 			} else {
-				out = append(out, f.zero(o.Strong && o.Signed))
+				out = append(out, f.zero(o.Strong))
 			}
 		}
 	}
@@ -65,14 +66,9 @@ type pusher struct {
 	tan    []int32 // slot of src → first of the k slots of its tangent, -1 for a structural zero
 }
 
-// reset makes all tangents structural zeros.
-func (f *pusher) reset() {
-	if f.tan == nil {
-		f.tan = make([]int32, f.src.Slots)
-	}
-	for i := range f.tan {
-		f.tan[i] = -1
-	}
+// newPusher returns a pusher of p that appends to b. All tangents are structural zeros.
+func newPusher(b *builder, p *Program, k int32, strong bool) *pusher {
+	return &pusher{builder: b, src: p, k: k, strong: strong, tan: slices.Repeat([]int32{-1}, int(p.Slots))}
 }
 
 // sweep propagates the tangents of the inputs through all statements.

@@ -2,6 +2,7 @@ package program
 
 import (
 	"math"
+	"slices"
 
 	"github.com/nabla-ad/nabla/internal/core"
 )
@@ -36,7 +37,7 @@ func newKept(p *Program) *kept {
 			k.makes[s.K] = v
 			makes[v.Identity()] = true
 		}
-		if t, ok := c.(core.Cotangent); ok && t.Of() != nil {
+		if t, ok := c.(core.Cotangent); ok {
 			k.uses[s.K] = t
 			uses[t.Of()] = true
 		}
@@ -67,7 +68,8 @@ func (k *kept) call(i int32, out, in []float64) bool {
 		return true
 	}
 	if c := k.uses[i]; c != nil {
-		if p := k.find(c.Of(), in); p != nil {
+		x := in[:len(out)] // the outputs are cotangents of the inputs, and the seed comes behind these
+		if p := k.find(c.Of(), x); p != nil {
 			c.ValueBy(p, out, in)
 			return true
 		}
@@ -75,10 +77,10 @@ func (k *kept) call(i int32, out, in []float64) bool {
 	return false
 }
 
-// find returns the pullback of a rule at the inputs with which in begins, nil if there is none.
-func (k *kept) find(of any, in []float64) core.Pullback {
+// find returns the pullback of a rule at x, bit for bit, nil if there is none.
+func (k *kept) find(of any, x []float64) core.Pullback {
 	for range k.list {
-		if p := &k.list[k.next]; p.of == of && startsWith(in, p.by.Point()) {
+		if p := &k.list[k.next]; p.of == of && slices.EqualFunc(p.by.Point(), x, equalBits) {
 			return p.by
 		}
 		if k.next--; k.next < 0 {
@@ -88,18 +90,8 @@ func (k *kept) find(of any, in []float64) core.Pullback {
 	return nil
 }
 
-// startsWith reports whether in begins with the numbers x, bit for bit.
-func startsWith(in, x []float64) bool {
-	if len(x) > len(in) {
-		return false
-	}
-	for i, v := range x {
-		if math.Float64bits(v) != math.Float64bits(in[i]) {
-			return false
-		}
-	}
-	return true
-}
+// equalBits reports whether a and b are the same bit for bit, NaNs with their payloads.
+func equalBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 
 // clear drops all pullbacks.
 func (k *kept) clear() {

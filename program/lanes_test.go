@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -74,6 +75,16 @@ func unroll(p *Program) *Program {
 		b.output(g.Name, list)
 	}
 	return b.p
+}
+
+// A program without inputs runs.
+func TestNoInputs(t *testing.T) {
+	p := mustParse(t, "%0:3 = const 1 2 3\n%3:2 = mul %0 %1:+1\n%5 = exp %0\n%6 = add %5 %3\nout y [%6]\n"+
+		"out z [%3 %0]\n")
+	for _, pass := range passes {
+		compare(t, pass.String(), run(t, pass.String(), pass.do(p), nil, nil), [][]float64{{math.Exp(1) + 2}, {2, 1}},
+			sameBits)
+	}
 }
 
 // Derivatives do not depend on how statements are cut into lanes.

@@ -28,7 +28,7 @@ func (x *Machine) areas(read []bool) (areas native.Areas) {
 	if read == nil {
 		return areas
 	}
-	if len(p.Ins) > 0 && p.Ins[0].N > 0 {
+	if len(p.Ins) > 0 {
 		areas[0] = native.Area{First: x.in[0], N: int32(p.Ins[0].N)}
 		for _, r := range read[areas[0].First:][:areas[0].N] {
 			if r {
@@ -61,9 +61,9 @@ func (x *Machine) constant() bool {
 	return !slices.ContainsFunc(x.p.Result, in.Has)
 }
 
-// whole reports whether no value of o is a constant.
+// whole reports whether no value of o, in the region of the outputs, is a constant.
 func (o *outGroup) whole() bool {
-	return o.ready && len(o.varying) == 1 && int(o.varying[0].to-o.varying[0].from) == len(o.slots)
+	return len(o.varying) == 1 && int(o.varying[0].to-o.varying[0].from) == len(o.slots)
 }
 
 // Borrow makes the next run take input group 0 from in, and write output group i to out unless that is nil. It copies

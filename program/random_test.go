@@ -19,6 +19,7 @@ type recipe struct {
 	captured               bool
 	params                 bool
 	size                   int
+	many                   int // constants per twenty statements, besides one
 }
 
 // anyOps are all elementary functions of the given arity.
@@ -46,6 +47,14 @@ var (
 			rules.Hypot, rules.Add, rules.Sub},
 		ternary: []rules.Op{rules.Select, rules.FMA}, consts: []float64{0, math.Copysign(0, -1), 0, 1, -1},
 		lanes: true, size: 40,
+	}
+	// folds has what Simplify folds: operations with constants that are neutral for some, and negations.
+	folds = recipe{
+		unary:   []rules.Op{rules.Neg, rules.Neg, rules.Neg, rules.Inv, rules.Sq, rules.Sin},
+		binary:  []rules.Op{rules.Add, rules.Sub, rules.Mul, rules.Div, rules.MulZ, rules.DivZ, rules.MulZ, rules.DivZ},
+		ternary: []rules.Op{rules.Select, rules.FMA},
+		consts:  []float64{0, negZero, 1, -1, 0, negZero, 1, -1, nan},
+		lanes:   true, size: 40, many: 4,
 	}
 	smooth = recipe{
 		unary: []rules.Op{rules.Neg, rules.Sin, rules.Cos, rules.Tanh, rules.Atan, rules.Erf, rules.Logistic,
@@ -82,7 +91,8 @@ func (r recipe) random(rng *rand.Rand) sample {
 	b := derive(&Program{})
 	var x sample
 	var m []float64
-	moving := []bool{} // slots that are no constants
+	moving := []bool{}            // slots that are no constants
+	wholes := map[int32][]int32{} // number of lanes → the first slots of the statements that have as many
 	number := func() float64 { return math.Round(rng.NormFloat64()*1024) / 512 }
 	numbers := func(n int) []float64 {
 		v := make([]float64, n)
@@ -100,8 +110,13 @@ func (r recipe) random(rng *rand.Rand) sample {
 			for range s.Width() {
 				moving = append(moving, s.Op != Const)
 			}
+			wholes[s.Width()] = append(wholes[s.Width()], s.D)
 			referenceStmt(b.p, s, m, x.ins, x.params)
 		}
+	}
+	if rng.IntN(4) == 0 {
+		b.add(Stmt{Op: Const, N: 1}) // before the inputs
+		b.p.Consts = append(b.p.Consts, number())
 	}
 	n := 1 + rng.IntN(5)
 	x.ins = append(x.ins, numbers(n))
@@ -146,6 +161,12 @@ func (r recipe) random(rng *rand.Rand) sample {
 		case kind == 0:
 			return Slot(slot())
 		case kind == 1 && size >= n:
+			if whole := wholes[n]; len(whole) > 0 && rng.IntN(2) == 0 {
+				return Run(whole[rng.IntN(len(whole))])
+			}
+			if d := b.p.Stmts[rng.IntN(len(b.p.Stmts))].D; d <= size-n && rng.IntN(2) == 0 {
+				return Run(d)
+			}
 			return Run(int32(rng.IntN(int(size - n + 1))))
 		case kind == 2 && size >= n:
 			stride := 1 + int32(rng.IntN(int((size-1)/(n-1))))
@@ -166,8 +187,8 @@ func (r recipe) random(rng *rand.Rand) sample {
 		if r.lanes && rng.IntN(2) == 0 {
 			s.N = 1 + int32(rng.IntN(6))
 		}
-		switch kind := rng.IntN(20); {
-		case kind == 0:
+		switch kind := rng.IntN(20 + r.many); {
+		case kind == 0 || kind >= 20:
 			constant(s.N)
 			run()
 			continue
@@ -184,7 +205,7 @@ func (r recipe) random(rng *rand.Rand) sample {
 				}
 			}
 		case kind == 2 && r.customs:
-			c, n := ruleF(0, 0), int32(2)
+			c, n := formsOfF[rng.IntN(len(formsOfF))], int32(2)
 			if s.N = 2; rng.IntN(2) == 0 {
 				c, n, s.N = ruleG(0), 1, 1
 			}
@@ -193,6 +214,13 @@ func (r recipe) random(rng *rand.Rand) sample {
 		case kind == 3:
 			s.Op, s.K = Sum, 1+int32(rng.IntN(7))
 			s.A = operand(s.N * s.K)
+			i := rng.IntN(len(b.p.Stmts))
+			for k := 0; k < 3 && b.p.Stmts[i].Op != Call; k++ {
+				i = rng.IntN(len(b.p.Stmts))
+			}
+			if from := &b.p.Stmts[i]; s.N == 1 && from.Width() > 0 { // all lanes of a statement
+				s.K, s.A = from.Width(), Run(from.D)
+			}
 		case kind == 4:
 			s.Op = Op(r.ternary[rng.IntN(len(r.ternary))])
 		case kind < 11:
@@ -207,7 +235,8 @@ func (r recipe) random(rng *rand.Rand) sample {
 			}
 			// A step function of constants gives a constant zero, which only the
 			// recipe zeroes is to have.
-			if s.N == 1 && !(moving[b.p.at(s.A, 0)] || rules.Op(s.Op).Arity() > 1 && moving[b.p.at(s.B, 0)]) {
+			moves := moving[b.p.at(s.A, 0)] || s.Op.Arity() > 1 && moving[b.p.at(s.B, 0)]
+			if s.N == 1 && r.many == 0 && !moves {
 				continue
 			}
 		}

@@ -198,7 +198,7 @@ func runMachine(p *Program, ins [][]float64, params []float64) (outs [][]float64
 	for what, x := range machines(p) {
 		for borrowed := range max(3, len(p.Outs)+1) { // 0, or the number of a group: the last run of 3 borrows nothing
 			run := runIn
-			if borrowed > 0 && borrowed < len(p.Outs) {
+			if borrowed > 0 && borrowed < len(p.Outs) && len(ins) > 0 {
 				run = func(x *Machine, p *Program, ins [][]float64, params []float64) ([][]float64, bool) {
 					return borrowIn(x, p, ins, params, borrowed)
 				}
@@ -207,11 +207,14 @@ func runMachine(p *Program, ins [][]float64, params []float64) (outs [][]float64
 			if holds != ok {
 				panic(fmt.Sprintf("%s: guards hold: %v, want %v, in\n%s", what, holds, ok, p))
 			}
+			if got := x.AnyNaN(0, len(got)-1); ok && got != anyNaN(outs) {
+				panic(fmt.Sprintf("%s: a group has a NaN: %v, in\n%s", what, got, p))
+			}
 			for i := range got {
 				nan := false
 				for j, v := range got[i] {
 					nan = nan || v != v
-					if ok && !sameNumber(v, outs[i][j]) {
+					if ok && !sameBits(v, outs[i][j]) {
 						panic(fmt.Sprintf("%s: output %d of group %d is %v, want %v, in\n%s", what, j, i, v,
 							outs[i][j], p))
 					}
@@ -225,10 +228,15 @@ func runMachine(p *Program, ins [][]float64, params []float64) (outs [][]float64
 	return outs, ok
 }
 
+// anyNaN reports whether one of the numbers is NaN.
+func anyNaN(groups [][]float64) bool {
+	return slices.ContainsFunc(groups, func(v []float64) bool { return slices.ContainsFunc(v, math.IsNaN) })
+}
+
 // machines returns machines of all kinds for p: that of Compile, and each kind of machine code that it might have
 // chosen for a program of more statements.
 func machines(p *Program) map[string]*Machine {
-	all := map[string]*Machine{"compiled": Compile(p), "staged": NewMachine(staged(p))}
+	all := map[string]*Machine{"compiled": Compile(p), "staged": NewMachine(staged(p)), "chosen": chosen(p)}
 	if !native.Supported() {
 		return all
 	}
@@ -249,6 +257,17 @@ func machines(p *Program) map[string]*Machine {
 		}
 	}
 	return all
+}
+
+// chosen returns the machine that Compile chooses for p if fewer lanes are many, and fewer operations too many, than
+// for users.
+func chosen(p *Program) *Machine {
+	many, much, few, most := manyLanes, plenty, fewCompiled, mostCompiled
+	defer func() { manyLanes, plenty, fewCompiled, mostCompiled = many, much, few, most }()
+	n := int(p.Slots)
+	manyLanes = 2 + n%3
+	plenty, fewCompiled, mostCompiled = manyLanes+n%2, 50*(n%5), 50*(n%7)
+	return Compile(p)
 }
 
 // divided returns a machine whose work three goroutines divide, even if it is little; nil if there is none.
@@ -291,14 +310,18 @@ func borrowIn(x *Machine, p *Program, ins [][]float64, params []float64, group i
 	for j := range out {
 		out[j] = 1.25e-77
 	}
-	x.Borrow(in, group, out)
+	if p.Slots%3 == 0 {
+		x.Borrow(in, group, nil)
+	} else {
+		x.Borrow(in, group, out)
+	}
 	for k, on := range [2]bool{x.loan.in != nil, x.loan.out != nil} {
 		if on {
 			loans[k].Add(1)
 		}
 	}
 	ok = x.Run()
-	if len(ins) > 0 && !slices.EqualFunc(in, ins[0], sameNumber) || out[len(out)-1] != 1.25e-77 {
+	if !slices.EqualFunc(in, ins[0], sameNumber) || out[len(out)-1] != 1.25e-77 {
 		panic(fmt.Sprintf("a run wrote to its input %v, want %v, or behind its output %v, in\n%s", in, ins, out, p))
 	}
 	for i, g := range p.Outs {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -28,6 +29,12 @@ func TestJoinInputs(t *testing.T) {
 		ins := append([][]float64{append(append([]float64{}, x.ins[0]...), ybar...)}, x.ins[1:]...)
 		compare(t, "joined", run(t, "joined", q, ins, x.params), want, sameNumber)
 
+		if len(x.ins) > 1 { // a group before the last one
+			q := JoinInputs(g, "captured")
+			ins := [][]float64{append(append([]float64{}, x.ins[0]...), x.ins[1]...), ybar}
+			compare(t, "joined", run(t, "joined", q, ins, x.params), want, sameNumber)
+		}
+
 		dots := make([][]float64, len(ins))
 		dots[0] = directions(rng, len(ins[0]), 1)
 		got := run(t, "JVP", JVP(q, JVPOptions{}), append(append([][]float64{}, ins...), dots[0]), x.params)
@@ -45,6 +52,16 @@ func TestBind(t *testing.T) {
 		}
 		compare(t, "bound", run(t, "bound", q, x.ins, nil), run(t, "before", x.p, x.ins, x.params), sameNumber)
 	})
+}
+
+func TestBindRefuses(t *testing.T) {
+	p := mustParse(t, "%0 = input x\n%1:2 = param 0\nout y [%2]\n")
+	defer func() {
+		if want := "program: Bind: got 3 values for 2 parameters"; fmt.Sprint(recover()) != want {
+			t.Errorf("no panic %q", want)
+		}
+	}()
+	Bind(p, make([]float64, 3))
 }
 
 // A derivative alone has no -0.

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -160,7 +161,7 @@ func merge(p *Program) *Program {
 			continue
 		}
 		t := r.mapped(s)
-		if s.N > 0 && (s.Op.Elementary() || s.Op == Sum) {
+		if s.Op.Elementary() || s.Op == Sum {
 			if to, ok := r.fold(&t, vals, constant); ok {
 				for l := range s.N {
 					r.slot[s.D+l] = r.p.at(to, l)
@@ -215,7 +216,7 @@ func (r *rewriter) fold(t *Stmt, vals *values, constant func(float64) int32) (Op
 		}
 		if op == rules.Neg && t.A.Stride != Gather { // -(-x)
 			s := defining(r.p.Stmts, t.A.Base)
-			if s != nil && s.Op == Op(rules.Neg) && s.N == t.N && s.D == t.A.Base && (s.N == 1 || t.A.Stride == 1) {
+			if s.Op == Op(rules.Neg) && s.N == t.N && s.D == t.A.Base && (s.N == 1 || t.A.Stride == 1) {
 				return s.A, true
 			}
 		}
@@ -263,7 +264,7 @@ func (r *rewriter) fold(t *Stmt, vals *values, constant func(float64) int32) (Op
 			return negated(t, t.B)
 		case b.on && b.v == -1 && op == rules.Mul:
 			return negated(t, t.A)
-		case a.on && op == rules.MulZ && a.v == 0 && math.Signbit(a.v):
+		case a.on && op == rules.MulZ && isNegZero(a.v):
 			return t.A, true
 		}
 	case rules.Div, rules.DivZ:
@@ -273,7 +274,7 @@ func (r *rewriter) fold(t *Stmt, vals *values, constant func(float64) int32) (Op
 	}
 	// Canonical order for the hash table: constants second, so that equal operations can be merged into lanes wherever
 	// their constants were written.
-	if commutes(op) && (a.on && !b.on || a.on == b.on && t.N == 1 && t.A.Base > t.B.Base) {
+	if commutes(op) && (a.on || !b.on && t.N == 1 && t.A.Base > t.B.Base) {
 		t.A, t.B = t.B, t.A
 	}
 	return Operand{}, false
@@ -291,50 +292,36 @@ func negated(t *Stmt, a Operand) (Operand, bool) {
 // commutes reports whether op is exactly commutative.
 func commutes(op rules.Op) bool { return op == rules.Add || op == rules.Mul }
 
-// defining returns the statement that writes slot, found by bisection, or nil.
+// defining returns the statement that writes slot, found by bisection: the first of those that end behind it.
 func defining(stmts []Stmt, slot int32) *Stmt {
-	i, _ := slices.BinarySearchFunc(stmts, slot, func(s Stmt, slot int32) int {
-		switch {
-		case slot < s.D:
-			return 1
-		case slot >= s.D+max(s.Width(), 1):
-			return -1
-		case s.Width() == 0:
-			return -1 // a guard shares D with the statement after it
-		}
-		return 0
+	i, _ := slices.BinarySearchFunc(stmts, slot+1, func(s Stmt, end int32) int {
+		return cmp.Compare(s.D+s.Width(), end)
 	})
-	if i < len(stmts) && stmts[i].D <= slot && slot < stmts[i].D+stmts[i].Width() {
-		return &stmts[i]
-	}
-	return nil
+	return &stmts[i]
 }
 
 // table is a hash table of statements by operation and operands. Open addressing over statement numbers keeps it free
 // of pointers.
-type table struct {
-	entries []tagged
-	n       int
-}
+type table []tagged
 
 // A tagged is the number of a statement, +1, and above it 32 bits of its hash, so that other statements need not be
 // read to be told apart; 0 if there is none.
 type tagged uint64
 
 // newTable returns a table with room for n statements.
-func newTable(n int) *table {
+func newTable(n int) table {
 	size := 64
 	for 4*size < 5*n {
 		size *= 2
 	}
-	return &table{entries: make([]tagged, size)}
+	return make(table, size)
 }
 
 // find returns the first slot of a statement of p equal to s, whose hash is h.
-func (t *table) find(p *Program, s *Stmt, h uint64) (int32, bool) {
-	mask := uint64(len(t.entries) - 1)
-	for at := h & mask; t.entries[at] != 0; at = (at + 1) & mask {
-		if e := t.entries[at]; uint32(e>>32) == uint32(h) {
+func (t table) find(p *Program, s *Stmt, h uint64) (int32, bool) {
+	mask := uint64(len(t) - 1)
+	for at := h & mask; t[at] != 0; at = (at + 1) & mask {
+		if e := t[at]; uint32(e>>32) == uint32(h) {
 			if c := &p.Stmts[uint32(e)-1]; same(p, c, s) {
 				return c.D, true
 			}
@@ -343,30 +330,14 @@ func (t *table) find(p *Program, s *Stmt, h uint64) (int32, bool) {
 	return 0, false
 }
 
-// put adds statement i, whose hash is h.
-func (t *table) put(i int32, h uint64) {
-	t.insert(tagged(h<<32 | uint64(i+1)))
-	if 5*t.n <= 4*len(t.entries) {
-		return
-	}
-	old := t.entries
-	t.entries, t.n = make([]tagged, 2*len(old)), 0
-	for _, e := range old {
-		if e != 0 {
-			t.insert(e)
-		}
-	}
-}
-
-// insert adds an entry, at the first free place from that of its hash on.
-func (t *table) insert(e tagged) {
-	mask := uint64(len(t.entries) - 1)
-	at := uint64(e>>32) & mask
-	for t.entries[at] != 0 {
+// put adds statement i, whose hash is h, at the first free place from that of its hash on.
+func (t table) put(i int32, h uint64) {
+	mask := uint64(len(t) - 1)
+	at := h & mask
+	for t[at] != 0 {
 		at = (at + 1) & mask
 	}
-	t.entries[at] = e
-	t.n++
+	t[at] = tagged(h<<32 | uint64(i+1))
 }
 
 // mix adds v to the hash h.
@@ -375,9 +346,9 @@ func mix(h, v uint64) uint64 {
 	return h ^ h>>29
 }
 
-// hash returns a hash of s that agrees with same.
+// hash returns a hash of s, whose operands a rewriter has translated, that agrees with same.
 func hash(p *Program, s *Stmt) uint64 {
-	if s.N == 1 && s.Op.Elementary() && s.listsNone() {
+	if s.N == 1 && s.Op.Elementary() {
 		h := mix(uint64(s.Op), uint64(uint32(s.A.Base)))
 		if n := s.Op.Arity(); n > 1 {
 			if h ^= uint64(uint32(s.B.Base)) << 32; n > 2 {
@@ -406,12 +377,13 @@ func hash(p *Program, s *Stmt) uint64 {
 	return h ^ h>>32
 }
 
-// same reports whether s and t perform the same operation on the same slots or constants.
+// same reports whether s and t, whose operands a rewriter has translated, perform the same operation on the same slots
+// or constants.
 func same(p *Program, s, t *Stmt) bool {
 	if s.Op != t.Op || s.N != t.N {
 		return false
 	}
-	if s.N == 1 && s.Op.Elementary() && s.listsNone() && t.listsNone() {
+	if s.N == 1 && s.Op.Elementary() {
 		n := s.Op.Arity()
 		return s.A.Base == t.A.Base && (n < 2 || s.B.Base == t.B.Base) && (n < 3 || s.C.Base == t.C.Base)
 	}

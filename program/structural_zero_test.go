@@ -2,6 +2,7 @@ package program
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -168,6 +169,17 @@ func TestStructuralZeros(t *testing.T) {
 	for _, c := range kinks {
 		t.Run(c.name, func(t *testing.T) {
 			p := mustParse(t, strings.TrimSpace(c.text))
+			if strings.Contains(c.text, `call "f"`) { // in the forms that are inlined
+				for _, f := range []Custom{inlinedF{ruleF(0, 0), false}, recordableF{ruleF(0, 0), false}} {
+					q := *p
+					q.Customs = slices.Repeat([]Custom{f}, len(p.Customs))
+					x, want := []float64{c.x}, [][]float64{{c.strong}}
+					got := run(t, "VJP", VJP(&q, VJPOptions{Unit: true, Strong: true}), [][]float64{x}, nil)
+					compare(t, "VJP", got[1:], want, sameNumber)
+					got = run(t, "JVP", JVP(&q, JVPOptions{Strong: true}), [][]float64{x, {1}}, nil)
+					compare(t, "JVP", got[1:], want, sameNumber)
+				}
+			}
 			for _, cut := range passes[:4] {
 				for _, pass := range passes {
 					for _, k := range []int{1, 3} {
@@ -282,27 +294,27 @@ func TestStrongIsPlain(t *testing.T) {
 // be zero are not.
 func TestSigned(t *testing.T) {
 	p, err := Parse(`
-%0:3 = input x
-%3 = mul %0 %1
-%4 = exp %2
-%5 = const 0
-%6 = lt %5 %5
-%7 = select %6 %4 %3
-out y [%7]`, nil)
+%0:4 = input x
+%4 = mul %0 %1
+%5 = exp %2
+%6 = const 0
+%7 = lt %6 %6
+%8 = select %7 %5 %4
+out y [%8]`, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, signed := range []bool{false, true} {
 		m := NewMachine(Join(VJP(p, VJPOptions{Strong: true, Signed: signed, Unit: true}), "xbar", 1))
-		copy(m.Input(0), []float64{3, 0, 1})
-		xbar := make([]float64, 3)
+		copy(m.Input(0), []float64{3, 0, 1, 2})
+		xbar := make([]float64, 4)
 		if !m.Run() {
 			t.Fatal("a guard failed")
 		}
 		m.Output(0, xbar)
-		want := []float64{0, 3, 0}
+		want := []float64{0, 3, 0, 0}
 		if signed {
-			want[2] = negZero
+			want[2], want[3] = negZero, negZero
 		}
 		for i, v := range xbar {
 			if math.Float64bits(v) != math.Float64bits(want[i]) {
@@ -310,9 +322,9 @@ out y [%7]`, nil)
 			}
 		}
 		m = NewMachine(Join(JVP(p, JVPOptions{Strong: true, Signed: signed}), "ydot", 1))
-		copy(m.Input(0), []float64{3, 0, 1})
+		copy(m.Input(0), []float64{3, 0, 1, 2})
 		for _, c := range []struct{ xdot, want float64 }{{2, 0}, {negZero, 0}} {
-			copy(m.Input(1), []float64{c.xdot, negZero, 5})
+			copy(m.Input(1), []float64{c.xdot, negZero, 5, 7})
 			if signed && c.xdot == 0 {
 				c.want = negZero
 			}

@@ -30,8 +30,7 @@ type VJPOptions struct {
 // A run costs that of p and, per lane, one to four times that of the statements of p that depend on the inputs.
 func VJP(p *Program, o VJPOptions) *Program {
 	k := int32(max(o.Lanes, 1))
-	v := &reverser{builder: derive(p), k: k, strong: o.Strong, on: p.depends(o.Captured), own: p.owners(), src: p}
-	v.reset()
+	v := newReverser(derive(p), p, k, o.Strong, o.Captured)
 	v.p.Outs = append(v.p.Outs, p.Outs...) // outputs of p stay outputs
 	v.p.Result = append(v.p.Result, p.Result...)
 	if o.Unit {
@@ -51,7 +50,7 @@ func VJP(p *Program, o VJPOptions) *Program {
 		if s.Op != Input || s.K > 0 && !o.Captured {
 			continue
 		}
-		g := v.lanesAdjoint(i, s, o.Strong && o.Signed)
+		g := v.lanesAdjoint(i, s, o.Strong)
 		name := p.Ins[s.K].Name + "bar"
 		if s.K == 0 {
 			name = "xbar"
@@ -104,15 +103,13 @@ type fullEntry struct {
 	next int32
 }
 
-// reset removes all contributions.
-func (v *reverser) reset() {
-	if v.head == nil {
-		v.head, v.full = make([]int32, v.src.Slots), make([]int32, len(v.src.Stmts))
-		v.list = make([]entry, 0, 2*len(v.src.Stmts))
+// newReverser returns a reverser of p without contributions, which appends to b. With captured set, the group
+// "captured" counts among the inputs.
+func newReverser(b *builder, p *Program, k int32, strong, captured bool) *reverser {
+	return &reverser{
+		builder: b, src: p, k: k, strong: strong, on: p.depends(captured), own: p.owners(),
+		head: make([]int32, p.Slots), full: make([]int32, len(p.Stmts)), list: make([]entry, 0, 2*len(p.Stmts)),
 	}
-	clear(v.head)
-	clear(v.full)
-	v.list, v.fulls = v.list[:0], v.fulls[:0]
 }
 
 // push adds run, negated if neg is set, to the contributions of slot.
@@ -195,14 +192,11 @@ func (v *reverser) lanesAdjoint(i int, s *Stmt, signed bool) []int32 {
 }
 
 // adjoint returns the cotangent of statement i over its N·k lanes, or its negative if neg is set. ok is false if there
-// are no contributions.
+// are no contributions. The k lanes of a lane that has contributions are contiguous.
 func (v *reverser) adjoint(i int, s *Stmt) (g Operand, neg, ok bool) {
 	if s.N == 1 {
 		r, neg, ok := v.lane(s.D)
 		return Run(r), neg, ok
-	}
-	if s.N == 0 {
-		return Operand{}, false, false
 	}
 	g, neg, ok = v.lanes(s)
 	for h := v.full[i]; h != 0; h = v.fulls[h-1].next {
@@ -362,21 +356,19 @@ func (p *Program) owners() []int32 {
 	return own
 }
 
-// route adds g, or its negative, to the contributions of the slots that o reads. g is the cotangent of the n addresses
-// of o, k lanes each.
+// route adds g, or its negative, to the contributions of the slots that o reads, of which one depends on an input or
+// more. g is the cotangent of the n addresses of o, k lanes each.
 func (v *reverser) route(o Operand, n int32, g Operand, neg bool) {
 	if o.Stride == 1 && n > 1 && v.routeAll(o, n, g, neg) {
 		return
 	}
 	if o.Stride == 0 && n > 1 && v.k == 1 {
-		if v.on[o.Base] {
-			v.push(o.Base, v.add(Stmt{Op: Sum, N: 1, K: n, A: g}), neg)
-		}
+		v.push(o.Base, v.add(Stmt{Op: Sum, N: 1, K: n, A: g}), neg)
 		return
 	}
 	for l := range n {
 		if slot := v.src.at(o, l); v.on[slot] {
-			v.push(slot, v.runOf(g, l), neg)
+			v.push(slot, v.p.at(g, l*v.k), neg)
 		}
 	}
 }
@@ -465,28 +457,13 @@ func (v *reverser) sum(s *Stmt, g Operand, neg bool) {
 		return
 	}
 	for l := range s.N {
-		run := v.runOf(g, l)
+		run := v.p.at(g, l*v.k)
 		for t := range s.K {
 			if slot := v.src.at(s.A, l*s.K+t); v.on[slot] {
 				v.push(slot, run, neg)
 			}
 		}
 	}
-}
-
-// runOf returns the first slot of the run of lane l of g, which it copies if its slots are not contiguous.
-func (v *reverser) runOf(g Operand, l int32) int32 {
-	run := v.p.at(g, l*v.k)
-	for j := int32(1); j < v.k; j++ {
-		if v.p.at(g, l*v.k+j) != run+j {
-			slots := make([]int32, v.k)
-			for j := range v.k {
-				slots[j] = v.p.at(g, l*v.k+j)
-			}
-			return v.add(Stmt{Op: Sum, N: v.k, K: 1, A: v.gather(slots)})
-		}
-	}
-	return run
 }
 
 // elementary propagates the cotangent g of s to its operands.
@@ -573,7 +550,7 @@ func (v *reverser) call(s *Stmt, g Operand) {
 			args = append(args, v.p.at(g, l*v.k+j))
 		}
 		first[j] = v.add(Stmt{Op: Call, N: n, K: rule, A: v.gather(args), B: Operand{Base: n + s.N}})
-		if v.strong && n > 0 {
+		if v.strong {
 			first[j] = v.strongResult(first[j], n, shifted(g, j), s.N, v.k)
 		}
 	}
