@@ -854,11 +854,15 @@ var logisticLossPlainHVPTwin func(w []float64, r *Regression, r1Bar float64, ws 
 func LogisticLossPlainTraced(w []nabla.Real, r *Regression) (r1 nabla.Real) {
 	s := nabla.Const(0)
 	s1 := r.Y
+	var loop2 rt.Loop
 	for i := 0; i < len(s1); i++ {
+		loop2.Next()
 		y := s1[i]
 		row := r.X[i*r.Cols : (i+1)*r.Cols]
 		z := nabla.Const(0)
+		var loop3 rt.Loop
 		for j := 0; j < len(row); j++ {
+			loop3.Next()
 			v := row[j]
 			z = z.Add(w[j].Scale(v))
 		}
@@ -1137,6 +1141,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"216+16|.LogisticLossPlain|logistic.go:19|1:1 3:2 4:2 8:5 12:8",
+	"220+20|.LogisticLossPlain|logistic.go:19|1:1 3:2 4:2 5:2 6:2 10:5 11:5 12:5 16:8",
 	"69+7|.softplus|logistic.go:33|1:1",
 )

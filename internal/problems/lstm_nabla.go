@@ -1970,16 +1970,24 @@ func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {
 	y := t2
 	total := nabla.Const(0)
 	chars := len(d.Text) / b
+	var loop6 rt.Loop
 	for t3 := 0; t3 < chars-1; t3++ {
+		loop6.Next()
+		var loop7 rt.Loop
 		for i := 0; i < b; i++ {
+			loop7.Next()
 			x[i] = extra[i].Scale(d.Text[t3*b+i])
 		}
+		var loop8 rt.Loop
 		for k, kEnd := 0, d.Layers; k < kEnd; k++ {
+			loop8.Next()
 			w := p[8*k*b:]
 			bias := p[(8*k+4)*b:]
 			hidden := state[2*k*b:]
 			cell := state[(2*k+1)*b:]
+			var loop9 rt.Loop
 			for i1 := 0; i1 < b; i1++ {
+				loop9.Next()
 				forget := sigmoidPlainTraced1(x[i1].Mul(w[i1]).Add(bias[i1]))
 				in := sigmoidPlainTraced1(hidden[i1].Mul(w[b+i1]).Add(bias[b+i1]))
 				out := sigmoidPlainTraced1(x[i1].Mul(w[2*b+i1]).Add(bias[2*b+i1]))
@@ -1990,12 +1998,16 @@ func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {
 			}
 		}
 		sum := nabla.Const(0)
+		var loop10 rt.Loop
 		for i2 := 0; i2 < b; i2++ {
+			loop10.Next()
 			y[i2] = x[i2].Mul(extra[b+i2]).Add(extra[2*b+i2])
 			sum = sum.Add(nabla.Exp(y[i2]))
 		}
 		norm := nabla.Log(sum.AddConst(2))
+		var loop11 rt.Loop
 		for i3 := 0; i3 < b; i3++ {
+			loop11.Next()
 			total = total.Add(y[i3].Sub(norm).Scale(d.Text[(t3+1)*b+i3]))
 		}
 	}
@@ -2045,6 +2057,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"49+47|.RecurrentLossPlain|lstm.go:23|1:1 4:3 5:3 6:3 8:3 9:3 11:4 12:4 13:4 22:12 24:13",
+	"61+59|.RecurrentLossPlain|lstm.go:23|1:1 4:3 5:3 6:3 8:3 9:3 11:4 12:4 13:4 17:7 18:7 20:8 21:8 25:11 26:11 28:12 30:13 32:14 33:14 45:25 46:25 52:30 53:30",
 	"41+3|.sigmoidPlain|lstm.go:60|1:0",
 )
