@@ -17,7 +17,7 @@ type Run struct{ Start, Period, Count int32 }
 // Runs are kept from these numbers of iterations and of records on.
 const (
 	LeastIterations = 16
-	leastRun        = 64
+	leastRun        = 32
 )
 
 // A Loop is an execution of a loop. The zero value is one that has not begun.

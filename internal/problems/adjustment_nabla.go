@@ -583,9 +583,9 @@ func AdjustmentPlainTraced(y, x []nabla.Real, a *Adjustment) {
 	seen := len(a.Features) / 2
 	var in [15]nabla.Real
 	var f Feature
-	var loop2 rt.Loop
+	var iter rt.Loop
 	for i := 0; i < seen; i++ {
-		loop2.Next()
+		iter.Next()
 		t := a.columns(i)
 		for k := 0; k < 15; k++ {
 			c := t[k]

@@ -1260,9 +1260,9 @@ func brusselatorPlainTraced11(dx, x []nabla.Real, n int) {
 	v := x[nn:]
 	du := dx[:nn]
 	dv := dx[nn:]
-	var loop2 rt.Loop
+	var iter rt.Loop
 	for j := 0; j < n; j++ {
-		loop2.Next()
+		iter.Next()
 		here := n * j
 		south := n * (j - 1)
 		north := n * (j + 1)
@@ -1272,9 +1272,9 @@ func brusselatorPlainTraced11(dx, x []nabla.Real, n int) {
 		if j == n-1 {
 			north = 0
 		}
-		var loop3 rt.Loop
+		var iter1 rt.Loop
 		for i := 0; i < n; i++ {
-			loop3.Next()
+			iter1.Next()
 			at := here + i
 			west := here + i - 1
 			east := here + i + 1
@@ -1797,12 +1797,12 @@ func brusselatorModuloPlainTraced11(dx, x []nabla.Real, n int) {
 	alpha := brusselatorAlpha(n)
 	u := x[:n*n]
 	v := x[n*n:]
-	var loop2 rt.Loop
+	var iter rt.Loop
 	for j := 0; j < n; j++ {
-		loop2.Next()
-		var loop3 rt.Loop
+		iter.Next()
+		var iter1 rt.Loop
 		for i := 0; i < n; i++ {
-			loop3.Next()
+			iter1.Next()
 			at, west, east, south, north := around(i, j, n)
 			lu := u[west].Add(u[east]).Add(u[north]).Add(u[south]).Sub(u[at].Scale(4))
 			lv := v[west].Add(v[east]).Add(v[north]).Add(v[south]).Sub(v[at].Scale(4))

@@ -2911,9 +2911,9 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 	pose := x[len(x)-handPose:]
 	var absolute [22]affineReal1
 	var moves [22]affineReal1
-	var loop7 rt.Loop
+	var iter rt.Loop
 	for i := 0; i < handBones; i++ {
-		loop7.Next()
+		iter.Next()
 		var lifted affineReal1
 		for i2 := 0; i2 < 3; i2++ {
 			for i3 := 0; i3 < 4; i3++ {
@@ -2943,13 +2943,13 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 	r1 := [3]nabla.Real{pose[0], pose[1], pose[2]}
 	turned := r1[0].Sq().Add(r1[1].Sq()).Add(r1[2].Sq()).GreaterEq(nabla.Const(1e-8))
 	skin := make([][3]nabla.Real, len(h.Skin)/3)
-	var loop8 rt.Loop
+	var iter1 rt.Loop
 	for v := 0; v < len(skin); v++ {
-		loop8.Next()
+		iter1.Next()
 		var z [3]nabla.Real
-		var loop9 rt.Loop
+		var iter2 rt.Loop
 		for i1 := 0; i1 < handBones; i1++ {
-			loop9.Next()
+			iter2.Next()
 			w := h.Weights[v*handBones+i1]
 			if w != 0 {
 				t3 := affineApplyTraced1(&moves[i1], h.Skin[3*v:3*v+3])
@@ -2967,9 +2967,9 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 			skin[v][k1] = z[k1].Add(pose[3+k1])
 		}
 	}
-	var loop10 rt.Loop
+	var iter3 rt.Loop
 	for j, jEnd := 0, len(h.Points)/3; j < jEnd; j++ {
-		loop10.Next()
+		iter3.Next()
 		for k2 := 0; k2 < 3; k2++ {
 			var at nabla.Real
 			if h.Triangles != nil {

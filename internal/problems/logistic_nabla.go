@@ -854,15 +854,15 @@ var logisticLossPlainHVPTwin func(w []float64, r *Regression, r1Bar float64, ws 
 func LogisticLossPlainTraced(w []nabla.Real, r *Regression) (r1 nabla.Real) {
 	s := nabla.Const(0)
 	s1 := r.Y
-	var loop2 rt.Loop
+	var iter rt.Loop
 	for i := 0; i < len(s1); i++ {
-		loop2.Next()
+		iter.Next()
 		y := s1[i]
 		row := r.X[i*r.Cols : (i+1)*r.Cols]
 		z := nabla.Const(0)
-		var loop3 rt.Loop
+		var iter1 rt.Loop
 		for j := 0; j < len(row); j++ {
-			loop3.Next()
+			iter1.Next()
 			v := row[j]
 			z = z.Add(w[j].Scale(v))
 		}

@@ -865,9 +865,9 @@ func LorenzPlainTraced(p []nabla.Real) (r nabla.Real) {
 	s := p[3]
 	r1 := p[4]
 	b := p[5]
-	var loop1 rt.Loop
+	var iter rt.Loop
 	for i := 0; i < lorenzSteps; i++ {
-		loop1.Next()
+		iter.Next()
 		x1 := s.Mul(y.Sub(x))
 		y1 := x.Mul(r1.Sub(z)).Sub(y)
 		z1 := x.Mul(y).Sub(b.Mul(z))
@@ -1738,9 +1738,9 @@ func LorenzArraysPlainTraced(p []nabla.Real) (r nabla.Real) {
 	s := p[3]
 	r1 := p[4]
 	b := p[5]
-	var loop2 rt.Loop
+	var iter rt.Loop
 	for i1 := 0; i1 < lorenzSteps; i1++ {
-		loop2.Next()
+		iter.Next()
 		k1 := lorenzPlainTraced1111(u, s, r1, b)
 		t := alongPlainTraced101(u, (lorenzStep / 2), k1)
 		k2 := lorenzPlainTraced1111(t, s, r1, b)

@@ -1970,24 +1970,24 @@ func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {
 	y := t2
 	total := nabla.Const(0)
 	chars := len(d.Text) / b
-	var loop6 rt.Loop
+	var iter rt.Loop
 	for t3 := 0; t3 < chars-1; t3++ {
-		loop6.Next()
-		var loop7 rt.Loop
+		iter.Next()
+		var iter1 rt.Loop
 		for i := 0; i < b; i++ {
-			loop7.Next()
+			iter1.Next()
 			x[i] = extra[i].Scale(d.Text[t3*b+i])
 		}
-		var loop8 rt.Loop
+		var iter2 rt.Loop
 		for k, kEnd := 0, d.Layers; k < kEnd; k++ {
-			loop8.Next()
+			iter2.Next()
 			w := p[8*k*b:]
 			bias := p[(8*k+4)*b:]
 			hidden := state[2*k*b:]
 			cell := state[(2*k+1)*b:]
-			var loop9 rt.Loop
+			var iter3 rt.Loop
 			for i1 := 0; i1 < b; i1++ {
-				loop9.Next()
+				iter3.Next()
 				forget := sigmoidPlainTraced1(x[i1].Mul(w[i1]).Add(bias[i1]))
 				in := sigmoidPlainTraced1(hidden[i1].Mul(w[b+i1]).Add(bias[b+i1]))
 				out := sigmoidPlainTraced1(x[i1].Mul(w[2*b+i1]).Add(bias[2*b+i1]))
@@ -1998,16 +1998,16 @@ func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {
 			}
 		}
 		sum := nabla.Const(0)
-		var loop10 rt.Loop
+		var iter4 rt.Loop
 		for i2 := 0; i2 < b; i2++ {
-			loop10.Next()
+			iter4.Next()
 			y[i2] = x[i2].Mul(extra[b+i2]).Add(extra[2*b+i2])
 			sum = sum.Add(nabla.Exp(y[i2]))
 		}
 		norm := nabla.Log(sum.AddConst(2))
-		var loop11 rt.Loop
+		var iter5 rt.Loop
 		for i3 := 0; i3 < b; i3++ {
-			loop11.Next()
+			iter5.Next()
 			total = total.Add(y[i3].Sub(norm).Scale(d.Text[(t3+1)*b+i3]))
 		}
 	}

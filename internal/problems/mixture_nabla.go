@@ -2205,12 +2205,12 @@ func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 	icf := x[k+k*d:]
 	diag := make([]nabla.Real, k*d)
 	sums := make([]nabla.Real, k)
-	var loop11 rt.Loop
+	var iter rt.Loop
 	for j := 0; j < k; j++ {
-		loop11.Next()
-		var loop12 rt.Loop
+		iter.Next()
+		var iter1 rt.Loop
 		for i := 0; i < d; i++ {
-			loop12.Next()
+			iter1.Next()
 			q := icf[j*tri+i]
 			diag[j*d+i] = nabla.Exp(q)
 			sums[j] = sums[j].Add(q)
@@ -2220,33 +2220,33 @@ func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 	xc := make([]nabla.Real, d)
 	qx := make([]nabla.Real, d)
 	total := nabla.Const(0)
-	var loop13 rt.Loop
+	var iter2 rt.Loop
 	for p := 0; p < n; p++ {
-		loop13.Next()
-		var loop14 rt.Loop
+		iter2.Next()
+		var iter3 rt.Loop
 		for j1 := 0; j1 < k; j1++ {
-			loop14.Next()
-			var loop15 rt.Loop
+			iter3.Next()
+			var iter4 rt.Loop
 			for i1 := 0; i1 < d; i1++ {
-				loop15.Next()
+				iter4.Next()
 				xc[i1] = nabla.Const(c.Points[p*d+i1]).Sub(means[j1*d+i1])
 				qx[i1] = diag[j1*d+i1].Mul(xc[i1])
 			}
 			l := j1*tri + d
-			var loop16 rt.Loop
+			var iter5 rt.Loop
 			for col := 0; col < d; col++ {
-				loop16.Next()
-				var loop17 rt.Loop
+				iter5.Next()
+				var iter6 rt.Loop
 				for row := col + 1; row < d; row++ {
-					loop17.Next()
+					iter6.Next()
 					qx[row] = qx[row].Add(icf[l].Mul(xc[col]))
 					l++
 				}
 			}
 			sq := nabla.Const(0)
-			var loop18 rt.Loop
+			var iter7 rt.Loop
 			for i2 := 0; i2 < d; i2++ {
-				loop18.Next()
+				iter7.Next()
 				sq = sq.Add(qx[i2].Sq())
 			}
 			terms[j1] = alphas[j1].Add(sums[j1]).Sub(sq.Scale(0.5))
@@ -2255,18 +2255,18 @@ func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 		total = total.Add(t)
 	}
 	prior := nabla.Const(0)
-	var loop19 rt.Loop
+	var iter8 rt.Loop
 	for j2 := 0; j2 < k; j2++ {
-		loop19.Next()
+		iter8.Next()
 		sq1 := nabla.Const(0)
-		var loop20 rt.Loop
+		var iter9 rt.Loop
 		for i3 := 0; i3 < d; i3++ {
-			loop20.Next()
+			iter9.Next()
 			sq1 = sq1.Add(diag[j2*d+i3].Sq())
 		}
-		var loop21 rt.Loop
+		var iter10 rt.Loop
 		for i4 := d; i4 < tri; i4++ {
-			loop21.Next()
+			iter10.Next()
 			l1 := icf[j2*tri+i4]
 			sq1 = sq1.Add(l1.Sq())
 		}
@@ -2281,16 +2281,16 @@ func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 func logSumExpTraced1(x []nabla.Real) (r nabla.Real) {
 	shift := x[0]
 	s := x[1:]
-	var loop2 rt.Loop
+	var iter rt.Loop
 	for i := 0; i < len(s); i++ {
-		loop2.Next()
+		iter.Next()
 		v := s[i]
 		shift = nabla.Max(shift, v)
 	}
 	s1 := nabla.Const(0)
-	var loop3 rt.Loop
+	var iter1 rt.Loop
 	for i1 := 0; i1 < len(x); i1++ {
-		loop3.Next()
+		iter1.Next()
 		v1 := x[i1]
 		s1 = s1.Add(nabla.Exp(v1.Sub(shift)))
 	}

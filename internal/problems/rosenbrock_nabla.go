@@ -434,9 +434,9 @@ var rosenbrockPlainHVPOverwritingTwin func(x []float64, rBar float64, ws *Adjoin
 // RosenbrockPlainTraced is RosenbrockPlain over Reals, from rosenbrock.go:19.
 func RosenbrockPlainTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
-	var loop1 rt.Loop
+	var iter rt.Loop
 	for i := 0; i < len(x)-1; i++ {
-		loop1.Next()
+		iter.Next()
 		a := x[i+1].Sub(x[i].Sq())
 		b := nabla.Const(1).Sub(x[i])
 		s = s.Add(a.Sq().Scale(100).Add(b.Sq()))

@@ -278,9 +278,9 @@ func sumSquaresPlainHVPOverwriting(x []float64, rBar float64, ws *AdjointWork, x
 // SumSquaresPlainTraced is SumSquaresPlain over Reals, from squares.go:21.
 func SumSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
-	var loop1 rt.Loop
+	var iter rt.Loop
 	for i := 0; i < len(x); i++ {
-		loop1.Next()
+		iter.Next()
 		v := x[i]
 		s = s.Add(v.Sq())
 	}
@@ -705,9 +705,9 @@ func diffSquaresPlainHVPOverwriting(x []float64, rBar float64, ws *AdjointWork, 
 // DiffSquaresPlainTraced is DiffSquaresPlain over Reals, from squares.go:65.
 func DiffSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
-	var loop1 rt.Loop
+	var iter rt.Loop
 	for i := 0; i < len(x)-1; i++ {
-		loop1.Next()
+		iter.Next()
 		d := x[i+1].Sub(x[i])
 		s = s.Add(d.Sq())
 	}
