@@ -149,10 +149,11 @@ func (n *nester) within(s *nest, g gap, refused *nest) {
 		if k+1 < len(s.inner) {
 			hi = min(hi, s.inner[k+1].start)
 		}
+		before := len(n.found)
 		n.add(s.inner[k], gap{g.lo, hi}, refused)
 		g.lo = min(hi, s.inner[k].end())
-		if last := len(n.found) - 1; last >= 0 {
-			g.lo = max(g.lo, min(hi, n.found[last].end()))
+		for _, loop := range n.found[before:] {
+			g.lo = max(g.lo, loop.end())
 		}
 	}
 }
