@@ -59,7 +59,7 @@ func TestMarkedLoops(t *testing.T) {
 		without, with int // statements: at least, and at most
 
 	}{
-		{"a body longer than any period that a search finds", 17, func(x []core.Rep, next func(l *core.Loop)) (y []core.Rep) {
+		{"a body longer than a search finds", 17, func(x []core.Rep, next func(l *core.Loop)) (y []core.Rep) {
 			var l core.Loop
 			for _, v := range x {
 				next(&l)

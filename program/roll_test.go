@@ -171,7 +171,8 @@ func (f *looped) arg(limit int) loopArg {
 
 // run runs the function.
 func (f *looped) run(x, outer []core.Rep) []core.Rep {
-	r := &loopRun{x: x, outer: outer, told: f.told, numbers: make([]core.Rep, f.names), arrays: make([][]core.Rep, f.slots+1)}
+	r := &loopRun{x: x, outer: outer, told: f.told,
+		numbers: make([]core.Rep, f.names), arrays: make([][]core.Rep, f.slots+1)}
 	for i := range r.numbers {
 		r.numbers[i] = num(0.25 * float64(i%5))
 	}
