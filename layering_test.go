@@ -157,7 +157,7 @@ var layering = []struct{ path, contents, imports string }{
 	{"gen/entries", "entries of sparse matrices one by one, from derivatives that are linear in a direction",
 		"gen/elementary gen/ir"},
 	{"gen/lanes", "derivatives in several directions or for several seeds at once", "gen/activity gen/ir"},
-	{"gen/traced", "the function over `nabla.Real`", "gen/activity gen/ir"},
+	{"gen/traced", "the function over `nabla.Real`", "gen/activity gen/ir internal/core"},
 	{"gen/simplify", "passes over the representation: inlining, unrolling, dead code, windows, bounds", "gen/ir"},
 	{"gen/print", "the representation as Go source, and loops of arithmetic as assembly", "gen/ir internal/linetable"},
 	{"gen/rt", "run-time support of generated code",

@@ -222,7 +222,8 @@ func (r *realRule) derived(x, d []core.Rep, transform engine.Derive) []core.Rep 
 // r.over. It returns the program and the captured numbers.
 func (r *realRule) record(x []core.Rep) (*program.Program, []core.Rep) {
 	var t core.Tracer
-	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: engine.DefaultLimit, Blind: core.Blind(x)})
+	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: engine.DefaultLimit, Blind: core.Blind(x),
+		Loops: true})
 	defer t.Close()
 	xs, ys := make([]core.Rep, len(x)), make([]core.Rep, r.m)
 	for i, a := range x {

@@ -577,7 +577,7 @@ func (f *Function) ProgramLimit(x []float64, limit int) (*program.Program, error
 		f.tracer = new(Tracer)
 	}
 	xs, ys := make([]Real, f.def.N), make([]Real, f.def.M)
-	err := f.Record(f.tracer, ys, xs, x, core.RecordOptions{Limit: limit})
+	err := f.Record(f.tracer, ys, xs, x, core.RecordOptions{Limit: limit, Loops: true})
 	defer f.tracer.Close()
 	if err != nil {
 		return nil, withDerived(err)

@@ -227,7 +227,7 @@ func anyNaN(x []Real) bool {
 // d.base and the derived programs stay. It panics with the value of a panic in a goroutine that f started.
 func (d *derivation) record(f *Function, x []Real, c Context) ([]Real, error) {
 	t := &d.t
-	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: d.limit, Blind: core.Blind(x)})
+	t.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Limit: d.limit, Blind: core.Blind(x), Loops: true})
 	defer t.Close()
 	xs, ys := make([]Real, len(x)), make([]Real, f.def.M)
 	for i, r := range x {

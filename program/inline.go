@@ -218,7 +218,7 @@ func (f *pusher) inlined(s *Stmt, lanes [][]int32, t Operand) {
 // values of numbers, or fails.
 func (p *Program) recorded(c core.Recordable, n int32) (q *Program) {
 	var t core.Tracer
-	t.StartRecording(int(n), 0, core.RecordOptions{Blind: true})
+	t.StartRecording(int(n), 0, core.RecordOptions{Blind: true, Loops: true})
 	defer t.Close()
 	xs, ys := make([]core.Rep, n), make([]core.Rep, c.Outputs(int(n)))
 	for i := range xs {

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"github.com/nabla-ad/nabla/internal/core"
 )
 
 // A stretch is a part of a sequence that repeats: count iterations of period elements each, from start on.
@@ -14,8 +16,8 @@ type stretch struct{ start, period, count int }
 func (s stretch) end() int { return s.start + s.period*s.count }
 
 const (
-	window          = 1 << 16 // in which periods are looked for
-	leastIterations = 16      // of a stretch
+	window          = 1 << 16              // in which periods are looked for
+	leastIterations = core.LeastIterations // of a stretch
 	longestPeriod   = window / leastIterations
 	leastStretch    = 64 // elements that a period must cover to be of use
 	triedPeriods    = 16 // in each window, the most frequent ones
@@ -103,14 +105,16 @@ func (f *finder) measure() {
 
 // candidates sets periods to those that are most frequent from lo to hi.
 func (f *finder) candidates(lo, hi int) {
-	clear(f.last)
-	clear(f.count)
+	size := min(bits.Len(uint(hi-lo))+2, 16) // a small part between loops takes little memory to clear
+	last := f.last[:1<<size]
+	clear(last)
+	clear(f.count[:min(hi-lo, longestPeriod)+1])
 	f.periods = f.periods[:0]
 	for i := lo; i+8 <= hi; i++ {
 		group := binary.LittleEndian.Uint64(f.codes[i:])
-		at := group * 0x9e3779b97f4a7c15 >> 48
-		before := int(f.last[at]) - 1
-		f.last[at] = int32(i-lo) + 1
+		at := group * 0x9e3779b97f4a7c15 >> (64 - size)
+		before := int(last[at]) - 1
+		last[at] = int32(i-lo) + 1
 		if before < 0 || binary.LittleEndian.Uint64(f.codes[lo+before:]) != group {
 			continue
 		}
@@ -141,14 +145,14 @@ func (f *finder) each(period, lo, hi int, do func(s stretch, end int) int) {
 			i = k + 1
 			continue
 		}
-		end := f.repeats(i+least, period, hi)
+		end := repeats(f.codes, i+least, period, hi)
 		i = do(stretch{i, period, (end - i) / period}, end)
 	}
 }
 
 // repeats returns the end, hi at most, of the part from i on in which each code equals that a period before it.
-func (f *finder) repeats(i, period, hi int) int {
-	x, y := f.codes[i:hi-period], f.codes[i+period:hi]
+func repeats(codes []byte, i, period, hi int) int {
+	x, y := codes[i:hi-period], codes[i+period:hi]
 	k := 0
 	for ; k+8 <= len(x); k += 8 {
 		if d := binary.LittleEndian.Uint64(x[k:]) ^ binary.LittleEndian.Uint64(y[k:]); d != 0 {
@@ -166,7 +170,7 @@ func (f *finder) repeats(i, period, hi int) int {
 func (f *finder) extent(i, period, limit int) int {
 	r := f.reach[period]
 	if i < r.lo || i >= r.hi-period || r.hi > limit {
-		r = gap{i, f.repeats(i, period, limit)}
+		r = gap{i, repeats(f.codes, i, period, limit)}
 		f.reach[period] = r
 	}
 	return r.hi

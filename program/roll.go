@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -41,10 +42,16 @@ func (c *converter) roll() bool {
 		}
 	}
 	codes, parts := l.codes()
-	loops := stretches(codes, parts, l.loop, c.p.step)
+	marks := &nester{codes: codes, third: l.third, take: func(s stretch, end int) (stretch, bool, int) {
+		c.p.step()
+		return l.aligned(s, end)
+	}}
+	loops := marks.nested(c.r.Runs, l.first, parts)
+	loops = append(loops, stretches(codes, without(parts, loops), l.loop, c.p.step)...)
 	if len(loops) == 0 {
 		return false
 	}
+	slices.SortFunc(loops, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
 	c.loops = l
 	c.begin()
 	at := 0
@@ -78,11 +85,16 @@ func (l *roller) codes() (codes []byte, parts []gap) {
 // to be, and of no more.
 var sampled = [...]int{2 * leastIterations, leastIterations}
 
-// loop is a taker. Iterations begin where fewest results pass from one to the next, and less than half of the
-// operations depend on themselves. The loop ends before a sum begins again, and where more operations depend on
-// themselves: one over time steps becomes a loop for each of them.
+// loop is a taker. Iterations begin where fewest results pass from one to the next.
 func (l *roller) loop(s stretch, end int) (loop stretch, ok bool, next int) {
 	s.start += l.phase(s)
+	return l.aligned(s, end)
+}
+
+// aligned is loop for a stretch that begins with an iteration. Less than half of the operations of a loop depend on
+// themselves. It ends before a sum begins again, and where more operations depend on themselves: one over time steps
+// becomes a loop for each of them.
+func (l *roller) aligned(s stretch, end int) (loop stretch, ok bool, next int) {
 	s.count = (end - s.start) / s.period
 	if s.count < leastIterations {
 		return s, false, end
@@ -213,6 +225,7 @@ type body struct {
 	itself []bool     // operation → it reads its own results
 	last   [][2]int32 // operation → the distance of its operands to the iteration that was seen last
 	order  [][]int32  // the operations that depend on each other, each group after those that it reads
+	read   []bool     // group → another one reads its results
 }
 
 // newBody returns that of s, without dependencies.
@@ -258,13 +271,13 @@ func (b *body) scan(l *roller, from, to int, changed func() bool) int {
 // alone orders the operations, and returns the number of those that depend on themselves and are no sums over the
 // iterations, the number of those that are sums over a few, and the first iteration in which a sum begins again.
 func (b *body) alone(l *roller) (alone, short, first int) {
-	b.order = components(b.reads)
+	b.group()
 	first = b.count
-	for _, nodes := range b.order {
+	for g, nodes := range b.order {
 		if len(nodes) == 1 && !b.itself[nodes[0]] {
 			continue
 		}
-		switch n := b.adds(l, nodes); {
+		switch n := b.adds(l, g); {
 		case n == 0:
 			alone += len(nodes)
 		case n < leastIterations:
@@ -275,6 +288,25 @@ func (b *body) alone(l *roller) (alone, short, first int) {
 		}
 	}
 	return alone, short, first
+}
+
+// group sets order and read.
+func (b *body) group() {
+	b.order = components(b.reads)
+	of := make([]int32, b.period) // operation → its group
+	for g, nodes := range b.order {
+		for _, j := range nodes {
+			of[j] = int32(g)
+		}
+	}
+	b.read = make([]bool, len(b.order))
+	for j, reads := range b.reads {
+		for _, k := range reads {
+			if of[j] != of[k] {
+				b.read[of[k]] = true
+			}
+		}
+	}
 }
 
 // edge adds that operation j reads results of operation k, and reports whether that is new.
@@ -296,19 +328,13 @@ func (l *roller) third(i int) bool {
 	return op < uint32(rules.NumOps) && rules.Op(op).Arity() == 3
 }
 
-// adds returns the number of iterations in which nodes add numbers to the result of the iteration before, or subtract
-// them, one after the other, and nothing else in the loop reads the results; 0 if they never do.
-func (b *body) adds(l *roller, nodes []int32) int {
-	for j, reads := range b.reads {
-		if _, ok := slices.BinarySearch(nodes, int32(j)); ok {
-			continue
-		}
-		for _, k := range reads {
-			if _, ok := slices.BinarySearch(nodes, k); ok {
-				return 0
-			}
-		}
+// adds returns the number of iterations in which group g adds numbers to the result of the iteration before, or
+// subtracts them, one after the other, and nothing else in the loop reads the results; 0 if it never does.
+func (b *body) adds(l *roller, g int) int {
+	if b.read[g] {
+		return 0
 	}
+	nodes := b.order[g]
 	origin := l.first + b.start
 	before := nodes[len(nodes)-1] - int32(b.period)
 	count := b.count
@@ -355,12 +381,12 @@ func (b *body) first(l *roller, j, before int32) bool {
 func (c *converter) rolled(s stretch) {
 	b := c.loops.bodies[s.start]
 	lane := make([]int32, s.count)
-	for _, nodes := range b.order {
+	for g, nodes := range b.order {
 		j := nodes[0]
 		switch {
 		case len(nodes) == 1 && !b.itself[j]:
 			c.lanes(b, int(j), lane)
-		case b.adds(c.loops, nodes) == b.count:
+		case b.adds(c.loops, g) == b.count:
 			c.sum(b, nodes, lane)
 		default:
 			c.carried(b, nodes)

@@ -20,8 +20,10 @@ type looped struct {
 	n     int // inputs
 	outer int // numbers of an outer trace
 	stmts []loopStmt
-	names int // of numbers
-	slots int // of arrays
+	names int        // of numbers
+	slots int        // of arrays
+	told  *rand.Rand // chooses the executions of loops of which the recording is told; it is told of none if nil
+	wrong bool       // it is told of other runs too
 }
 
 // A loopStmt is an operation, or a loop if count > 0.
@@ -169,7 +171,8 @@ func (f *looped) arg(limit int) loopArg {
 
 // run runs the function.
 func (f *looped) run(x, outer []core.Rep) []core.Rep {
-	r := &loopRun{x: x, outer: outer, numbers: make([]core.Rep, f.names), arrays: make([][]core.Rep, f.slots+1)}
+	r := &loopRun{x: x, outer: outer, told: f.told,
+		numbers: make([]core.Rep, f.names), arrays: make([][]core.Rep, f.slots+1)}
 	for i := range r.numbers {
 		r.numbers[i] = num(0.25 * float64(i%5))
 	}
@@ -189,13 +192,19 @@ func (f *looped) run(x, outer []core.Rep) []core.Rep {
 type loopRun struct {
 	x, outer, numbers []core.Rep
 	arrays            [][]core.Rep
+	told              *rand.Rand
 }
 
 // stmt runs s in iteration i of the loop around.
 func (r *loopRun) stmt(s *loopStmt, i int) {
 	if s.count > 0 {
 		n := s.count + s.lengths*(i%3)
+		var marks core.Loop
+		tell := r.told != nil && r.told.IntN(4) > 0
 		for j := range n {
+			if tell {
+				marks.Next()
+			}
 			if s.reversed {
 				j = n - 1 - j
 			}
@@ -304,6 +313,10 @@ func rollSeed(t *testing.T, seed uint64) (flat, p *Program) {
 		return nil, nil
 	}
 	rollFrom = 0
+	if seed%3 > 0 {
+		f.told = rng
+	}
+	f.wrong = seed%3 > 1
 	p, _ = recordWithin(t, f, x, outer)
 	ins := [][]float64{x}
 	if len(captured) > 0 {
@@ -321,7 +334,7 @@ func recordWithin(t *testing.T, f *looped, x, outer []float64) (p *Program, capt
 	var around, inner core.Tracer
 	around.StartRecording(len(outer), 0, core.RecordOptions{})
 	defer around.Close()
-	inner.StartRecording(len(x), 0, core.RecordOptions{Nested: true})
+	inner.StartRecording(len(x), 0, core.RecordOptions{Nested: true, Loops: true})
 	defer inner.Close()
 	os, xs := make([]core.Rep, len(outer)), make([]core.Rep, len(x))
 	for i, v := range outer {
@@ -337,6 +350,9 @@ func recordWithin(t *testing.T, f *looped, x, outer []float64) (p *Program, capt
 		}
 	}
 	rec := inner.Recorded()
+	if f.wrong {
+		rec.Runs = f.mistaken(rec)
+	}
 	p, err := FromRecording(rec, outs)
 	if err != nil {
 		t.Fatal(err)
@@ -346,6 +362,40 @@ func recordWithin(t *testing.T, f *looped, x, outer []float64) (p *Program, capt
 		captured = append(captured, c.V)
 	}
 	return p, captured
+}
+
+// mistaken returns the runs of a recording in random order, with others: of other beginnings, periods and counts, and
+// some that are nowhere.
+func (f *looped) mistaken(r core.Recorded) (runs []core.Run) {
+	of := func(n int32) int32 { return int32(f.rng.IntN(int(max(n, 1)))) }
+	at := func() int32 { return int32(r.NIn) + 1 + of(int32(r.Len)) }
+	runs = append(runs, r.Runs...)
+	for range 20 {
+		s := core.Run{Start: at(), Period: 1 + of(12), Count: of(60)}
+		if len(r.Runs) > 0 {
+			known := r.Runs[f.rng.IntN(len(r.Runs))]
+			switch f.rng.IntN(5) {
+			case 0: // begins within an iteration, or before
+				s = known
+				s.Start += of(2*s.Period) - s.Period
+			case 1: // several iterations at once
+				s = known
+				s.Period *= 2 + of(2)
+				s.Count /= 2
+			case 2: // too long
+				s = known
+				s.Count *= 3
+			case 3: // again, in part
+				s = known
+				s.Start += s.Period * of(s.Count)
+			}
+		}
+		runs = append(runs, s)
+	}
+	runs = append(runs, core.Run{Start: -5, Period: 2, Count: 100}, core.Run{Start: at(), Period: 1 << 20, Count: 1000},
+		core.Run{Start: at()}, core.Run{Start: at(), Period: -2, Count: 20})
+	f.rng.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
+	return runs
 }
 
 // sameDerivatives compares two programs of a function at the inputs.

@@ -23,6 +23,7 @@
 //	for l, n { … }        repeats: a leave of l ends the loop, one of n its iteration
 //	for l, n i T = lo; i < hi; i += step { … }
 //	for l, n … checkpoint(2, 0, 0) { … }      a loop that is checkpointed, see [Checkpoint]
+//	for l, n … marked { … }                   a loop whose iterations recordings are told of
 //	leave l               ends the scope, loop, iteration or function l
 //	panic(e)
 //

@@ -165,6 +165,8 @@ type (
 		Body    Block
 		// Checkpoint is nil unless the source requests checkpointing.
 		Checkpoint *Checkpoint
+		// Marked says that recordings are told where the iterations begin: see Loop of package rt.
+		Marked bool
 	}
 	// Leave continues after the end of the scope, loop or function that L labels, or at the next
 	// iteration if L is the Next label of a loop. It ends its block.

@@ -95,7 +95,7 @@ func (m *Map) rewriteParts(s Stmt) Stmt {
 		return &Scope{s.At, m.rewriteLabel(s.L), m.Block(s.Body)}
 	case *Loop:
 		return &Loop{s.At, m.rewriteLabel(s.L), m.rewriteLabel(s.Next), m.rewriteVar(s.V), m.RewriteExpr(s.Lo),
-			m.RewriteExpr(s.Hi), s.Step, m.Block(s.Body), s.Checkpoint}
+			m.RewriteExpr(s.Hi), s.Step, m.Block(s.Body), s.Checkpoint, s.Marked}
 	case *Leave:
 		return &Leave{s.At, m.rewriteLabel(s.L)}
 	case *Panic:

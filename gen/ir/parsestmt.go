@@ -175,6 +175,10 @@ func (p *parser) loop(at At) Stmt {
 		p.fail(p.off(2), "missing ,")
 	}
 	s.Next = p.newLabel(3)
+	if t[n-1].tok == token.IDENT && t[n-1].lit == "marked" && n > 4 {
+		s.Marked = true
+		n--
+	}
 	s.Checkpoint = p.checkpoint(n)
 	if s.Checkpoint != nil {
 		n -= checkpointTokens

@@ -221,7 +221,10 @@ func (p *printer) stmt(s Stmt) {
 			head += fmt.Sprintf(" %s %s = %s; %s %s %s; %s += %d", v.Name, p.typ(v.Type), p.expr(s.Lo, v.Type),
 				v.Name, less, p.expr(s.Hi, v.Type), v.Name, s.Step)
 		}
-		open(head + checkpointText(s.Checkpoint))
+		if head += checkpointText(s.Checkpoint); s.Marked {
+			head += " marked"
+		}
+		open(head)
 		p.block(s.Body)
 		closing()
 	case nil:

@@ -67,8 +67,9 @@ func (p *printer) leave(l *ir.Label) {
 	p.refuse("a leave of %s, which is not around it", l.Name)
 }
 
-// loop prints a loop. A leading exit test becomes the condition of the for statement.
-func (p *printer) loop(s *ir.Loop) {
+// loop prints a loop. A leading exit test becomes the condition of the for statement. marks is the variable that is
+// told where the iterations begin, if there is one.
+func (p *printer) loop(s *ir.Loop, marks string) {
 	body := s.Body
 	if v := s.V; v == nil {
 		cond := ""
@@ -101,6 +102,9 @@ func (p *printer) loop(s *ir.Loop) {
 			step = "--"
 		}
 		p.line("for %s; %s %s %s; %s%s {", head, i, less, hi, i, step)
+	}
+	if s.Marked {
+		p.line("%s.Next()", marks)
 	}
 	// The end of the body is the end of the iteration, so a final continue is redundant.
 	p.block(body, map[*ir.Label]bool{s.Next: true}, false)

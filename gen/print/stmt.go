@@ -193,7 +193,12 @@ func (p *printer) block(b ir.Block, tail map[*ir.Label]bool, branch bool) {
 				p.line("}")
 			})
 		case *ir.Loop:
-			p.withLabel(&target{loop: s}, s.L, func() { p.loop(s) })
+			marks := ""
+			if s.Marked {
+				marks = p.names.Name("iter")
+				p.line("var %s %s", marks, p.runtime("Loop"))
+			}
+			p.withLabel(&target{loop: s}, s.L, func() { p.loop(s, marks) })
 		default:
 			p.simple(s)
 		}

@@ -247,6 +247,7 @@ func (b *builder) stmt(s ir.Stmt) {
 		loop := *s
 		loop.Lo, loop.Hi = b.rewrite(s.Lo), b.rewrite(s.Hi)
 		loop.Body = b.block(s.Body)
+		loop.Marked = b.marked(s)
 		b.Emit(&loop)
 	case *ir.Panic:
 		b.Emit(&ir.Panic{At: s.At, E: b.plainExpr(s.E)})

@@ -90,6 +90,7 @@ var births atomic.Uint64
 
 // open starts a trace of kind k with at most limit operations. It belongs to the calling goroutine.
 func (t *Tracer) open(k kind, limit int) {
+	t.unlist()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.renew()
@@ -133,6 +134,7 @@ func (t *Tracer) room(bytes func() int) int {
 
 // Close ends the trace. Later uses of its numbers are detected.
 func (t *Tracer) Close() {
+	t.unlist()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.gen.Store(0)

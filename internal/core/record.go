@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"sync/atomic"
 
 	"github.com/nabla-ad/nabla/rules"
 )
@@ -54,6 +55,9 @@ type recording struct {
 	pulls    bool // pullbacks of the custom rules are kept
 	nIn      int
 	nParam   int
+	runs     []Run                  // see loops.go
+	earlier  atomic.Pointer[Tracer] // the open recording before this one
+	isListed bool                   // among the open recordings
 	// pullbacks holds those that the rules have kept, by custom rule, if pulls is set; nil for the others.
 	pullbacks []Pullback
 }
@@ -71,6 +75,7 @@ type RecordOptions struct {
 	Nested bool // opened inside another trace: its numbers may be captured
 	Keep   bool // store the value of every number
 	Blind  bool // values of numbers must not be read
+	Loops  bool // generated code says where the iterations of its loops begin
 	// Pullbacks says that each call of a custom rule keeps its pullback, if it can, for one use of the recording.
 	Pullbacks bool
 	Limit     int // maximal number of operations; 0 for the maximum that ids allow
@@ -87,6 +92,9 @@ func (t *Tracer) StartRecording(nIn, nParam int, o RecordOptions) {
 		t.vals = make([]float64, t.next, 2*int(t.next)+firstChunk)
 	}
 	t.rewindRecording()
+	if o.Loops {
+		t.list()
+	}
 }
 
 // rewindRecording discards all operations. Memory is kept for reuse.
@@ -94,6 +102,7 @@ func (t *Tracer) rewindRecording() {
 	t.used, t.n = 0, 0
 	t.cur = nil
 	t.consts = t.consts[:0]
+	t.runs = t.runs[:0]
 	clear(t.captures)
 	t.captures = t.captures[:0]
 	clear(t.capIDs)
@@ -136,7 +145,7 @@ func (t *Tracer) grow() {
 
 // Bytes returns the number of bytes that the recording uses.
 func (t *Tracer) Bytes() int {
-	b := 8*len(t.consts) + 8*len(t.vals)
+	b := 8*len(t.consts) + 8*len(t.vals) + 12*len(t.runs)
 	for _, c := range t.chunks[:t.used] {
 		b += 12 * len(c)
 	}
@@ -205,13 +214,14 @@ type Recorded struct {
 	Values      []float64 // id → value, if they were kept
 	Captures    []Rep
 	Customs     []Custom
+	Runs        []Run      // that loops may have made, if they were asked for
 	Pullbacks   []Pullback // of Customs, if they were asked for; nil where none is kept
 }
 
 // Recorded returns the recording.
 func (t *Tracer) Recorded() Recorded {
 	r := Recorded{NIn: t.nIn, NParam: t.nParam, Consts: t.consts, Values: t.vals, Captures: t.captures,
-		Customs: t.customs, Pullbacks: t.pullbacks, Chunks: t.view[:0]}
+		Customs: t.customs, Runs: t.runs, Pullbacks: t.pullbacks, Chunks: t.view[:0]}
 	for i, c := range t.chunks[:t.used] {
 		if i == t.used-1 {
 			c = c[:t.n]

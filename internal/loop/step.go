@@ -161,7 +161,7 @@ func (w *worker) try(k kind, r *run, i int) bool {
 // record records step i at the values of w.x. The result, whose outputs are w.ys, is valid until the next recording.
 func (w *worker) record(i int) core.Recorded {
 	t := &w.t
-	t.StartRecording(len(w.xs), 1, core.RecordOptions{Limit: w.b.Limit})
+	t.StartRecording(len(w.xs), 1, core.RecordOptions{Limit: w.b.Limit, Loops: true})
 	defer t.Close()
 	t.Begin(w.shared, nil)
 	again, failed := w.trace(i)

@@ -583,7 +583,9 @@ func AdjustmentPlainTraced(y, x []nabla.Real, a *Adjustment) {
 	seen := len(a.Features) / 2
 	var in [15]nabla.Real
 	var f Feature
+	var iter rt.Loop
 	for i := 0; i < seen; i++ {
+		iter.Next()
 		t := a.columns(i)
 		for k := 0; k < 15; k++ {
 			c := t[k]
@@ -1474,5 +1476,5 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"894+16|.AdjustmentPlain|adjustment.go:37|1:1 6:5 7:5",
+	"896+18|.AdjustmentPlain|adjustment.go:37|1:1 5:4 6:4 8:5 9:5",
 )

@@ -1260,7 +1260,9 @@ func brusselatorPlainTraced11(dx, x []nabla.Real, n int) {
 	v := x[nn:]
 	du := dx[:nn]
 	dv := dx[nn:]
+	var iter rt.Loop
 	for j := 0; j < n; j++ {
+		iter.Next()
 		here := n * j
 		south := n * (j - 1)
 		north := n * (j + 1)
@@ -1270,7 +1272,9 @@ func brusselatorPlainTraced11(dx, x []nabla.Real, n int) {
 		if j == n-1 {
 			north = 0
 		}
+		var iter1 rt.Loop
 		for i := 0; i < n; i++ {
+			iter1.Next()
 			at := here + i
 			west := here + i - 1
 			east := here + i + 1
@@ -1793,8 +1797,12 @@ func brusselatorModuloPlainTraced11(dx, x []nabla.Real, n int) {
 	alpha := brusselatorAlpha(n)
 	u := x[:n*n]
 	v := x[n*n:]
+	var iter rt.Loop
 	for j := 0; j < n; j++ {
+		iter.Next()
+		var iter1 rt.Loop
 		for i := 0; i < n; i++ {
+			iter1.Next()
 			at, west, east, south, north := around(i, j, n)
 			lu := u[west].Add(u[east]).Add(u[north]).Add(u[south]).Sub(u[at].Scale(4))
 			lv := v[west].Add(v[east]).Add(v[north]).Add(v[south]).Sub(v[at].Scale(4))
@@ -1934,6 +1942,6 @@ func init() {
 var _ = rt.Lines(
 	"259+3|.BrusselatorOn|brusselator.go:17|1:0",
 	"829+3|.BrusselatorModuloOn|brusselator.go:22|1:0",
-	"537+36|.BrusselatorPlain|brusselator.go:29|1:1 2:1 3:1 5:2 6:2 7:2 9:5 10:5 11:5 20:13 21:13",
-	"142+15|.BrusselatorModuloPlain|brusselator.go:59|1:1 3:2",
+	"541+40|.BrusselatorPlain|brusselator.go:29|1:1 2:1 3:1 5:2 6:2 7:2 9:3 10:3 11:5 12:5 13:5 21:12 22:12 24:13 25:13",
+	"146+19|.BrusselatorModuloPlain|brusselator.go:59|1:1 3:2 5:3 6:3 8:4 9:4",
 )

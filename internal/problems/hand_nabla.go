@@ -2911,7 +2911,9 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 	pose := x[len(x)-handPose:]
 	var absolute [22]affineReal1
 	var moves [22]affineReal1
+	var iter rt.Loop
 	for i := 0; i < handBones; i++ {
+		iter.Next()
 		var lifted affineReal1
 		for i2 := 0; i2 < 3; i2++ {
 			for i3 := 0; i3 < 4; i3++ {
@@ -2941,9 +2943,13 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 	r1 := [3]nabla.Real{pose[0], pose[1], pose[2]}
 	turned := r1[0].Sq().Add(r1[1].Sq()).Add(r1[2].Sq()).GreaterEq(nabla.Const(1e-8))
 	skin := make([][3]nabla.Real, len(h.Skin)/3)
+	var iter1 rt.Loop
 	for v := 0; v < len(skin); v++ {
+		iter1.Next()
 		var z [3]nabla.Real
+		var iter2 rt.Loop
 		for i1 := 0; i1 < handBones; i1++ {
+			iter2.Next()
 			w := h.Weights[v*handBones+i1]
 			if w != 0 {
 				t3 := affineApplyTraced1(&moves[i1], h.Skin[3*v:3*v+3])
@@ -2961,7 +2967,9 @@ func HandPlainTraced(y, x []nabla.Real, h *Hand) {
 			skin[v][k1] = z[k1].Add(pose[3+k1])
 		}
 	}
+	var iter3 rt.Loop
 	for j, jEnd := 0, len(h.Points)/3; j < jEnd; j++ {
+		iter3.Next()
 		for k2 := 0; k2 < 3; k2++ {
 			var at nabla.Real
 			if h.Triangles != nil {
@@ -4836,7 +4844,7 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"1827+70|.HandPlain|hand.go:88|1:1 2:1 4:2 7:4 8:4 9:4 12:4 14:5 21:11 25:14 27:15 30:17 39:25 41:26 42:26 49:32 61:43 63:44 64:46",
+	"1835+78|.HandPlain|hand.go:88|1:1 2:1 4:2 6:3 7:3 9:4 10:4 11:4 14:4 16:5 23:11 27:14 29:15 32:17 38:22 39:22 42:24 43:24 45:25 47:26 48:26 55:32 62:38 63:38 69:43 71:44 72:46",
 	"12+10|.turn|hand.go:79|1:1 2:1 4:2 6:3 7:3 8:3",
 	"14+12|.(*affine).mul|hand.go:49|1:1 10:7",
 	"14+12|.(*affine).mul|hand.go:49|1:1 10:7",

@@ -870,11 +870,15 @@ var logisticLossPlainHVPTwin func(w []float64, r *Regression, r1Bar float64, ws 
 func LogisticLossPlainTraced(w []nabla.Real, r *Regression) (r1 nabla.Real) {
 	s := nabla.Const(0)
 	s1 := r.Y
+	var iter rt.Loop
 	for i := 0; i < len(s1); i++ {
+		iter.Next()
 		y := s1[i]
 		row := r.X[i*r.Cols : (i+1)*r.Cols]
 		z := nabla.Const(0)
+		var iter1 rt.Loop
 		for j := 0; j < len(row); j++ {
+			iter1.Next()
 			v := row[j]
 			z = z.Add(w[j].Scale(v))
 		}
@@ -1153,6 +1157,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"216+16|.LogisticLossPlain|logistic.go:19|1:1 3:2 4:2 8:5 12:8",
+	"220+20|.LogisticLossPlain|logistic.go:19|1:1 3:2 4:2 5:2 6:2 10:5 11:5 12:5 16:8",
 	"69+7|.softplus|logistic.go:33|1:1",
 )

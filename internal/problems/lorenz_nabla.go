@@ -865,7 +865,9 @@ func LorenzPlainTraced(p []nabla.Real) (r nabla.Real) {
 	s := p[3]
 	r1 := p[4]
 	b := p[5]
+	var iter rt.Loop
 	for i := 0; i < lorenzSteps; i++ {
+		iter.Next()
 		x1 := s.Mul(y.Sub(x))
 		y1 := x.Mul(r1.Sub(z)).Sub(y)
 		z1 := x.Mul(y).Sub(b.Mul(z))
@@ -1736,7 +1738,9 @@ func LorenzArraysPlainTraced(p []nabla.Real) (r nabla.Real) {
 	s := p[3]
 	r1 := p[4]
 	b := p[5]
+	var iter rt.Loop
 	for i1 := 0; i1 < lorenzSteps; i1++ {
+		iter.Next()
 		k1 := lorenzPlainTraced1111(u, s, r1, b)
 		t := alongPlainTraced101(u, (lorenzStep / 2), k1)
 		k2 := lorenzPlainTraced1111(t, s, r1, b)
@@ -1830,8 +1834,8 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"873+35|.LorenzPlain|lorenz.go:17|1:2 2:2 3:2 5:3 6:3 9:5 10:5 12:6 13:6 15:7 16:7 18:8 19:8 21:9 22:9 24:10 25:10 27:11 28:11",
-	"21+19|.LorenzArraysPlain|lorenz.go:39|1:1 3:2 4:2 8:5 10:6 12:7",
+	"875+37|.LorenzPlain|lorenz.go:17|1:2 2:2 3:2 5:3 6:3 8:4 9:4 11:5 12:5 14:6 15:6 17:7 18:7 20:8 21:8 23:9 24:9 26:10 27:10 29:11 30:11",
+	"23+21|.LorenzArraysPlain|lorenz.go:39|1:1 3:2 4:2 6:3 7:3 10:5 12:6 14:7",
 	"5+3|.lorenzPlain|lorenz.go:54|1:1",
 	"72+3|.alongPlain|lorenz.go:58|1:1",
 )

@@ -1982,16 +1982,24 @@ func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {
 	y := t2
 	total := nabla.Const(0)
 	chars := len(d.Text) / b
+	var iter rt.Loop
 	for t3 := 0; t3 < chars-1; t3++ {
+		iter.Next()
+		var iter1 rt.Loop
 		for i := 0; i < b; i++ {
+			iter1.Next()
 			x[i] = extra[i].Scale(d.Text[t3*b+i])
 		}
+		var iter2 rt.Loop
 		for k, kEnd := 0, d.Layers; k < kEnd; k++ {
+			iter2.Next()
 			w := p[8*k*b:]
 			bias := p[(8*k+4)*b:]
 			hidden := state[2*k*b:]
 			cell := state[(2*k+1)*b:]
+			var iter3 rt.Loop
 			for i1 := 0; i1 < b; i1++ {
+				iter3.Next()
 				forget := sigmoidPlainTraced1(x[i1].Mul(w[i1]).Add(bias[i1]))
 				in := sigmoidPlainTraced1(hidden[i1].Mul(w[b+i1]).Add(bias[b+i1]))
 				out := sigmoidPlainTraced1(x[i1].Mul(w[2*b+i1]).Add(bias[2*b+i1]))
@@ -2002,12 +2010,16 @@ func RecurrentLossPlainTraced(p []nabla.Real, d *Recurrent) (r nabla.Real) {
 			}
 		}
 		sum := nabla.Const(0)
+		var iter4 rt.Loop
 		for i2 := 0; i2 < b; i2++ {
+			iter4.Next()
 			y[i2] = x[i2].Mul(extra[b+i2]).Add(extra[2*b+i2])
 			sum = sum.Add(nabla.Exp(y[i2]))
 		}
 		norm := nabla.Log(sum.AddConst(2))
+		var iter5 rt.Loop
 		for i3 := 0; i3 < b; i3++ {
+			iter5.Next()
 			total = total.Add(y[i3].Sub(norm).Scale(d.Text[(t3+1)*b+i3]))
 		}
 	}
@@ -2057,6 +2069,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"49+47|.RecurrentLossPlain|lstm.go:23|1:1 4:3 5:3 6:3 8:3 9:3 11:4 12:4 13:4 22:12 24:13",
+	"61+59|.RecurrentLossPlain|lstm.go:23|1:1 4:3 5:3 6:3 8:3 9:3 11:4 12:4 13:4 17:7 18:7 20:8 21:8 25:11 26:11 28:12 30:13 32:14 33:14 45:25 46:25 52:30 53:30",
 	"41+3|.sigmoidPlain|lstm.go:60|1:0",
 )

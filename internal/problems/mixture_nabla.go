@@ -2233,8 +2233,12 @@ func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 	icf := x[k+k*d:]
 	diag := make([]nabla.Real, k*d)
 	sums := make([]nabla.Real, k)
+	var iter rt.Loop
 	for j := 0; j < k; j++ {
+		iter.Next()
+		var iter1 rt.Loop
 		for i := 0; i < d; i++ {
+			iter1.Next()
 			q := icf[j*tri+i]
 			diag[j*d+i] = nabla.Exp(q)
 			sums[j] = sums[j].Add(q)
@@ -2244,21 +2248,33 @@ func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 	xc := make([]nabla.Real, d)
 	qx := make([]nabla.Real, d)
 	total := nabla.Const(0)
+	var iter2 rt.Loop
 	for p := 0; p < n; p++ {
+		iter2.Next()
+		var iter3 rt.Loop
 		for j1 := 0; j1 < k; j1++ {
+			iter3.Next()
+			var iter4 rt.Loop
 			for i1 := 0; i1 < d; i1++ {
+				iter4.Next()
 				xc[i1] = nabla.Const(c.Points[p*d+i1]).Sub(means[j1*d+i1])
 				qx[i1] = diag[j1*d+i1].Mul(xc[i1])
 			}
 			l := j1*tri + d
+			var iter5 rt.Loop
 			for col := 0; col < d; col++ {
+				iter5.Next()
+				var iter6 rt.Loop
 				for row := col + 1; row < d; row++ {
+					iter6.Next()
 					qx[row] = qx[row].Add(icf[l].Mul(xc[col]))
 					l++
 				}
 			}
 			sq := nabla.Const(0)
+			var iter7 rt.Loop
 			for i2 := 0; i2 < d; i2++ {
+				iter7.Next()
 				sq = sq.Add(qx[i2].Sq())
 			}
 			terms[j1] = alphas[j1].Add(sums[j1]).Sub(sq.Scale(0.5))
@@ -2267,12 +2283,18 @@ func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 		total = total.Add(t)
 	}
 	prior := nabla.Const(0)
+	var iter8 rt.Loop
 	for j2 := 0; j2 < k; j2++ {
+		iter8.Next()
 		sq1 := nabla.Const(0)
+		var iter9 rt.Loop
 		for i3 := 0; i3 < d; i3++ {
+			iter9.Next()
 			sq1 = sq1.Add(diag[j2*d+i3].Sq())
 		}
+		var iter10 rt.Loop
 		for i4 := d; i4 < tri; i4++ {
+			iter10.Next()
 			l1 := icf[j2*tri+i4]
 			sq1 = sq1.Add(l1.Sq())
 		}
@@ -2287,12 +2309,16 @@ func LogPosteriorPlainTraced(x []nabla.Real, c *Mixture) (r nabla.Real) {
 func logSumExpTraced1(x []nabla.Real) (r nabla.Real) {
 	shift := x[0]
 	s := x[1:]
+	var iter rt.Loop
 	for i := 0; i < len(s); i++ {
+		iter.Next()
 		v := s[i]
 		shift = nabla.Max(shift, v)
 	}
 	s1 := nabla.Const(0)
+	var iter1 rt.Loop
 	for i1 := 0; i1 < len(x); i1++ {
+		iter1.Next()
 		v1 := x[i1]
 		s1 = s1.Add(nabla.Exp(v1.Sub(shift)))
 	}
@@ -2337,6 +2363,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"61+59|.LogPosteriorPlain|mixture.go:43|1:1 2:1 3:1 6:3 7:3 8:5 41:37 56:51 57:51",
-	"52+14|.logSumExp|mixture.go:98|1:1 3:2 4:2 9:6",
+	"83+81|.LogPosteriorPlain|mixture.go:43|1:1 2:1 3:1 6:3 7:3 8:5 11:7 12:7 14:8 15:8 26:18 27:18 29:19 30:19 32:20 33:20 39:25 40:25 42:26 43:26 50:32 51:32 57:37 61:40 62:40 65:42 66:42 70:45 71:45 78:51 79:51",
+	"56+18|.logSumExp|mixture.go:98|1:1 3:2 4:2 5:2 6:2 11:6 12:6 13:6",
 )

@@ -434,7 +434,9 @@ var rosenbrockPlainHVPOverwritingTwin func(x []float64, rBar float64, ws *Adjoin
 // RosenbrockPlainTraced is RosenbrockPlain over Reals, from rosenbrock.go:19.
 func RosenbrockPlainTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
+	var iter rt.Loop
 	for i := 0; i < len(x)-1; i++ {
+		iter.Next()
 		a := x[i+1].Sub(x[i].Sq())
 		b := nabla.Const(1).Sub(x[i])
 		s = s.Add(a.Sq().Scale(100).Add(b.Sq()))
@@ -627,5 +629,5 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"194+9|.RosenbrockPlain|rosenbrock.go:19|1:1",
+	"196+11|.RosenbrockPlain|rosenbrock.go:19|1:1 3:2 4:2",
 )

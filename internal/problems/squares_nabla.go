@@ -278,7 +278,9 @@ func sumSquaresPlainHVPOverwriting(x []float64, rBar float64, ws *AdjointWork, x
 // SumSquaresPlainTraced is SumSquaresPlain over Reals, from squares.go:21.
 func SumSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
+	var iter rt.Loop
 	for i := 0; i < len(x); i++ {
+		iter.Next()
 		v := x[i]
 		s = s.Add(v.Sq())
 	}
@@ -703,7 +705,9 @@ func diffSquaresPlainHVPOverwriting(x []float64, rBar float64, ws *AdjointWork, 
 // DiffSquaresPlainTraced is DiffSquaresPlain over Reals, from squares.go:65.
 func DiffSquaresPlainTraced(x []nabla.Real) (r nabla.Real) {
 	s := nabla.Const(0)
+	var iter rt.Loop
 	for i := 0; i < len(x)-1; i++ {
+		iter.Next()
 		d := x[i+1].Sub(x[i])
 		s = s.Add(d.Sq())
 	}
@@ -932,6 +936,6 @@ func init() {
 
 // Lines of the source that functions over Reals were made from.
 var _ = rt.Lines(
-	"425+8|.SumSquaresPlain|squares.go:21|1:1 3:2",
-	"230+8|.DiffSquaresPlain|squares.go:65|1:1",
+	"427+10|.SumSquaresPlain|squares.go:21|1:1 3:2 4:2 5:2",
+	"232+10|.DiffSquaresPlain|squares.go:65|1:1 3:2 4:2",
 )
