@@ -16,6 +16,8 @@ type (
 	Recording = core.Recorded
 	// RecordedOp is one operation of a Recording.
 	RecordedOp = core.Record
+	// LoopRun is a part of a Recording that a loop of generated code may have made.
+	LoopRun = core.Run
 	// Custom is a custom rule: a function with derivatives of its own; see nabla.Rule.
 	Custom = core.Custom
 	// KeptPullback is what the call of a custom rule has kept for its reverse sweep, in a Recording; see

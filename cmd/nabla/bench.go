@@ -14,7 +14,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/nabla-ad/nabla/backend/reversediff"
 	"github.com/nabla-ad/nabla/internal/bench"
 	"github.com/nabla-ad/nabla/internal/engines"
 	"github.com/nabla-ad/nabla/internal/problems"
@@ -190,7 +189,7 @@ func (a *app) growthDefaults(c *cli.Command) error {
 	fast := slices.DeleteFunc([]string{"by hand", "source(reverse)", "reversediff(compile)"},
 		func(name string) bool { return !slices.Contains(a.engineNames(), name) })
 	if i := slices.Index(fast, "reversediff(compile)"); i >= 0 {
-		fast[i] = reversediff.Backend{Compile: true, Limit: 200_000_000}.Name()
+		fast[i] = "reversediff(compile,limit=200000000)"
 	}
 	for _, d := range [][2]string{{"tasks", "T1,T3"}, {"sizes", "1000,10000,100000,1000000,10000000"},
 		{"engines", strings.Join(fast, ",")}} {

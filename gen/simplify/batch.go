@@ -36,8 +36,8 @@ func Batch(f *ir.Func, distinct bool, work *ir.Var) {
 
 const (
 	// batchSize is the largest number of iterations of a block: enough to make up for the calls, and few enough that
-	// values of a block stay near the processor. batchStep divides all of them: four numbers are computed as fast as one
-	// or two.
+	// values of a block stay near the processor. batchStep divides all of them: four numbers are computed as fast as
+	// one.
 	batchSize, batchStep = 16, 4
 	// maxBatchedSize is the largest size of the body of a loop, which is there twice.
 	maxBatchedSize = 1000

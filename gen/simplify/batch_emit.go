@@ -28,11 +28,18 @@ func (d *distribution) emit(lo int64) ir.Block {
 		blocks.Body = append(blocks.Body, e.phase(p)...)
 	}
 	blocks.Body = append(blocks.Body, e.phase(d.phases)...)
-	many := addConst(l.Hi, -lo)
-	rest := ir.NewBinary(integer, token.REM, many, ir.Count(batchStep))
+	last := *l
+	if hi, ok := constInt(l.Hi); ok {
+		end := ir.IntConst(integer, hi-(hi-lo)%batchStep)
+		out := append(ir.Block{&ir.Let{At: at, V: mid, E: end}}, append(e.declarations, blocks)...)
+		if last.Lo = end; (hi-lo)%batchStep > 0 {
+			out = append(out, &last)
+		}
+		return out
+	}
+	rest := ir.NewBinary(integer, token.REM, addConst(l.Hi, -lo), ir.Count(batchStep))
 	then := ir.Block{&ir.Set{At: at, P: mid.Place(), E: ir.NewBinary(integer, token.SUB, l.Hi, rest)}}
 	then = append(append(then, e.declarations...), blocks)
-	last := *l
 	last.Lo = mid.Load()
 	return ir.Block{
 		&ir.Let{At: at, V: mid, E: ir.IntConst(integer, lo)},
