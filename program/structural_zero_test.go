@@ -341,3 +341,19 @@ func bitsOf(m *Machine, y []float64) uint64 {
 	m.Output(0, y)
 	return math.Float64bits(y[0])
 }
+
+// TestStrongDirections: in strong mode a direction of structural zeros, -0, has such tangents where a partial derivative
+// is infinite, also those of rules that are inlined, and another direction has not.
+func TestStrongDirections(t *testing.T) {
+	p := mustParse(t, "%0:2 = input x\n%2:2 = call \"f\" [%0 %1]\nout y [%2 %3]\n")
+	for _, f := range formsOfF[:4] {
+		p.Customs[0] = f
+		for _, strong := range []bool{false, true} {
+			q := JVP(p, JVPOptions{Lanes: 2, Strong: strong})
+			got := run(t, "JVP", q, [][]float64{{3, inf}, {negZero, 1, negZero, 0}}, nil)[1]
+			if zero := got[0] == 0; zero != strong || !math.IsInf(got[1], 1) {
+				t.Errorf("%T, strong %t: tangents %v", f, strong, got)
+			}
+		}
+	}
+}
