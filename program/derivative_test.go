@@ -296,3 +296,10 @@ out y [%4]
 		t.Errorf("got %d operations in the VJP, want two more than %d: no output needs the call", got, p.Operations())
 	}
 }
+
+// The terms of a lane of a sum may be all lanes of a statement, while those of the next lane are elsewhere.
+func TestVJPOfSums(t *testing.T) {
+	p := mustParse(t, "%0:2 = input x\n%2:2 = mul %0:+1 %0:+1\n%4:2 = neg %0:+1\n%6:2 = sum 2 %2:+1\nout y [%6 %7]\n")
+	got := run(t, "VJP", VJP(p, VJPOptions{}), [][]float64{{3, 4}, {1, 10}}, nil)
+	compare(t, "VJP", got[1:], [][]float64{{6 - 10, 8 - 10}}, sameBits)
+}
