@@ -342,8 +342,8 @@ func bitsOf(m *Machine, y []float64) uint64 {
 	return math.Float64bits(y[0])
 }
 
-// TestStrongDirections: in strong mode a direction of structural zeros, -0, has such tangents where a partial derivative
-// is infinite, also those of rules that are inlined, and another direction has not.
+// TestStrongDirections: in strong mode a direction of structural zeros, -0, has such tangents where a partial
+// derivative is infinite, also those of rules that are inlined, and another direction has not.
 func TestStrongDirections(t *testing.T) {
 	p := mustParse(t, "%0:2 = input x\n%2:2 = call \"f\" [%0 %1]\nout y [%2 %3]\n")
 	for _, f := range formsOfF[:4] {
