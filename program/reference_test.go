@@ -240,20 +240,18 @@ func machines(p *Program) map[string]*Machine {
 	if !native.Supported() {
 		return all
 	}
+	// Code is made slowly: vectors of another number of lanes in each program are enough, or those that are chosen.
+	widths := append(native.Widths(), 0)
+	vectorLanes = widths[int(p.Slots)/4%len(widths)]
+	defer func() { vectorLanes = 0 }()
 	for what, x := range map[string]*Machine{
 		"instructions": newMachine(staged(p), instructions, nil),
 		"loops":        newMachine(staged(p), loops, nil),
-		"vectors":      newMachine(Schedule(p), vectors, nil),
 		"divided":      divided(p),
+		fmt.Sprintf("vectors of %d lanes", vectorLanes): newMachine(Schedule(p), vectors, nil),
 	} {
 		if x != nil { // the code is of another kind
 			all[what] = x
-		}
-	}
-	defer func() { vectorLanes = 0 }()
-	for _, vectorLanes = range native.Widths() {
-		if x := newMachine(Schedule(p), vectors, nil); x != nil {
-			all[fmt.Sprintf("vectors of %d lanes", vectorLanes)] = x
 		}
 	}
 	return all
