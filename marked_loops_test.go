@@ -10,7 +10,7 @@ import (
 	"github.com/nabla-ad/nabla/internal/problems"
 )
 
-// wideMixture returns a mixture whose loop over points has more operations in each iteration than what a search looks
+// wideMixture returns a mixture whose loop over points has more operations in each iteration than a search looks
 // for, which are no loop by themselves, and parameters.
 func wideMixture() (f *nabla.Func, x []float64) {
 	const d, k, points = 32, 4, 20

@@ -8,7 +8,7 @@ import (
 )
 
 // Generated code tells a recording where the iterations of its loops begin (core.Loop). Such loops need not be
-// searched for, may be longer than what a search finds, and are those that the source has. They are candidates and no
+// searched for, may be longer than those that a search finds, and are those of the source. They are candidates and no
 // more: the operations of their iterations are compared, and their dependencies are those of the recording.
 //
 // Of the loops of a nest those are tried first that make fewest statements: the outer one, unless the inner ones have
@@ -191,7 +191,7 @@ func (n *nester) roll(s stretch, g gap) (rest []gap) {
 	return rest
 }
 
-// without returns what parts have apart from loops, which are in order.
+// without returns the parts of the given ones that are in none of the loops, which are in order.
 func without(parts []gap, loops []stretch) (rest []gap) {
 	for _, g := range parts {
 		for len(loops) > 0 && loops[0].start < g.hi {

@@ -48,7 +48,7 @@ var (
 		ternary: []rules.Op{rules.Select, rules.FMA}, consts: []float64{0, math.Copysign(0, -1), 0, 1, -1},
 		lanes: true, size: 40,
 	}
-	// folds has what Simplify folds: operations with constants that are neutral for some, and negations.
+	// folds has operations that Simplify folds: those with constants that are neutral for some, and negations.
 	folds = recipe{
 		unary:   []rules.Op{rules.Neg, rules.Neg, rules.Neg, rules.Inv, rules.Sq, rules.Sin},
 		binary:  []rules.Op{rules.Add, rules.Sub, rules.Mul, rules.Div, rules.MulZ, rules.DivZ, rules.MulZ, rules.DivZ},
