@@ -331,10 +331,16 @@ func (u *unit) make(t *target, kind *build) (*built, error) {
 	var refusal Refusal
 	if err != nil && !errors.As(err, &refusal) {
 		first, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, &fault{task{t.pos, t.of, kind.name}, first}
+		return nil, &fault{task: task{t.pos, t.of, kind.name}, what: first}
 	}
 	return b, err
 }
+
+// Parts of refusals of functions whose derivatives cannot be written in their packages.
+const (
+	unwritable   = "its derivative cannot be written here: "
+	renameRemedy = "rename what the package declares, or move the function to another package"
+)
 
 // An unprintable is the refusal of a function whose derivative refers to something that its package cannot name.
 type unprintable struct {
@@ -355,7 +361,10 @@ func (u *unit) printable(f *ir.Func) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	out := &unprintable{pos: f.Pos, function: e.Func, what: "its derivative cannot be written here: " + e.Reason}
+	out := &unprintable{pos: f.Pos, function: e.Func, what: unwritable + e.Reason}
+	if e.Predeclared {
+		out.remedy = renameRemedy
+	}
 	for _, g := range reached(f) {
 		if g.Name == e.Func {
 			out.pos = g.Pos

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/gen/print"
 )
 
 // A panic or an ill-formed result of nabla gen is contained: it costs one derivative of one function. A panic may leave
@@ -24,17 +25,29 @@ type task struct {
 	of, build string
 }
 
-// A fault is an internal error of nabla gen in one task. It is reported as a refusal of the function.
+// A fault is an internal error of nabla gen in one task, or text that cannot be written in the package. It is reported
+// as a refusal of the function.
 type fault struct {
 	task
-	what string
+	what       string
+	unwritable bool
 }
 
-func (f *fault) reason() string           { return "internal error of nabla gen (" + f.build + "): " + f.what }
+func (f *fault) reason() string {
+	if f.unwritable {
+		return unwritable + f.what
+	}
+	return "internal error of nabla gen (" + f.build + "): " + f.what
+}
+
 func (f *fault) Error() string            { return f.of + ": " + f.reason() }
 func (f *fault) Position() token.Position { return f.pos }
 func (f *fault) Refused() (function, reason, remedy string) {
-	return f.of, f.reason(), "report it with the function; code written in another way may avoid it"
+	remedy = "report it with the function; code written in another way may avoid it"
+	if f.unwritable {
+		remedy = renameRemedy
+	}
+	return f.of, f.reason(), remedy
 }
 
 // A restart is the value that blame panics with. withRestarts recovers it and starts over.
@@ -50,17 +63,17 @@ func (p *Program) contain(t *target, build string, do func() error) error {
 	err := runRecovered(do)
 	var f *panicked
 	if errors.As(err, &f) {
-		p.blame(w, f.Error())
+		p.blame(&fault{task: w, what: f.Error()})
 	}
 	return err
 }
 
 // blame records the fault of a task and panics with restart.
-func (p *Program) blame(w task, what string) {
+func (p *Program) blame(f *fault) {
 	if p.faults == nil {
 		p.faults = map[task]*fault{}
 	}
-	p.faults[w] = &fault{w, what}
+	p.faults[f.task] = f
 	panic(restart{})
 }
 
@@ -142,7 +155,7 @@ func (p *Program) withRestarts(do func() error) (err error) {
 func (t *target) checkWellFormed(build string, f *ir.Func) error {
 	for _, g := range reached(f) {
 		if err := ir.Check(g); err != nil {
-			return &fault{task{t.pos, t.of, build}, err.Error()}
+			return &fault{task: task{t.pos, t.of, build}, what: err.Error()}
 		}
 	}
 	return nil
@@ -165,7 +178,12 @@ func (u *unit) blameWrite(err error) error {
 	for _, x := range all {
 		x.t.built = append(x.t.built, x.b)
 		if e := runRecovered(u.write); e != nil {
-			u.program.blame(task{x.t.pos, x.t.of, x.b.build.name}, e.Error())
+			f := &fault{task: task{x.t.pos, x.t.of, x.b.build.name}, what: e.Error()}
+			var of *print.Error
+			if errors.As(e, &of) && of.Predeclared {
+				f.what, f.unwritable = of.Reason, true
+			}
+			u.program.blame(f)
 		}
 	}
 	return err

@@ -242,6 +242,9 @@ func (t *target) value(s *print.Scope) string {
 	if t.f.Recv {
 		return "(" + s.Type(t.f.Params[0].Type) + ")." + t.Func.Name()
 	}
+	if types.Universe.Lookup(t.Func.Name()) != nil {
+		return "(" + t.Func.Name() + ")" + list // see [print.Redeclared]
+	}
 	return t.Func.Name() + list
 }
 

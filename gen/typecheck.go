@@ -18,6 +18,7 @@ import (
 
 	"github.com/nabla-ad/nabla/gen/ir"
 	"github.com/nabla-ad/nabla/gen/lower"
+	"github.com/nabla-ad/nabla/gen/print"
 )
 
 // oldestGo is the language version that this module requires of the modules that use it.
@@ -29,6 +30,7 @@ const oldestGo = "go1.26"
 func (h *home) typeCheck(texts map[string][]byte) error {
 	fset := h.pkg.Fset
 	files := h.declarations()
+	own := len(files)
 	paths := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		f, err := parser.ParseFile(fset, name, texts[name], parser.ParseComments|parser.SkipObjectResolution)
@@ -64,7 +66,11 @@ func (h *home) typeCheck(texts map[string][]byte) error {
 			first = fmt.Errorf("%s, at %s", e.Msg, strings.TrimSpace(line))
 		}
 	}
-	_, _ = conf.Check(h.pkg.PkgPath, fset, files, nil) // its errors have been reported
+	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
+	pkg, _ := conf.Check(h.pkg.PkgPath, fset, files, &info) // its errors have been reported
+	if err := print.Redeclared(pkg, info.Uses, files[own:]); err != nil {
+		return err
+	}
 	return first
 }
 

@@ -55,7 +55,10 @@ type Func struct {
 }
 
 // An Error states why a function cannot be printed.
-type Error struct{ Func, Reason string }
+type Error struct {
+	Func, Reason string
+	Predeclared  bool // the text needs a predeclared name that the package declares
+}
 
 // Error returns the function and the reason.
 func (e *Error) Error() string { return fmt.Sprintf("cannot print %s: %s", e.Func, e.Reason) }
@@ -394,7 +397,7 @@ func (f *file) nameFuncs() {
 	for _, fn := range f.list {
 		if fn.Name != "" {
 			if f.taken[fn.Name] || f.inPackage(fn.Name) || !token.IsIdentifier(fn.Name) {
-				panic(&Error{fn.Func.Name, "the name " + fn.Name + " is taken or no name"})
+				panic(&Error{Func: fn.Func.Name, Reason: "the name " + fn.Name + " is taken or no name"})
 			}
 			f.taken[fn.Name] = true
 			f.names[fn.Func] = fn.Name
@@ -462,10 +465,14 @@ func (f *file) qualifier(pkg *types.Package) string {
 	return pkg.Name()
 }
 
-// qualified returns a name qualified by its package.
+// qualified returns a name qualified by its package. A predeclared name that the package declares is in parentheses,
+// as [Redeclared] requires.
 func (f *file) qualified(pkg *types.Package, name string) string {
 	if q := f.qualifier(pkg); q != "" {
 		return q + "." + name
+	}
+	if types.Universe.Lookup(name) != nil {
+		return "(" + name + ")"
 	}
 	return name
 }

@@ -36,7 +36,7 @@ type printer struct {
 
 // refuse panics with an Error for the current function.
 func (p *printer) refuse(format string, args ...any) {
-	panic(&Error{p.f.Name, fmt.Sprintf(format, args...)})
+	panic(&Error{Func: p.f.Name, Reason: fmt.Sprintf(format, args...)})
 }
 
 // line prints a line.

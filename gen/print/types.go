@@ -2,6 +2,7 @@ package print
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/format"
 	"go/parser"
@@ -19,9 +20,35 @@ import (
 // builtin returns a predeclared name, which the package must not redeclare.
 func (p *printer) builtin(name string) string {
 	if p.inPackage(name) {
-		p.refuse("the predeclared %s, which package %s declares", name, p.pkg.Name())
+		panic(redeclared(p.f.Name, name, p.pkg))
 	}
 	return name
+}
+
+// Redeclared returns an *Error if the files refer to a declaration of pkg by a predeclared name, as they do where they
+// mean the predeclared one. A name in parentheses means the declaration. uses are the objects of identifiers.
+func Redeclared(pkg *types.Package, uses map[*ast.Ident]types.Object, files []*ast.File) error {
+	for _, f := range files {
+		meant := map[*ast.Ident]bool{}
+		for n := range ast.Preorder(f) {
+			switch n := n.(type) {
+			case *ast.ParenExpr:
+				if id, ok := n.X.(*ast.Ident); ok {
+					meant[id] = true
+				}
+			case *ast.Ident:
+				o := uses[n]
+				if o != nil && o.Parent() == pkg.Scope() && types.Universe.Lookup(n.Name) != nil && !meant[n] {
+					return redeclared("", n.Name, pkg)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func redeclared(function, name string, pkg *types.Package) *Error {
+	return &Error{function, fmt.Sprintf("the predeclared %s, which package %s declares", name, pkg.Name()), true}
 }
 
 // typ returns the text of a type whose names can all be used in the package.

@@ -7,8 +7,8 @@ import (
 
 // A recording has the operations of each iteration of a loop again. Generated code says where the iterations begin, so
 // that nobody has to search for the loops: at the start of each it calls Next of a Loop, which finds the recording by
-// the goroutine, because there may be no number at hand that belongs to it. What is kept are the runs of iterations
-// with as many operations as the one before, and of them only those that are long enough to be of use.
+// the goroutine, because there may be no number at hand that belongs to it. The recording keeps the runs of iterations
+// with as many operations as the one before, if they are long enough to be of use.
 
 // A Run is a part of a recording that a loop may have made: Count iterations of Period records each, the first one
 // from the record with the id Start on. One more iteration may follow. That the iterations are alike is not known.

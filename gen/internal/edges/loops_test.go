@@ -51,7 +51,7 @@ func TestMarkedLoops(t *testing.T) {
 	if _, err := nabla.Gradient(nabla.Bind(Index, &Count{30}), replay, inputs(24)); err == nil {
 		t.Error("no error of a panic in a loop")
 	}
-	rec, err = nabla.Record(Nested, inputs(24)) // what the loops that were left have told is forgotten
+	rec, err = nabla.Record(Nested, inputs(24)) // the iterations of loops that were left are forgotten
 	markedLoops(t, "Nested", rec, err, Nested, 100)
 }
 
