@@ -52,7 +52,6 @@ func (n *nester) equal(runs []core.Run, first int, parts []gap) (list []*nest) {
 		}
 		k, _ := slices.BinarySearchFunc(parts, at, func(g gap, at int) int { return cmp.Compare(g.hi, at+1) })
 		for ; k < len(parts) && parts[k].lo < end; k++ {
-			at += max(0, parts[k].lo-at+period-1) / period * period
 			for limit := min(end, parts[k].hi); at+leastIterations*period <= limit; {
 				until := repeats(n.codes, at, period, limit)
 				s := stretch{at, period, (until - at) / period}
@@ -151,7 +150,7 @@ func (n *nester) within(s *nest, g gap, refused *nest) {
 		}
 		before := len(n.found)
 		n.add(s.inner[k], gap{g.lo, hi}, refused)
-		g.lo = min(hi, s.inner[k].end())
+		g.lo = s.inner[k].end()
 		for _, loop := range n.found[before:] {
 			g.lo = max(g.lo, loop.end())
 		}

@@ -14,9 +14,6 @@ func (b *builder) marked(l *ir.Loop) bool { return !short(l) && b.records(l.Body
 
 // short reports whether l has constant bounds and few iterations.
 func short(l *ir.Loop) bool {
-	if l.V == nil {
-		return false
-	}
 	lo, ok := bound(l.Lo)
 	hi, ok2 := bound(l.Hi)
 	return ok && ok2 && (hi-lo)/l.Step < core.LeastIterations
@@ -24,7 +21,7 @@ func short(l *ir.Loop) bool {
 
 // bound returns the value of a constant.
 func bound(e ir.Expr) (int64, bool) {
-	c, ok := e.(*ir.Const)
+	c, ok := e.(*ir.Const) // a loop without a variable has none
 	if !ok || c.Val == nil {
 		return 0, false
 	}
