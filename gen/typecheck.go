@@ -68,7 +68,7 @@ func (h *home) typeCheck(texts map[string][]byte) error {
 	}
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
 	pkg, _ := conf.Check(h.pkg.PkgPath, fset, files, &info) // its errors have been reported
-	if err := print.Redeclared(pkg, info.Uses, files[own:]); err != nil {
+	if err := print.Redeclared(pkg, info.Uses, files[own:], first == nil); err != nil {
 		return err
 	}
 	return first

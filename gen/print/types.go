@@ -26,8 +26,9 @@ func (p *printer) builtin(name string) string {
 }
 
 // Redeclared returns an *Error if the files refer to a declaration of pkg by a predeclared name, as they do where they
-// mean the predeclared one. A name in parentheses means the declaration. uses are the objects of identifiers.
-func Redeclared(pkg *types.Package, uses map[*ast.Ident]types.Object, files []*ast.File) error {
+// mean the predeclared one. A name in parentheses means the declaration, and so does a type in files that compile: in
+// the place of a predeclared function or type it is an error. uses are the objects of identifiers.
+func Redeclared(pkg *types.Package, uses map[*ast.Ident]types.Object, files []*ast.File, compile bool) error {
 	for _, f := range files {
 		meant := map[*ast.Ident]bool{}
 		for n := range ast.Preorder(f) {
@@ -38,7 +39,10 @@ func Redeclared(pkg *types.Package, uses map[*ast.Ident]types.Object, files []*a
 				}
 			case *ast.Ident:
 				o := uses[n]
-				if o != nil && o.Parent() == pkg.Scope() && types.Universe.Lookup(n.Name) != nil && !meant[n] {
+				if o == nil || o.Parent() != pkg.Scope() || types.Universe.Lookup(n.Name) == nil || meant[n] {
+					continue
+				}
+				if _, isType := o.(*types.TypeName); !isType || !compile {
 					return redeclared("", n.Name, pkg)
 				}
 			}
